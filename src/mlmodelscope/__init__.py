@@ -1,0 +1,54 @@
+"""MLModelScope: check a shared model's claims.
+
+from mlmodelscope import evaluate
+record = evaluate("efficientnet-lite0", "imagenet-70")
+print(record.metrics["top1"])
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from mlmodelscope_worker import __version__
+
+if TYPE_CHECKING:
+    from mlmodelscope.evaluate import Options, evaluate, predict
+    from mlmodelscope.manifest.load import load_manifest, parse_manifest
+    from mlmodelscope.plan.make import make_plan
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.record.store import Store
+    from mlmodelscope.settings import Settings
+
+_HOMES = {
+    "Options": "mlmodelscope.evaluate",
+    "evaluate": "mlmodelscope.evaluate",
+    "predict": "mlmodelscope.evaluate",
+    "load_manifest": "mlmodelscope.manifest.load",
+    "parse_manifest": "mlmodelscope.manifest.load",
+    "make_plan": "mlmodelscope.plan.make",
+    "Record": "mlmodelscope.record.record",
+    "Store": "mlmodelscope.record.store",
+    "Settings": "mlmodelscope.settings",
+}
+
+__all__ = [
+    "Options",
+    "Record",
+    "Settings",
+    "Store",
+    "__version__",
+    "evaluate",
+    "load_manifest",
+    "make_plan",
+    "parse_manifest",
+    "predict",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Imported when first used: `mlmodelscope --version` must not pay for a database.
+    if name in _HOMES:
+        import importlib
+
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

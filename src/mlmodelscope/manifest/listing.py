@@ -1,0 +1,147 @@
+"""What the papers' Listing 1 allows beyond the plain schema, brought into the plain schema.
+
+- `processing` is a mapping whose order counts; a list of one-key mappings says the same and allows repetition;
+- `features_url` may stand inside an output's `processing`, `container` inside `framework`;
+- environment variables may stand directly in `framework` or `container`, as they do in print;
+- a single input or output needs no list.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from mlmodelscope.errors import Problem
+from mlmodelscope.manifest.source import SourceList, SourceMap, place_of, spell_path
+from mlmodelscope.manifest.suggest import nearest
+from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope_worker.parameters import Declaration, ParameterError
+from mlmodelscope_worker.pipeline import STEPS
+
+_ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
+_OUTPUT_FIELDS = ("features_url", "features_checksum", "label_offset")
+
+DataPath = tuple[str | int, ...]
+
+
+class Problems(list[Problem]):
+    """What cannot be read, each with its place in the data as it was before anything was rearranged."""
+
+    def __init__(self, manifest: SourceMap) -> None:
+        super().__init__()
+        self._manifest = manifest
+
+    def note(self, path: DataPath, problem: Problem) -> None:
+        line, column = place_of(self._manifest, path)
+        self.append(replace(problem, path=spell_path(path), line=line, column=column))
+
+
+def rearrange(manifest: SourceMap) -> list[Problem]:
+    """Bring a model manifest's data into the schema's form, in place; what cannot be read is returned."""
+    problems = Problems(manifest)
+    _lift_environment(manifest)
+    for kind, known in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
+        _wrap_single(manifest, kind)
+        layers = manifest.get(kind)
+        for index, layer in enumerate(layers if isinstance(layers, list) else ()):
+            if isinstance(layer, SourceMap) and "processing" in layer:
+                if kind == "outputs" and isinstance(layer["processing"], SourceMap):
+                    for field in _OUTPUT_FIELDS:
+                        if field in layer["processing"]:
+                            layer["processing"].move(field, layer)
+                path = (kind, index, "processing")
+                layer["processing"] = _read_steps(layer["processing"], path, known, problems)
+    return problems
+
+
+def _lift_environment(manifest: SourceMap) -> None:
+    framework = manifest.get("framework")
+    if isinstance(framework, SourceMap):
+        for key in ("container", "envvars"):
+            if key in framework and key not in manifest:
+                framework.move(key, manifest)
+    variables = manifest.get("envvars")
+    if isinstance(variables, SourceList):  # a list of one-key mappings, as later manifests write it
+        merged = SourceMap()
+        for item in variables:
+            if isinstance(item, SourceMap):
+                for key in list(item):
+                    item.move(key, merged)
+        manifest["envvars"] = variables = merged
+    container = manifest.get("container")
+    images = list(container.values()) if isinstance(container, SourceMap) else []
+    for holder in (framework, container, *images):
+        if not isinstance(holder, SourceMap):
+            continue
+        for key in [key for key in holder if _ENVIRONMENT_VARIABLE.fullmatch(key)]:
+            if not isinstance(variables, SourceMap):
+                variables = SourceMap()
+                manifest.put("envvars", variables, holder.places[key])
+            holder.move(key, variables)
+    if isinstance(variables, SourceMap):
+        for key, value in variables.items():
+            if isinstance(value, (int, float)):
+                variables[key] = getattr(value, "text", str(value).lower())
+
+
+def _wrap_single(manifest: SourceMap, kind: str) -> None:
+    layer = manifest.get(kind)
+    if isinstance(layer, SourceMap):
+        wrapped = SourceList()
+        wrapped.place = layer.place
+        wrapped.places.append(layer.place)
+        wrapped.append(layer)
+        manifest[kind] = wrapped
+
+
+def _read_steps(written: Any, path: DataPath, known: dict[str, Declaration], problems: Problems) -> Any:
+    """Steps as written become steps with every parameter explicit."""
+    if written is None:
+        return []
+    steps = []
+    for at, name, value in _pairs(written, path, problems):
+        declaration = known.get(name)
+        if declaration is None:
+            problem = Problem(f"unknown step `{name}`", known=tuple(sorted(known)), hint=nearest(name, known))
+            problems.note(at, problem)
+            continue
+        try:
+            steps.append({"name": name, "parameters": declaration.resolve(_plain(value))})
+        except ParameterError as error:
+            where = (*at, error.parameter) if error.parameter else at
+            hint = error.hint or (nearest(str(error.seen), error.known) if error.seen is not None else None)
+            problems.note(where, Problem(f"step `{name}`: {error.message}", known=error.known, hint=hint))
+    return steps
+
+
+def _pairs(written: Any, path: DataPath, problems: Problems) -> list[tuple[DataPath, str, Any]]:
+    if isinstance(written, dict):
+        return [((*path, name), name, value) for name, value in written.items()]
+    if isinstance(written, list):
+        pairs = []
+        for index, item in enumerate(written):
+            at = (*path, index)
+            if isinstance(item, str):
+                pairs.append((at, item, None))
+            elif isinstance(item, dict) and len(item) == 1:
+                ((name, value),) = item.items()
+                pairs.append(((*at, name), name, value))
+            else:
+                problems.note(at, Problem("expected one step, such as `resize: {dimensions: [3, 224, 224]}`"))
+        return pairs
+    problems.note(path, Problem("expected steps: a mapping whose order counts, or a list"))
+    return []
+
+
+def _plain(value: Any) -> Any:
+    """Parameters without their places: they go into plans and records."""
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_plain(item) for item in value]
+    if isinstance(value, bool) or value is None:
+        return value
+    if isinstance(value, int):
+        return int(value)
+    return float(value) if isinstance(value, float) else value

@@ -1,0 +1,126 @@
+"""A plan: what will happen, with nothing left open. Frozen, and identified by its digest."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mlmodelscope.manifest.schema import Claim, Labels, Step
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlannedFile(Part):
+    """A file or folder by its digest."""
+
+    sha256: str = Field(description="Digest of the file, or of the list of a folder's files.")
+    url: str = Field(description="Where it can be had; not part of the plan's identity.")
+
+
+class PlannedModel(Part):
+    name: str
+    version: str
+    graph: PlannedFile
+    weights: PlannedFile | None = None
+    weights_key: str | None = None
+
+
+class PlannedInput(Part):
+    layer_name: str | int | None
+    element_type: str
+    steps: tuple[Step, ...]
+
+
+class PlannedOutput(Part):
+    layer_name: str | int | None
+    steps: tuple[Step, ...]
+    probabilities: bool = Field(description="Whether the scores are probabilities once the steps are done.")
+    top_k: int
+    label_offset: int
+    names: PlannedFile | None = Field(description="File with the class names.")
+
+
+class PlannedSource(Part):
+    name: str
+    files: PlannedFile
+    labels: PlannedFile | None
+
+
+class Subset(Part):
+    """Which samples are taken."""
+
+    count: int | None = Field(description="How many; nothing for all.")
+    stratified: bool = Field(description="Whether every class gets its share.")
+    seed: int = Field(description="Seed of the choice.")
+
+
+class PlannedDataset(Part):
+    name: str
+    version: str
+    format: str
+    sources: tuple[PlannedSource, ...]
+    include: str
+    labels: Labels
+    classes: PlannedFile | None
+    shape: tuple[int, ...] | None
+    size: int | None
+    subset: Subset
+
+
+class PlannedPredictor(Part):
+    name: str
+    options: dict[str, Any]
+
+
+class PlannedStack(Part):
+    """The software that the result depends on."""
+
+    name: str
+    python: str
+    packages: dict[str, str] = Field(description="Version of each package that the plan uses.")
+    environment: dict[str, str] = Field(description="Environment variables set for the worker.")
+
+
+class Scenario(Part):
+    """How load arrives, and how latency is measured before."""
+
+    name: str
+    batch_size: int
+    warm_up_runs: int
+    timed_runs: int
+    timed_budget_s: float
+
+
+class Plan(Part):
+    """One evaluation, completely."""
+
+    schema_version: int = 1
+    task: str
+    model: PlannedModel
+    input: PlannedInput
+    output: PlannedOutput
+    dataset: PlannedDataset
+    predictor: PlannedPredictor
+    stack: PlannedStack
+    scenario: Scenario
+    seed: int
+    claims: tuple[Claim, ...] = ()
+
+    @property
+    def digest(self) -> str:
+        """The plan's identity: the same for the same work, whatever the files' addresses or the claims about it."""
+        identity = _without_addresses(self.model_dump(mode="json", exclude={"claims"}))
+        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _without_addresses(value: Any) -> Any:
+    if isinstance(value, dict):
+        is_file = value.keys() == {"sha256", "url"}
+        return {key: _without_addresses(item) for key, item in value.items() if not (is_file and key == "url")}
+    return [_without_addresses(item) for item in value] if isinstance(value, list) else value

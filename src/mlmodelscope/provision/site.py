@@ -1,0 +1,58 @@
+"""Everything a plan needs, here: files in place, an interpreter to run in, and how wide to run."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.machine import available_cores
+
+
+@dataclass(frozen=True)
+class Site:
+    """Where a plan runs. None of this changes an answer."""
+
+    python: str
+    model_files: dict[str, str]
+    lanes: int
+    """Batches predicted side by side."""
+    preparing_threads: int
+    """Samples prepared side by side."""
+
+
+def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
+    """Fetch and verify the model, and decide how wide to run on this machine."""
+    cores = available_cores()
+    threads = int(plan.predictor.options.get("threads", 1))
+    return Site(
+        python=sys.executable,
+        model_files=provision_model(plan, artifacts),
+        lanes=max(1, cores // threads),
+        preparing_threads=cores,
+    )
+
+
+def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
+    """The model's files by role. A weight-free ONNX graph and its weights are joined into one file."""
+    model = plan.model
+    graph = artifacts.fetch(model.graph.url, f"sha256:{model.graph.sha256}").path
+    if model.weights is None:
+        return {"graph": str(graph)}
+    weights = artifacts.fetch(model.weights.url, f"sha256:{model.weights.sha256}").path
+    if plan.predictor.name != "onnxruntime":
+        return {"graph": str(graph), "weights": str(weights)}
+    key = model.weights_key or ""
+    name = hashlib.sha256(f"join:1:{model.graph.sha256}:{model.weights.sha256}:{key}".encode()).hexdigest()
+    joined = artifacts.derive(f"join:{name}", lambda draft: _join(graph, weights, model.weights_key, draft))
+    return {"graph": str(joined)}
+
+
+def _join(graph: Path, weights: Path, key: str | None, draft: Path) -> None:
+    from mlmodelscope.provision.weights.join_onnx import join_weights
+    from mlmodelscope.provision.weights.read import read_tensors
+
+    join_weights(graph, read_tensors(weights, key), draft)

@@ -1,0 +1,122 @@
+"""The journal of a running evaluation: every finished batch, appended at once, readable after `kill -9`.
+
+A frame is its length, the checksum of its body, and the body: a JSON header and two buffers. Whatever a crash left
+unfinished at the end is cut off when the journal is opened again. An operating system crash may take the last
+second; killing the process takes nothing that was appended.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import time
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlmodelscope.errors import StoreError
+
+_HEAD = struct.Struct("<III")  # length of the body, its crc32, length of the header inside it
+_SYNC_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One batch's outcome."""
+
+    batch: int
+    k: int
+    classes: bytes
+    scores: bytes
+    errors: dict[int, str]
+    run_ns: int
+    improbable: int
+
+
+class Journal:
+    def __init__(self, path: Path, identity: str) -> None:
+        self._path = path
+        self._identity = identity
+        kept, self.batches = self._scan()
+        try:
+            self._file = path.open("r+b" if path.exists() else "w+b", buffering=0)
+        except OSError as error:
+            raise StoreError(f"cannot write {path}: {error.strerror}") from None
+        self._file.truncate(kept)
+        self._file.seek(kept)
+        self._synced = time.monotonic()
+        if kept == 0:
+            self._write({"identity": identity}, b"")
+
+    def _scan(self) -> tuple[int, int]:
+        """(length of the part that is whole, batches in it)."""
+        if not self._path.exists():
+            return 0, 0
+        kept = batches = 0
+        for end, header, _ in _frames(self._path):
+            if kept == 0:
+                if header.get("identity") != self._identity:
+                    return 0, 0
+            elif header.get("batch") != batches:
+                break
+            else:
+                batches += 1
+            kept = end
+        return kept, batches
+
+    def append(self, entry: Entry) -> None:
+        header = {
+            "batch": entry.batch,
+            "k": entry.k,
+            "classes": len(entry.classes),
+            "errors": entry.errors,
+            "run_ns": entry.run_ns,
+            "improbable": entry.improbable,
+        }
+        self._write(header, entry.classes + entry.scores)
+        self.batches += 1
+        if time.monotonic() - self._synced > _SYNC_EVERY_S:
+            self.sync()
+
+    def _write(self, header: dict[str, object], buffers: bytes) -> None:
+        text = json.dumps(header, separators=(",", ":")).encode()
+        body = text + buffers
+        frame = memoryview(_HEAD.pack(len(body), zlib.crc32(body), len(text)) + body)
+        while frame:  # a nearly full disk may take only a part
+            frame = frame[self._file.write(frame) :]
+
+    def sync(self) -> None:
+        os.fsync(self._file.fileno())
+        self._synced = time.monotonic()
+
+    def entries(self) -> Iterator[Entry]:
+        for _, header, buffers in _frames(self._path):
+            if "batch" in header:
+                cut = header["classes"]
+                yield Entry(
+                    header["batch"],
+                    header["k"],
+                    buffers[:cut],
+                    buffers[cut:],
+                    {int(slot): reason for slot, reason in header["errors"].items()},
+                    header["run_ns"],
+                    header["improbable"],
+                )
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def _frames(path: Path) -> Iterator[tuple[int, dict[str, Any], bytes]]:
+    """(end of the frame, header, buffers) of every whole frame."""
+    with path.open("rb") as file:
+        end = 0
+        while len(head := file.read(_HEAD.size)) == _HEAD.size:
+            length, checksum, cut = _HEAD.unpack(head)
+            body = file.read(length)
+            if len(body) != length or zlib.crc32(body) != checksum:
+                return
+            end += _HEAD.size + length
+            yield end, json.loads(body[:cut]), body[cut:]

@@ -1,0 +1,87 @@
+"""A record: what happened, for good. Complete enough to explain a number and to run it again."""
+
+from __future__ import annotations
+
+import secrets
+from datetime import UTC, datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.machine import Machine
+from mlmodelscope.types import Interval
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Failure(Part):
+    sample: str
+    reason: str
+
+
+class LatencyRecord(Part):
+    """The framework call alone, one query after the other, nothing else running."""
+
+    batch_size: int
+    raw_ns: tuple[int, ...] = Field(description="Every call's duration, in order.")
+    warm_up_ns: tuple[int, ...] = Field(description="The calls before, which do not count.")
+    p50_s: Interval
+    p90_s: Interval
+    p99_s: Interval
+    mean_s: float
+    trimmed_mean_s: float = Field(description="Without the lowest and highest 20 %, as in the papers.")
+
+
+class StackRecord(Part):
+    python: str
+    implementation: str
+    architecture: str
+    packages: dict[str, str] = Field(description="Every package of the stack.")
+
+
+class Metrics(Part):
+    """Numbers over all samples that did not fail; what could not be computed is named with its reason."""
+
+    top1: Interval | None = None
+    top5: Interval | None = None
+    calibration: dict[str, Any] | None = None
+    per_class: dict[int, dict[str, int]] | None = None
+    confusion: list[dict[str, Any]] | None = None
+    refused: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> Any:
+        return getattr(self, name)
+
+
+class Record(Part):
+    schema_version: Literal[1] = 1
+    id: str
+    status: Literal["running", "finished"]
+    created_at: Annotated[datetime, Field(description="UTC.")]
+    finished_at: Annotated[datetime | None, Field(description="UTC.")] = None
+    plan_digest: str
+    plan: Plan
+    machine: Machine
+    worker_version: str
+    worker_digest: str = Field(description="Digest of the worker's source.")
+    stack: StackRecord | None = None
+    class_names: tuple[str, ...] = Field(default=(), description="Names by class number, for people.")
+    samples: int = Field(default=0, description="Samples of the evaluation, failed ones included.")
+    failed: int = 0
+    failures: tuple[Failure, ...] = Field(
+        default=(), description="The first failed samples; all are in the samples table."
+    )
+    metrics: Metrics = Metrics()
+    latency: LatencyRecord | None = None
+    load_s: float | None = Field(default=None, description="Seconds to load the model.")
+    wall_s: float | None = Field(default=None, description="Seconds that the samples took, all attempts together.")
+    attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
+    notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
+
+
+def new_record_id(now: datetime | None = None) -> str:
+    """Sorts by time, can be typed."""
+    return f"{(now or datetime.now(UTC)):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"

@@ -1,0 +1,203 @@
+"""Where records are kept: rows in a database, samples in Parquet files beside it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shutil
+import zipfile
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pydantic import ValidationError
+from sqlalchemy import delete, insert, select, update
+
+from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.record.database import open_database, transaction
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.samples import read_rows
+from mlmodelscope.record.tables import metrics, records
+from mlmodelscope.settings import Settings
+from mlmodelscope.types import Interval
+
+
+class Store:
+    """All records of one home folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.home = settings.home
+        self._engine = open_database(settings.home)
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    def folder(self, record_id: str) -> Path:
+        """Where a record's files are."""
+        return self.home / "records" / record_id
+
+    def add(self, record: Record) -> None:
+        with transaction(self._engine, self.home) as connection:
+            connection.execute(insert(records).values(_row(record)))
+        self.folder(record.id).mkdir(parents=True, exist_ok=True)
+
+    def save(self, record: Record) -> None:
+        """Replace a record by its newer self, all at once."""
+        with transaction(self._engine, self.home) as connection:
+            connection.execute(update(records).where(records.c.id == record.id).values(_row(record)))
+            connection.execute(delete(metrics).where(metrics.c.record == record.id))
+            rows = _metric_rows(record)
+            if rows:
+                connection.execute(insert(metrics), rows)
+
+    def find(self, plan: str, machine: str, worker: str, status: str) -> Record | None:
+        """The newest record of the same work on the same machine."""
+        wanted = (
+            select(records.c.document)
+            .where(records.c.plan_digest == plan, records.c.status == status)
+            .where(records.c.machine_digest == machine, records.c.worker_digest == worker)
+            .order_by(records.c.created_at.desc())
+            .limit(1)
+        )
+        with transaction(self._engine, self.home) as connection:
+            document = connection.execute(wanted).scalar()
+        return _parse(document) if document else None
+
+    def get(self, name: str) -> Record:
+        """A record by its id, the beginning of it, or `latest`."""
+        query = select(records.c.id, records.c.document).order_by(records.c.created_at.desc())
+        if name == "latest":
+            query = query.where(records.c.status == "finished").limit(1)
+        else:
+            query = query.where(records.c.id.startswith(name, autoescape=True)).limit(6)
+        with transaction(self._engine, self.home) as connection:
+            found = connection.execute(query).all()
+        exact = [row for row in found if row.id == name]
+        if not found:
+            hint = "mlmodelscope records lists them" if name != "latest" else "mlmodelscope evaluate makes one"
+            raise UsageError(f"there is no record `{name}`", hint=hint)
+        if len(found) > 1 and not exact:
+            raise UsageError(f"`{name}` begins several records: {', '.join(row.id for row in found[:5])}")
+        return _parse((exact or found)[0].document)
+
+    def list(
+        self, model: str | None = None, dataset: str | None = None, status: str | None = None, limit: int = 50
+    ) -> list[dict[str, Any]]:
+        """Summaries, newest first."""
+        top1 = select(metrics).where(metrics.c.name == "top1").subquery()
+        query = select(
+            *(records.c[name] for name in ("id", "status", "model", "model_version", "dataset", "dataset_version")),
+            *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed")),
+            top1.c.value.label("top1"),
+            top1.c.low.label("top1_low"),
+            top1.c.high.label("top1_high"),
+        ).outerjoin(top1, top1.c.record == records.c.id)
+        for column, wanted in (
+            (records.c.model, model),
+            (records.c.dataset, dataset),
+            (records.c.status, status),
+        ):
+            if wanted is not None:
+                query = query.where(column == wanted)
+        query = query.order_by(records.c.created_at.desc()).limit(limit)
+        with transaction(self._engine, self.home) as connection:
+            return [dict(row) for row in connection.execute(query).mappings()]
+
+    def delete(self, record: Record) -> None:
+        with transaction(self._engine, self.home) as connection:
+            connection.execute(delete(records).where(records.c.id == record.id))
+        shutil.rmtree(self.folder(record.id), ignore_errors=True)
+
+    def samples(self, record: Record, only_wrong: bool = False, only_failed: bool = False) -> pa.Table:
+        path = self.folder(record.id) / "samples.parquet"
+        if not path.exists():
+            raise StoreError(f"the samples of record {record.id} are not there: it is {record.status}")
+        return read_rows(path, only_wrong=only_wrong, only_failed=only_failed)
+
+    def export(self, record: Record, destination: Path) -> None:
+        """A record and its files as one zip file."""
+        draft = destination.with_name(destination.name + ".draft")
+        try:
+            with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
+                packed.writestr("record.json", record.model_dump_json(indent=2))
+                for path in sorted(self.folder(record.id).glob("*.parquet")):
+                    packed.write(path, path.name)
+            draft.replace(destination)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise StoreError(f"cannot write {destination}: {error.strerror}") from None
+
+    @contextlib.contextmanager
+    def lock(self, key: str) -> Iterator[None]:
+        """One process at a time works on a plan; others wait."""
+        folder = self.home / "locks"
+        folder.mkdir(parents=True, exist_ok=True)
+        with (folder / key).open("w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def is_locked(self, key: str) -> bool:
+        path = self.home / "locks" / key
+        if not path.exists():
+            return False
+        with path.open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+        return False
+
+
+def _row(record: Record) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "status": record.status,
+        "plan_digest": record.plan_digest,
+        "machine_digest": record.machine.digest,
+        "worker_digest": record.worker_digest,
+        "model": record.plan.model.name,
+        "model_version": record.plan.model.version,
+        "dataset": record.plan.dataset.name,
+        "dataset_version": record.plan.dataset.version,
+        "created_at": _naive(record.created_at),
+        "finished_at": _naive(record.finished_at),
+        "samples": record.samples,
+        "failed": record.failed,
+        "document": record.model_dump_json(),
+    }
+
+
+def _naive(moment: datetime | None) -> datetime | None:
+    """Databases keep UTC without saying so."""
+    return moment.replace(tzinfo=None) if moment else None
+
+
+def _metric_rows(record: Record) -> list[dict[str, Any]]:
+    found: dict[str, Interval | float] = {}
+    for name in ("top1", "top5"):
+        if record.metrics[name] is not None:
+            found[name] = record.metrics[name]
+    if record.metrics.calibration is not None:
+        found["ece"] = record.metrics.calibration["ece"]
+    if record.latency is not None:
+        found["latency_p50_s"] = record.latency.p50_s
+    return [
+        {"record": record.id, "name": name, "value": number.value, "low": number.low, "high": number.high}
+        if isinstance(number, Interval)
+        else {"record": record.id, "name": name, "value": number, "low": None, "high": None}
+        for name, number in found.items()
+    ]
+
+
+def _parse(document: str) -> Record:
+    try:
+        return Record.model_validate_json(document)
+    except ValidationError as error:
+        written_by = json.loads(document).get("schema_version")
+        raise StoreError(
+            f"a record of schema {written_by} cannot be read: {error.errors()[0]['msg']}",
+            hint="upgrade mlmodelscope",
+        ) from None

@@ -1,0 +1,105 @@
+"""A finished journal becomes tables and metrics, in one pass and bounded memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import MetricError
+from mlmodelscope.metric import METRICS, Metric
+from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.record.journal import Journal
+from mlmodelscope.record.record import Failure, LatencyRecord, Metrics
+from mlmodelscope.record.samples import BATCHES, SAMPLES, Row, TableWriter, add_row, rows_of
+
+_FAILURES_KEPT = 100
+
+
+class Summary:
+    """What a journal amounts to."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._metrics: dict[str, Metric] = {}
+        self._refused: dict[str, str] = {}
+        for name, make in METRICS.items():
+            if name == "calibration" and not plan.output.probabilities:
+                self._refused[name] = "the scores are logits: add `softmax` to the output's processing"
+            else:
+                self._metrics[name] = make()
+        self.failures: list[Failure] = []
+        self.samples = self.failed = self.improbable = 0
+        self._kept_classes = 0
+
+    def write(self, journal: Journal, samples: Sequence[Sample], folder: Path) -> None:
+        """Write samples.parquet and batches.parquet, and take every answer in."""
+        table = TableWriter(folder / "samples.parquet", SAMPLES)
+        batches = TableWriter(folder / "batches.parquet", BATCHES)
+        size = self._plan.scenario.batch_size
+        for entry in journal.entries():
+            part = samples[entry.batch * size : (entry.batch + 1) * size]
+            for row in rows_of(entry, part):
+                add_row(table, row)
+                self._take(row)
+            batches.add(entry.batch, len(part), entry.run_ns)
+            self.improbable += entry.improbable
+        table.finish()
+        batches.finish()
+
+    def _take(self, row: Row) -> None:
+        self.samples += 1
+        if row.error is not None:
+            self.failed += 1
+            if len(self.failures) < _FAILURES_KEPT:
+                self.failures.append(Failure(sample=row.sample.id, reason=row.error))
+        elif row.sample.label is not None:
+            self._kept_classes = max(self._kept_classes, len(row.classes))
+            for each in self._metrics.values():
+                each.update(row.sample.label, row.classes, row.scores)
+
+    def metrics(self) -> Metrics:
+        numbers: dict[str, Any] = {}
+        refused = dict(self._refused)
+        if self._plan.output.top_k < 5 and self._kept_classes == self._plan.output.top_k:
+            refused["top5"] = f"only the {self._plan.output.top_k} best answers were kept"
+        for name, each in self._metrics.items():
+            if name in refused:
+                continue
+            try:
+                numbers[name] = each.compute()
+            except MetricError as error:
+                refused[name] = error.message
+        return Metrics(**numbers, refused=refused)
+
+    def notes(self) -> list[str]:
+        notes = []
+        if self.failed:
+            notes.append(f"{self.failed} of {self.samples} samples failed and are not in the metrics")
+        if self.improbable:
+            notes.append(
+                f"the output is declared `probability`, but the scores of {self.improbable} samples do not sum to 1: "
+                "if they are logits, declare `type: logits` and add the step `softmax`"
+            )
+        return notes
+
+
+def summarise_latency(batch_size: int, warm_up_ns: Sequence[int], raw_ns: Sequence[int]) -> LatencyRecord | None:
+    """Percentiles with intervals, mean and trimmed mean of raw durations; nothing from nothing."""
+    if not raw_ns:
+        return None
+    seconds = sorted(value / 1e9 for value in raw_ns)
+    cut = len(seconds) // 5
+    middle = seconds[cut : len(seconds) - cut]
+    return LatencyRecord(
+        batch_size=batch_size,
+        raw_ns=tuple(raw_ns),
+        warm_up_ns=tuple(warm_up_ns),
+        p50_s=percentile_interval(seconds, 0.50),
+        p90_s=percentile_interval(seconds, 0.90),
+        p99_s=percentile_interval(seconds, 0.99),
+        mean_s=sum(seconds) / len(seconds),
+        trimmed_mean_s=sum(middle) / len(middle),
+    )

@@ -1,0 +1,43 @@
+"""The tables of the evaluation database, the same for every database."""
+
+from __future__ import annotations
+
+from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+
+HEAD = "0001"
+"""The newest migration; a test compares it with the scripts."""
+
+metadata = MetaData()
+
+records = Table(
+    "records",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("plan_digest", String(64), nullable=False),
+    Column("machine_digest", String(64), nullable=False),
+    Column("worker_digest", String(64), nullable=False),
+    Column("model", String(100), nullable=False),
+    Column("model_version", String(100), nullable=False),
+    Column("dataset", String(100), nullable=False),
+    Column("dataset_version", String(100), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("finished_at", DateTime),
+    Column("samples", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("document", Text, nullable=False),
+    Index("records_by_plan", "plan_digest", "status"),
+    Index("records_by_time", "created_at"),
+    Index("records_by_model", "model", "created_at"),
+)
+
+metrics = Table(
+    "metrics",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(100), primary_key=True),
+    Column("value", Float, nullable=False),
+    Column("low", Float),
+    Column("high", Float),
+    Index("metrics_by_value", "name", "value"),
+)

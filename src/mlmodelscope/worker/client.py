@@ -1,0 +1,148 @@
+"""What the host asks of a worker: open a model, measure it, answer samples."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Self
+
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.site import Site
+from mlmodelscope.worker.process import WorkerProcess
+
+# Batches under way per lane: one being predicted, the next being prepared, one to start with at once.
+_WINDOW_PER_LANE = 4
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some samples that the model gets at once; a plan's batches are always cut the same way."""
+
+    index: int
+    samples: Sequence[Sample]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What came out for one batch. Buffers hold the samples that did not fail, in order."""
+
+    batch: Batch
+    k: int
+    classes: bytes
+    """int32, samples x k."""
+    scores: bytes
+    """float32, samples x k."""
+    errors: dict[int, str]
+    run_ns: int
+    improbable: int
+    """Samples whose scores were declared probabilities and are none."""
+
+
+@dataclass(frozen=True)
+class Latency:
+    batch_size: int
+    warm_up_ns: list[int]
+    raw_ns: list[int]
+
+
+class Worker:
+    """One open model in a worker process."""
+
+    def __init__(self, site: Site, plan: Plan) -> None:
+        self._site = site
+        self._process = WorkerProcess(site.python, plan.stack.environment)
+        try:
+            self._process.send({"do": "open", "task": _task(site, plan)})
+            self.opened, _ = self._process.receive("opened")
+        except BaseException:
+            self._process.kill()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.__exit__(kind, error, trace)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def measure_latency(self, samples: Sequence[Sample], plan: Plan) -> Latency:
+        """Time the model alone, on the first samples that can be prepared."""
+        request = {
+            "do": "latency",
+            "samples": [sample.content for sample in samples],
+            "warm_up_runs": plan.scenario.warm_up_runs,
+            "max_runs": plan.scenario.timed_runs,
+            "budget_s": plan.scenario.timed_budget_s,
+        }
+        self._process.send(request)
+        header, _ = self._process.receive("latency")
+        return Latency(header["batch_size"], header["warm_up_ns"], header["raw_ns"])
+
+    def run(self, batches: Iterable[Batch], one_at_a_time: bool = False) -> Iterator[Answers]:
+        """Answers in the order of the batches. Some batches are under way ahead, but never without bound."""
+        waiting: deque[Batch] = deque()
+        window = 1 if one_at_a_time else _WINDOW_PER_LANE * self._site.lanes
+        source = iter(batches)
+        while True:
+            while len(waiting) < window and (batch := next(source, None)) is not None:
+                self._process.send(self._batch_message(batch))
+                waiting.append(batch)
+            if not waiting:
+                return
+            header, buffers = self._process.receive("answers")
+            yield _answers(waiting.popleft(), header, buffers)
+
+    def _batch_message(self, batch: Batch) -> dict[str, Any]:
+        return {
+            "do": "batch",
+            "batch": batch.index,
+            "samples": [sample.content for sample in batch.samples],
+            "lanes": self._site.lanes,
+            "preparing_threads": self._site.preparing_threads,
+        }
+
+    def answer_bytes(self, images: Sequence[bytes]) -> Answers:
+        """Answers for encoded images that are not in any dataset."""
+        samples = [Sample(str(index), {"buffer": index}, "", None) for index in range(len(images))]
+        batch = Batch(0, samples)
+        self._process.send(self._batch_message(batch), tuple(images))
+        header, buffers = self._process.receive("answers")
+        return _answers(batch, header, buffers)
+
+    def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
+        """The tensors that the model would get, each with shape and element type, or the reason why there is none."""
+        self._process.send({"do": "prepare", "samples": [sample.content for sample in samples]})
+        header, buffers = self._process.receive("prepared")
+        remaining = iter(buffers)
+        return [
+            (described, next(remaining)) if described else header["errors"][str(slot)]
+            for slot, described in enumerate(header["tensors"])
+        ]
+
+
+def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> Answers:
+    classes, scores = buffers if buffers else (b"", b"")
+    errors = {int(slot): message for slot, message in header["errors"].items()}
+    return Answers(batch, header["k"], classes, scores, errors, header["run_ns"], header["improbable"])
+
+
+def _task(site: Site, plan: Plan) -> dict[str, Any]:
+    """The part of a plan that the worker needs, with files where they are on this machine."""
+    return {
+        "predictor": {
+            "name": plan.predictor.name,
+            "files": site.model_files,
+            "options": plan.predictor.options,
+        },
+        "input": plan.input.model_dump(mode="json"),
+        "output": plan.output.model_dump(mode="json", exclude={"names"}),
+        "batch_size": plan.scenario.batch_size,
+    }

@@ -1,0 +1,133 @@
+"""The worker as a process: started in a stack's interpreter, reached over a private socket, never left behind."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import mlmodelscope_worker
+from mlmodelscope.errors import WorkerError
+from mlmodelscope_worker.protocol import Channel, Closed
+
+_START_TIMEOUT_S = 120
+_STOP_TIMEOUT_S = 5
+_LOG_TAIL = 2000
+
+
+class WorkerDied(WorkerError):
+    """The worker process ended before its work was done."""
+
+
+class WorkerProcess:
+    """A worker and the connection to it; leaving the `with` block ends it."""
+
+    def __init__(self, python: str, environment: Mapping[str, str]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
+        place = Path(self._folder.name)
+        self._log = place / "log"
+        # Only the worker's own package goes onto the stack's path, not whatever else lies beside it here.
+        source = place / "source"
+        source.mkdir()
+        (source / "mlmodelscope_worker").symlink_to(Path(mlmodelscope_worker.__file__).parent)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, self._log.open("wb") as log:
+            listener.bind(str(place / "socket"))
+            listener.listen(1)
+            self._process = subprocess.Popen(
+                [python, "-m", "mlmodelscope_worker", "--connect", str(place / "socket")],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                env={**os.environ, **environment, "PYTHONPATH": str(source)},
+                start_new_session=True,  # Ctrl-C is the host's to handle
+            )
+            try:
+                self._channel = Channel(self._accept(listener))
+            except BaseException:
+                self.kill()
+                raise
+
+    def _accept(self, listener: socket.socket) -> socket.socket:
+        listener.settimeout(0.2)
+        deadline = time.monotonic() + _START_TIMEOUT_S
+        while time.monotonic() < deadline:
+            with contextlib.suppress(TimeoutError):
+                connection, _ = listener.accept()
+                connection.settimeout(None)
+                return connection
+            if self._process.poll() is not None:
+                raise self._died()
+        raise WorkerError(f"the worker did not start within {_START_TIMEOUT_S} s\n{self.log_tail()}")
+
+    def send(self, header: Mapping[str, Any], buffers: tuple[bytes, ...] = ()) -> None:
+        try:
+            self._channel.send(header, buffers)
+        except Closed:
+            raise self._died() from None
+
+    def receive(self, expected: str) -> tuple[dict[str, Any], list[bytes]]:
+        """The next message, which must be of the expected kind; a refusal becomes a WorkerError."""
+        try:
+            header, buffers = self._channel.receive()
+        except Closed:
+            raise self._died() from None
+        if header["do"] == "refused":
+            detail = f"\n{header['traceback']}" if header.get("traceback") else ""
+            raise WorkerError(header["message"] + detail)
+        if header["do"] != expected:
+            raise WorkerError(f"the worker said `{header['do']}` where `{expected}` was due")
+        return header, buffers
+
+    def _died(self) -> WorkerDied:
+        try:
+            code = self._process.wait(_STOP_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            code = self._process.returncode
+        tail = self.log_tail()
+        if code is not None and code < 0:
+            name = signal.Signals(-code).name
+            hint = "the kernel kills processes when memory runs out" if name == "SIGKILL" else None
+            return WorkerDied(f"the worker was killed by {name}" + (f"\n{tail}" if tail else ""), hint=hint)
+        return WorkerDied(f"the worker ended with exit code {code}" + (f"\n{tail}" if tail else ""))
+
+    def log_tail(self) -> str:
+        try:
+            return self._log.read_text(errors="replace")[-_LOG_TAIL:].strip()
+        except OSError:
+            return ""
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def kill(self) -> None:
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        if hasattr(self, "_channel"):
+            self._channel.close()
+        self._folder.cleanup()
+
+    def close(self) -> None:
+        with contextlib.suppress(Closed):
+            self._channel.send({"do": "close"})
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(_STOP_TIMEOUT_S)
+        self.kill()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close() if kind is None else self.kill()

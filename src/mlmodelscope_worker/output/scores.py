@@ -1,0 +1,35 @@
+"""Output steps that change scores: `softmax`, `sigmoid`, `dequantize`."""
+
+from ..parameters import Integer, Number
+from .step import output_step
+
+
+@output_step()
+def softmax(scores):
+    """Turn logits into probabilities that sum to 1."""
+    import numpy as np
+
+    wide = scores.astype(np.float32, copy=False)
+    powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    return powers / powers.sum(axis=-1, keepdims=True)
+
+
+@output_step()
+def sigmoid(scores):
+    """Turn each logit into a probability of its own."""
+    import numpy as np
+
+    return 1.0 / (1.0 + np.exp(-scores.astype(np.float32, copy=False)))
+
+
+@output_step()
+def dequantize(
+    scores,
+    *,
+    scale: Number("Real size of one quantised step.", above=0),
+    zero_point: Integer("Quantised value of real 0.") = 0,
+):
+    """Turn a quantised model's integers into real scores: (q - zero_point) * scale."""
+    import numpy as np
+
+    return (scores.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)

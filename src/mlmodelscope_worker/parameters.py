@@ -1,0 +1,230 @@
+"""How steps and predictors declare their parameters: the signature is the schema.
+
+A declared function has keyword-only parameters whose annotation is one of the kinds below and whose default is
+the default. The host turns the same declaration into validation, JSON Schema and documentation.
+"""
+
+import inspect
+
+
+class ParameterError(ValueError):
+    """A value that a parameter does not take; `parameter` says which one, `known` what it would take."""
+
+    def __init__(self, message, parameter=None, known=(), hint=None, seen=None):
+        ValueError.__init__(self, message)
+        self.message = message
+        self.parameter = parameter
+        self.known = tuple(known)
+        self.hint = hint
+        self.seen = seen
+
+
+class Kind(object):
+    """What values a parameter takes, and one sentence on what it means."""
+
+    def __init__(self, meaning):
+        self.meaning = meaning
+
+    def check(self, value):
+        raise NotImplementedError
+
+    def schema(self):
+        raise NotImplementedError
+
+
+def _is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+
+
+class Choice(Kind):
+    def __init__(self, meaning, *values):
+        Kind.__init__(self, meaning)
+        self.values = values
+
+    def check(self, value):
+        if isinstance(value, str):
+            for known in self.values:
+                if known.lower() == value.lower():
+                    return known
+        raise ParameterError("`%s` is not one of its values" % (value,), known=self.values, seen=value)
+
+    def schema(self):
+        return {"enum": list(self.values)}
+
+
+class Number(Kind):
+    def __init__(self, meaning, above=None, at_least=None, at_most=None):
+        Kind.__init__(self, meaning)
+        self.above, self.at_least, self.at_most = above, at_least, at_most
+
+    def check(self, value):
+        if not _is_number(value):
+            raise ParameterError("expected a number, saw %s" % spell(value))
+        if self.above is not None and not value > self.above:
+            raise ParameterError("%s is not above %s" % (value, self.above))
+        if self.at_least is not None and value < self.at_least:
+            raise ParameterError("%s is below %s" % (value, self.at_least))
+        if self.at_most is not None and value > self.at_most:
+            raise ParameterError("%s is above %s" % (value, self.at_most))
+        if value in (float("inf"), float("-inf")):
+            raise ParameterError("expected a finite number, saw %s" % value)
+        return float(value)
+
+    def schema(self):
+        rule = {"type": "number"}
+        for key, bound in (
+            ("exclusiveMinimum", self.above),
+            ("minimum", self.at_least),
+            ("maximum", self.at_most),
+        ):
+            if bound is not None:
+                rule[key] = bound
+        return rule
+
+
+class Integer(Number):
+    def check(self, value):
+        Number.check(self, value)
+        if int(value) != value:
+            raise ParameterError("expected a whole number, saw %s" % value)
+        return int(value)
+
+    def schema(self):
+        return dict(Number.schema(self), type="integer")
+
+
+class Flag(Kind):
+    def check(self, value):
+        if not isinstance(value, bool):
+            raise ParameterError("expected true or false, saw %s" % spell(value))
+        return value
+
+    def schema(self):
+        return {"type": "boolean"}
+
+
+class Text(Kind):
+    def check(self, value):
+        if not isinstance(value, str):
+            raise ParameterError("expected text, saw %s" % spell(value))
+        return value
+
+    def schema(self):
+        return {"type": "string"}
+
+
+class PerChannel(Kind):
+    """One number for all channels, or a list with one number for each."""
+
+    def __init__(self, meaning, nonzero=False):
+        Kind.__init__(self, meaning)
+        self.nonzero = nonzero
+
+    def check(self, value):
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if not values or len(values) > 4 or not all(_is_number(each) for each in values):
+            raise ParameterError("expected a number or a list of up to four numbers, saw %s" % spell(value))
+        if self.nonzero and any(each == 0 for each in values):
+            raise ParameterError("a divisor cannot be 0")
+        numbers = [float(each) for each in values]
+        return numbers if isinstance(value, (list, tuple)) else numbers[0]
+
+    def schema(self):
+        return {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "maxItems": 4}]}
+
+
+class Dimensions(Kind):
+    """`[height, width]`, `[channels, height, width]` or one number for a square; always becomes `[height, width]`."""
+
+    def check(self, value):
+        sizes = list(value) if isinstance(value, (list, tuple)) else [value, value]
+        whole = all(_is_number(size) and int(size) == size and 0 < size <= 65535 for size in sizes)
+        if not whole or len(sizes) not in (2, 3):
+            raise ParameterError(
+                "expected [height, width], [channels, height, width] or one number, saw %s" % spell(value)
+            )
+        if len(sizes) == 3:
+            if sizes[0] in (1, 3):
+                sizes = sizes[1:]
+            elif sizes[2] in (1, 3):
+                sizes = sizes[:2]
+            else:
+                raise ParameterError("neither end of %s is a number of channels (1 or 3)" % spell(value))
+        return [int(size) for size in sizes]
+
+    def schema(self):
+        size = {"type": "integer", "minimum": 1, "maximum": 65535}
+        return {"anyOf": [size, {"type": "array", "items": size, "minItems": 2, "maxItems": 3}]}
+
+
+def spell(value):
+    """A value as an author would recognise it, cut to a line."""
+    if value is None:
+        return "nothing"
+    text = str(value).lower() if isinstance(value, bool) else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+class Declaration(object):
+    """A declared function: its name, one line of purpose, its parameters with kinds and defaults."""
+
+    def __init__(self, function, main=None, settle=None):
+        self.function = function
+        self.name = function.__name__
+        self.meaning = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+        self.main = main
+        self.settle = settle
+        self.kinds = {}
+        self.defaults = {}
+        for parameter in inspect.signature(function).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                self.kinds[parameter.name] = parameter.annotation
+                self.defaults[parameter.name] = parameter.default
+
+    def resolve(self, value):
+        """Everything this function will be called with, every default explicit; ParameterError when it cannot."""
+        if value is None:
+            value = {}
+        if not isinstance(value, dict):
+            if self.main is None:
+                raise ParameterError("expected a mapping of parameters, saw %s" % spell(value), known=self.kinds)
+            value = {self.main: value}
+        resolved = dict(self.defaults)
+        for name, given in value.items():
+            if name not in self.kinds:
+                raise ParameterError(
+                    "unknown parameter `%s`" % (name,),
+                    parameter=str(name),
+                    known=sorted(self.kinds),
+                    seen=name,
+                )
+            try:
+                resolved[name] = None if given is None else self.kinds[name].check(given)
+            except ParameterError as error:
+                error.parameter = name
+                raise
+        for name, given in resolved.items():
+            if given is inspect.Parameter.empty or (given is None and self.defaults[name] is not None):
+                raise ParameterError("`%s` is required" % name, parameter=name)
+        if self.settle is not None:
+            resolved = self.settle(dict(resolved))
+        return resolved
+
+    def schema(self):
+        """JSON Schema of what an author may write for this function."""
+        properties = {}
+        for name, kind in self.kinds.items():
+            rule = dict(kind.schema(), description=kind.meaning)
+            default = self.defaults[name]
+            if default is not inspect.Parameter.empty and default is not None:
+                rule["default"] = default
+            properties[name] = rule
+        required = [name for name, default in self.defaults.items() if default is inspect.Parameter.empty]
+        mapping = {"type": "object", "properties": properties, "additionalProperties": False}
+        if required:
+            mapping["required"] = required
+        forms = [mapping] if required else [mapping, {"type": "null"}]
+        if self.main is not None:
+            forms.append(self.kinds[self.main].schema())
+        rule = {"anyOf": forms} if len(forms) > 1 else mapping
+        return dict(rule, description=self.meaning)

@@ -1,0 +1,162 @@
+"""Steps that move pixels: `crop`, `resize`, `pad`."""
+
+import math
+
+from ..parameters import Choice, Dimensions, Flag, Integer, Number, ParameterError, PerChannel
+from . import library as libraries
+from .header import ImageError
+from .step import choose_one, step
+
+_ROUNDING = {
+    "floor": math.floor,
+    "ceil": math.ceil,
+    "round": round,
+}  # Python rounds halves to even, as torchvision does
+
+
+def _settle_crop(parameters):
+    choose_one(parameters, "percentage", "dimensions")
+    if parameters["square"] and parameters["percentage"] is None:
+        raise ParameterError("`square` goes with `percentage`", parameter="square")
+    return parameters
+
+
+@step(settle=_settle_crop)
+def crop(
+    image,
+    *,
+    method: Choice("Which part is kept.", "center", "top_left") = "center",
+    percentage: Number("Size of the part, in percent of each side.", above=0, at_most=100) = None,
+    dimensions: Dimensions("Size of the part in pixels.") = None,
+    square: Flag("With `percentage`: a square whose side is that share of the shorter side.") = False,
+    offset: Choice("How half a pixel of offset is rounded.", "floor", "ceil", "round") = "floor",
+):
+    """Keep a part of the image."""
+    height, width = image.size
+    if dimensions is not None:
+        part_height, part_width = dimensions
+    elif square:
+        part_height = part_width = max(1, int(percentage / 100.0 * min(height, width)))
+    else:
+        part_height = max(1, int(percentage / 100.0 * height))
+        part_width = max(1, int(percentage / 100.0 * width))
+    if part_height > height or part_width > width:
+        raise ImageError(
+            "cannot crop %d x %d (width x height) out of %d x %d" % (part_width, part_height, width, height)
+        )
+    if method == "center":
+        top = int(_ROUNDING[offset]((height - part_height) / 2.0))
+        left = int(_ROUNDING[offset]((width - part_width) / 2.0))
+    else:
+        top = left = 0
+    return cut(image, top, left, part_height, part_width)
+
+
+def cut(image, top, left, height, width):
+    if image.native is not None:
+        return image.with_native(image.library.crop(image.native, top, left, height, width))
+    return image.with_pixels(image.pixels[top : top + height, left : left + width], fresh=False)
+
+
+def _settle_resize(parameters):
+    choose_one(parameters, "dimensions", "short_side", "max_dimension")
+    chosen, method = parameters["library"], parameters["method"]
+    methods = libraries.RESIZE_METHODS[chosen]
+    if method not in methods:
+        raise ParameterError("%s cannot resize by `%s`" % (chosen, method), parameter="method", known=methods)
+    able = libraries.ANTIALIAS[chosen]
+    must = able == "always" and method != "nearest"
+    can = must or (able is True and "nearest" not in method)
+    if parameters["antialias"] is None:
+        parameters["antialias"] = must
+    elif parameters["antialias"] and not can:
+        raise ParameterError("%s cannot antialias when it resizes by `%s`" % (chosen, method), parameter="antialias")
+    elif not parameters["antialias"] and must:
+        raise ParameterError(
+            "%s always antialiases when it resizes by `%s`" % (chosen, method),
+            parameter="antialias",
+            hint="name another library, for example `library: opencv`",
+        )
+    if parameters["dimensions"] is None:
+        parameters["keep_aspect_ratio"] = True
+    return parameters
+
+
+@step(main="dimensions", settle=_settle_resize)
+def resize(
+    image,
+    *,
+    dimensions: Dimensions("Size afterwards.") = None,
+    short_side: Integer(
+        "Length of the shorter side afterwards; the aspect ratio is kept.", at_least=1, at_most=65535
+    ) = None,
+    max_dimension: Integer(
+        "Length of the longer side afterwards; the aspect ratio is kept.", at_least=1, at_most=65535
+    ) = None,
+    method: Choice(
+        "Interpolation, by the library's own name for it.",
+        *sorted(set(method for methods in libraries.RESIZE_METHODS.values() for method in methods)),
+    ) = "bilinear",
+    library: Choice("Which library resizes.", *sorted(libraries.RESIZE_METHODS)) = "pillow",
+    antialias: Flag("Whether shrinking averages over all pixels; by default what the library does by itself.") = None,
+    keep_aspect_ratio: Flag("With `dimensions`: scale until both sides are covered, then cut the centre out.") = False,
+    rounding: Choice("How the side that follows from the aspect ratio is rounded.", "floor", "ceil", "round") = "floor",
+):
+    """Scale the image."""
+    height, width = image.size
+    if dimensions is not None and not keep_aspect_ratio:
+        return _scale(image, dimensions[0], dimensions[1], method, library, antialias)
+    if dimensions is not None:
+        scale = max(dimensions[0] / float(height), dimensions[1] / float(width))
+    elif short_side is not None:
+        scale = short_side / float(min(height, width))
+    else:
+        scale = max_dimension / float(max(height, width))
+    new_height, new_width = (_side(side, scale, rounding) for side in (height, width))
+    if dimensions is not None:
+        new_height, new_width = max(new_height, dimensions[0]), max(new_width, dimensions[1])
+    scaled = _scale(image, new_height, new_width, method, library, antialias)
+    return crop(scaled, dimensions=dimensions) if dimensions is not None else scaled
+
+
+def _side(side, scale, rounding):
+    exact = side * scale
+    nearest = round(exact)
+    if abs(exact - nearest) < 1e-6:  # 3 * (256 / 3.0) must be 256, whatever the rounding
+        return max(1, int(nearest))
+    return max(1, int(_ROUNDING[rounding](exact)))
+
+
+def _scale(image, height, width, method, library, antialias):
+    if (height, width) == image.size:
+        return image
+    if height * width > 1 << 28:
+        raise ImageError("resizing to %d x %d pixels is refused" % (width, height))
+    if image.native is not None and image.library.name == library:
+        return image.with_native(image.library.resize_native(image.native, height, width, method))
+    return image.with_pixels(libraries.load(library).resize(image.pixels, height, width, method, antialias))
+
+
+@step(main="dimensions")
+def pad(
+    image,
+    *,
+    dimensions: Dimensions("Size afterwards; a side that is already longer is refused."),
+    method: Choice("Where the image stands.", "center", "top_left") = "center",
+    value: PerChannel("What the border is filled with.") = 0.0,
+):
+    """Add a border until the image has a size."""
+    import numpy as np
+
+    height, width = image.size
+    if height > dimensions[0] or width > dimensions[1]:
+        raise ImageError(
+            "cannot pad %d x %d (width x height) to %d x %d" % (width, height, dimensions[1], dimensions[0])
+        )
+    pixels = image.pixels
+    canvas = np.empty((dimensions[0], dimensions[1], pixels.shape[2]), pixels.dtype)
+    canvas[...] = np.asarray(value, dtype=pixels.dtype)
+    top = (dimensions[0] - height) // 2 if method == "center" else 0
+    left = (dimensions[1] - width) // 2 if method == "center" else 0
+    canvas[top : top + height, left : left + width] = pixels
+    return image.with_pixels(canvas)

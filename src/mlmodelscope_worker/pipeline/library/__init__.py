@@ -1,0 +1,60 @@
+"""Image libraries, one file each, imported when a step names them."""
+
+import importlib
+
+# Which DCT methods each decoder offers: the host must know without importing the library.
+DCT_METHODS = {
+    "pillow": ("accurate",),
+    "opencv": ("accurate",),
+    "simplejpeg": ("accurate", "fast"),
+    "turbojpeg": ("accurate", "fast"),
+    "tensorflow": ("accurate", "fast"),
+    "torchvision": ("accurate",),
+}
+
+# Resize methods of each library, and whether it can (True), must (`always`) or cannot (False) antialias.
+RESIZE_METHODS = {
+    "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"),
+    "opencv": ("nearest", "nearest_exact", "bilinear", "bilinear_exact", "bicubic", "area", "lanczos4"),
+    "tensorflow": (
+        "nearest",
+        "bilinear",
+        "bicubic",
+        "area",
+        "lanczos3",
+        "lanczos5",
+        "gaussian",
+        "mitchellcubic",
+    ),
+    "torchvision": ("nearest", "nearest_exact", "bilinear", "bicubic"),
+}
+ANTIALIAS = {"pillow": "always", "opencv": False, "tensorflow": True, "torchvision": True}
+
+# The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
+PACKAGES = {
+    "pillow": ("pillow", "pillow-simd"),
+    "opencv": (
+        "opencv-python-headless",
+        "opencv-python",
+        "opencv-contrib-python-headless",
+        "opencv-contrib-python",
+    ),
+    "simplejpeg": ("simplejpeg",),
+    "turbojpeg": ("PyTurboJPEG",),
+    "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"),
+    "torchvision": ("torchvision",),
+}
+
+
+class MissingLibrary(Exception):
+    """The stack has no such library."""
+
+
+def load(name):
+    """The module that wraps a library; the library itself is imported now and only now."""
+    try:
+        return importlib.import_module(__name__ + "." + name)
+    except ImportError as error:
+        raise MissingLibrary(
+            "this stack cannot use %s (%s); install it with: pip install %s" % (name, error, PACKAGES[name][0])
+        )

@@ -1,0 +1,43 @@
+"""Steps by name, and a pipeline: steps in the order written.
+
+A step is a function `step(value, *, parameter: Kind(...) = default, ...)`. Registering it is all it takes for the
+host to validate, document and plan it. Nothing here or in the step files imports numpy or an image library before
+a step runs, so that the host can read declarations in an interpreter that has none of them.
+"""
+
+from ..parameters import Declaration, ParameterError
+
+STEPS = {}
+
+
+def step(main=None, settle=None):
+    """Register a step. `main` is the parameter that a bare value stands for; `settle` fills dependent defaults."""
+
+    def register(function):
+        STEPS[function.__name__] = Declaration(function, main=main, settle=settle)
+        return function
+
+    return register
+
+
+class Pipeline(object):
+    """Resolved steps, ready to run on one value after another, from any number of threads."""
+
+    def __init__(self, steps):
+        self._calls = [(STEPS[step["name"]].function, dict(step["parameters"])) for step in steps]
+
+    def __call__(self, value):
+        for function, parameters in self._calls:
+            value = function(value, **parameters)
+        return value
+
+
+def choose_one(parameters, *names):
+    """Refuse unless exactly one of these parameters was given."""
+    given = [name for name in names if parameters[name] is not None]
+    if len(given) != 1:
+        raise ParameterError(
+            "exactly one of %s is needed, %s"
+            % (", ".join(names), "saw %s" % " and ".join(given) if given else "saw none"),
+            parameter=given[-1] if given else None,
+        )

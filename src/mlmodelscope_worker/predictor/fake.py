@@ -1,0 +1,52 @@
+"""A predictor without a framework: answers follow from the input's bytes alone. Most tests use it.
+
+Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10}, and, to try out
+accidents, {"fail_above": x} (raise when an input's mean is above x) or {"die_above": x} (the process is killed).
+"""
+
+import json
+import os
+import signal
+import zlib
+
+from ..parameters import Integer
+from .predictor import ModelError, Predictor, Tensor, predictor
+
+
+@predictor(packages=())
+def fake(files, *, threads: Integer("Ignored; here so that plans look alike.", at_least=1) = 1):
+    """Deterministic answers without any framework, for tests."""
+    try:
+        with open(files["graph"]) as file:
+            model = json.load(file)
+    except ValueError as error:
+        raise ModelError("the fake model is not JSON: %s" % error)
+    return Fake(model)
+
+
+class Fake(Predictor):
+    concurrent = True
+
+    def __init__(self, model):
+        shape = model.get("shape", [None, None, None, None])
+        self._classes = model.get("classes", 10)
+        self._fail_above = model.get("fail_above")
+        self._die_above = model.get("die_above")
+        self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
+        self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
+
+    def run(self, tensors):
+        import numpy as np
+
+        scores = np.empty((len(tensors[0]), self._classes), np.float32)
+        for row, sample in enumerate(tensors[0]):
+            level = float(sample.mean(dtype="float64"))
+            if self._fail_above is not None and level > self._fail_above:
+                raise RuntimeError("the fake model fails above %s" % self._fail_above)
+            if self._die_above is not None and level > self._die_above:
+                os.kill(os.getpid(), signal.SIGKILL)
+            seed = zlib.crc32(np.ascontiguousarray(sample).tobytes())
+            # A linear congruential generator: the same numbers in every release of numpy.
+            values = (seed + np.arange(1, self._classes + 1, dtype=np.uint64) * 2654435761) % 4294967296
+            scores[row] = ((values * 1664525 + 1013904223) % 4294967296) / 2.0**30
+        return [scores]

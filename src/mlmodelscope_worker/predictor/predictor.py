@@ -1,0 +1,115 @@
+"""What every framework looks like from outside: one life (open, run, close), one set of errors."""
+
+from ..parameters import Declaration
+
+PREDICTORS = {}
+
+
+class ModelError(ValueError):
+    """The model cannot be loaded, or is not what the manifest says it is."""
+
+
+def predictor(packages):
+    """Register a function `framework(files, *, option: Kind(...) = default, ...)` that opens a Predictor.
+
+    `packages` are the distributions that bring the framework, the first that is installed counts.
+    """
+
+    def register(function):
+        declaration = Declaration(function)
+        declaration.packages = packages
+        PREDICTORS[function.__name__] = declaration
+        return function
+
+    return register
+
+
+class Tensor(object):
+    """Name, element type and shape of an input or output; None stands for a size that the model leaves open."""
+
+    def __init__(self, name, element_type, shape):
+        self.name = name
+        self.element_type = element_type
+        self.shape = tuple(shape)
+
+    def describe(self):
+        return {"name": self.name, "element_type": self.element_type, "shape": list(self.shape)}
+
+
+class Predictor(object):
+    """A loaded model. Subclasses set `inputs` and `outputs` and implement `run`; the checks are here, once.
+
+    `concurrent` says whether several threads may call `run` at the same time.
+    """
+
+    concurrent = False
+    inputs = ()
+    outputs = ()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        pass
+
+    def run(self, tensors):
+        """The framework's own call and nothing else, which is what is timed: arrays in, arrays out."""
+        raise NotImplementedError
+
+    def check(self, tensors):
+        """Refuse tensors that the model does not take, before the framework sees them."""
+        if len(tensors) != len(self.inputs):
+            raise ModelError("the model takes %d inputs, not %d" % (len(self.inputs), len(tensors)))
+        for tensor, expected in zip(tensors, self.inputs):
+            if tensor.dtype.name != expected.element_type:
+                raise ModelError(
+                    "input `%s` takes %s, the tensor is %s" % (expected.name, expected.element_type, tensor.dtype.name)
+                )
+            if not fits(tensor.shape, expected.shape):
+                raise ModelError(
+                    "input `%s` takes the shape %s, the tensor has %s%s"
+                    % (
+                        expected.name,
+                        spell_shape(expected.shape),
+                        spell_shape(tensor.shape),
+                        _layout_hint(tensor.shape, expected.shape),
+                    )
+                )
+
+
+def fits(shape, expected):
+    return len(shape) == len(expected) and all(want is None or have == want for have, want in zip(shape, expected))
+
+
+def spell_shape(shape):
+    return "[%s]" % ", ".join("?" if size is None else str(size) for size in shape)
+
+
+def _layout_hint(shape, expected):
+    if len(shape) == 4 and len(expected) == 4:
+        if fits((shape[0], shape[3], shape[1], shape[2]), expected):
+            return "; it is NHWC and the model looks like NCHW: end the processing with `layout: NCHW`"
+        if fits((shape[0], shape[2], shape[3], shape[1]), expected):
+            return "; it is NCHW and the model looks like NHWC: end the processing with `layout: NHWC`"
+    return ""
+
+
+def pick(tensors, reference, what):
+    """The position of a tensor by its name, its index, or because it is the only one."""
+    names = [tensor.name for tensor in tensors]
+    if reference is None:
+        if len(tensors) == 1:
+            return 0
+        raise ModelError(
+            "the model has %d %ss: name one of %s with `layer_name`" % (len(tensors), what, ", ".join(names))
+        )
+    if isinstance(reference, int):
+        if 0 <= reference < len(tensors):
+            return reference
+        raise ModelError("the model has %d %ss, there is no number %d" % (len(tensors), what, reference))
+    if reference in names:
+        return names.index(reference)
+    raise ModelError("the model has no %s `%s`; it has %s" % (what, reference, ", ".join(names)))

@@ -1,0 +1,71 @@
+"""A sample as the host describes it becomes bytes (an encoded image) or an Image (pixels that were never encoded).
+
+{"file": path}                                                  an encoded image
+{"buffer": n}                                                   the n-th buffer of the message, encoded
+{"slice": path, "offset": o, "shape": [...], "element_type": t, "layout": l, "color": c}    raw values in a file
+{"row": path, "index": i, "shape": [...], "color": c}           the i-th row of one large image
+"""
+
+import threading
+
+from .pipeline.header import ImageError
+from .pipeline.image import Image
+
+_MAX_FILE_BYTES = 1 << 30
+
+
+class Loader(object):
+    """Reads samples; large shared files are opened once."""
+
+    def __init__(self):
+        self._maps = {}
+        self._pictures = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, sample, buffers):
+        if "file" in sample:
+            return self._file(sample["file"])
+        if "buffer" in sample:
+            return buffers[sample["buffer"]]
+        return self._slice(sample) if "slice" in sample else self._row(sample)
+
+    def _file(self, path):
+        try:
+            with open(path, "rb") as file:
+                data = file.read(_MAX_FILE_BYTES + 1)
+        except OSError as error:
+            raise ImageError("cannot read it: %s" % (error.strerror or error))
+        if len(data) > _MAX_FILE_BYTES:
+            raise ImageError("the file is larger than %d bytes" % _MAX_FILE_BYTES)
+        return data
+
+    def _slice(self, sample):
+        import numpy as np
+
+        path = sample["slice"]
+        with self._lock:
+            if path not in self._maps:
+                self._maps[path] = np.memmap(path, dtype=np.uint8, mode="r")
+            mapped = self._maps[path]
+        dtype = np.dtype(sample["element_type"])
+        length = dtype.itemsize
+        for side in sample["shape"]:
+            length *= side
+        part = mapped[sample["offset"] : sample["offset"] + length]
+        if part.size != length:
+            raise ImageError("the file ends before this sample does")
+        array = np.frombuffer(part.tobytes(), dtype).reshape(sample["shape"])
+        return Image(array, layout=sample["layout"], color=sample["color"])
+
+    def _row(self, sample):
+        path = sample["row"]
+        with self._lock:  # decoded once, whoever comes first
+            if path not in self._pictures:
+                from .pipeline import library
+
+                # These are our own catalogue's strips of whole datasets: larger than any single picture may be.
+                self._pictures[path] = library.load("pillow").decode(self._file(path), "RGB", "accurate", 1 << 28).array
+            rows = self._pictures[path]
+        if sample["index"] >= rows.shape[0]:
+            raise ImageError("the image has %d rows, not %d" % (rows.shape[0], sample["index"] + 1))
+        return Image(rows[sample["index"]].reshape(sample["shape"]), color=sample["color"])

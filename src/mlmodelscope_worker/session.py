@@ -1,0 +1,132 @@
+"""A model opened with its pipeline: from samples to answers."""
+
+import threading
+
+from . import pipeline
+from .clock import nanoseconds
+from .output.classification import Classification
+from .pipeline import library
+from .predictor import PREDICTORS, ModelError
+from .predictor.predictor import pick, spell_shape
+from .sample import Loader
+from .scenario.offline import describe_failure
+
+
+class Session(object):
+    """Everything between a sample and an answer, as one plan says it. Threads may share it."""
+
+    def __init__(self, task):
+        spec = task["input"]
+        self.batch_size = task["batch_size"]
+        self._load = Loader()
+        self._pipeline = pipeline.Pipeline(spec["steps"])
+        for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
+            if "library" in step["parameters"]:
+                library.load(step["parameters"]["library"])
+        start = nanoseconds()
+        self.predictor = open_predictor(task["predictor"])
+        self.load_ns = nanoseconds() - start
+        if len(self.predictor.inputs) != 1:
+            names = ", ".join(tensor.name for tensor in self.predictor.inputs)
+            raise ModelError(
+                "the model has %d inputs (%s), the manifest feeds one" % (len(self.predictor.inputs), names)
+            )
+        self._expected = self.predictor.inputs[pick(self.predictor.inputs, spec["layer_name"], "input")]
+        if self._expected.element_type != spec["element_type"]:
+            raise ModelError(
+                "input `%s` takes %s, the manifest says %s"
+                % (self._expected.name, self._expected.element_type, spec["element_type"])
+            )
+        self._output = pick(self.predictor.outputs, task["output"]["layer_name"], "output")
+        self._classify = Classification(task["output"])
+        self._lane = threading.local()
+        fixed = self._expected.shape[0] if self._expected.shape else None
+        if fixed is not None and self.batch_size > fixed:
+            raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % (fixed, self.batch_size))
+        self._rows = fixed
+
+    def prepare(self, sample, buffers):
+        """One sample's tensor, without the batch axis."""
+        value = self._load(sample, buffers)
+        result = self._pipeline(value)
+        if not hasattr(result, "array"):
+            raise ValueError("an encoded image reached the model: the processing must start with `decode`")
+        return result.array
+
+    def stack(self, tensors):
+        """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
+        import numpy as np
+
+        rows = self._rows or len(tensors)
+        shape = (rows,) + tensors[0].shape
+        held = getattr(self._lane, "stacked", None)
+        if held is None or held.shape != shape or held.dtype != tensors[0].dtype:
+            held = self._lane.stacked = np.empty(shape, tensors[0].dtype)
+        for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
+            held[row] = tensors[min(row, len(tensors) - 1)]
+        return held
+
+    def infer(self, batch):
+        """A prepared batch's answer, as (header, buffers) for the host."""
+        good = self._same_shape(batch)
+        header = {"do": "answers", "batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
+        buffers = ()
+        if good:
+            try:
+                header["run_ns"], classes, scores, header["improbable"] = self._predict(
+                    [batch.tensors[slot] for slot in good]
+                )
+                classes, scores = self._drop_not_a_number(batch, good, classes, scores)
+                header["k"] = int(classes.shape[1])
+                buffers = (classes, scores)
+            except Exception as error:
+                for slot in good:
+                    batch.errors[slot] = describe_failure(error)
+        header["errors"] = {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
+        return header, buffers
+
+    def _same_shape(self, batch):
+        good = []
+        for slot, tensor in enumerate(batch.tensors):
+            if slot in batch.errors:
+                continue
+            if good and tensor.shape != batch.tensors[good[0]].shape:
+                batch.errors[slot] = "its tensor has the shape %s, the batch has %s" % (
+                    spell_shape(tensor.shape),
+                    spell_shape(batch.tensors[good[0]].shape),
+                )
+            else:
+                good.append(slot)
+        return good
+
+    def _predict(self, tensors):
+        stacked = [self.stack(tensors)]
+        self.predictor.check(stacked)
+        start = nanoseconds()
+        outputs = self.predictor.run(stacked)
+        run_ns = nanoseconds() - start
+        answer = outputs[self._output]
+        classes, scores, improbable = self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
+        return run_ns, classes, scores, improbable
+
+    def _drop_not_a_number(self, batch, good, classes, scores):
+        bad = (scores != scores).any(axis=1)
+        if not bad.any():
+            return classes, scores
+        for row in bad.nonzero()[0]:
+            batch.errors[good[row]] = "the model answered with not-a-number"
+        return classes[~bad].copy(), scores[~bad].copy()
+
+    def close(self):
+        self.predictor.close()
+
+
+def open_predictor(spec):
+    declaration = PREDICTORS[spec["name"]]
+    try:
+        return declaration.function(spec["files"], **spec["options"])
+    except ImportError as error:
+        raise ModelError(
+            "this stack cannot use %s (%s); install it with: pip install %s"
+            % (spec["name"], error, declaration.packages[0] if declaration.packages else spec["name"])
+        )

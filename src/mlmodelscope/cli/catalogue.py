@@ -1,0 +1,52 @@
+"""Lists of manifests, and one in full."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from mlmodelscope.cli.terminal import console, print_json
+from mlmodelscope.errors import ManifestError
+from mlmodelscope.manifest.catalog import Kind, list_catalog
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import Manifest
+
+
+def show_catalogue(
+    kind: Kind, columns: tuple[str, ...], describe: Callable[[Any], tuple[str, ...]], as_json: bool
+) -> None:
+    from rich.table import Table
+
+    manifests: list[Manifest] = []
+    for entry in list_catalog(kind):
+        try:
+            manifests.append(load_manifest(entry.path))
+        except ManifestError as error:
+            # One broken file of the user's must not hide the others.
+            print(f"left out: {error.problems[0]}\n", file=sys.stderr)
+    if as_json:
+        print_json([manifest.model_dump(mode="json") for manifest in manifests])
+        return
+    table = Table(box=None, pad_edge=False)
+    for column in ("name", "version", *columns):
+        table.add_column(column, overflow="fold")
+    for manifest in manifests:
+        table.add_row(manifest.name, manifest.version, *describe(manifest))
+    console().print(table)
+
+
+def show_manifest(manifest: Manifest, as_json: bool) -> None:
+    """One manifest with everything made explicit."""
+    if as_json:
+        print_json(manifest.model_dump(mode="json"))
+        return
+    from io import StringIO
+
+    from ruamel.yaml import YAML
+
+    out = StringIO()
+    yaml = YAML()
+    yaml.default_flow_style = False
+    yaml.dump(manifest.model_dump(mode="json", exclude_none=True), out)
+    print(out.getvalue(), end="")

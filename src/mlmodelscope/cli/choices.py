@@ -1,0 +1,63 @@
+"""The options that several verbs share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mlmodelscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.plan.options import Options
+
+ModelName = Annotated[
+    str, typer.Argument(help="A model's name, name@constraint, or the path of its manifest.", metavar="MODEL")
+]
+DatasetName = Annotated[
+    str, typer.Argument(help="A dataset's name, name@constraint, or the path of its manifest.", metavar="DATASET")
+]
+BatchSize = Annotated[int, typer.Option(help="Samples that the model gets at once.", min=1)]
+Threads = Annotated[int, typer.Option(help="Threads inside one call of the framework.", min=1)]
+Limit = Annotated[int | None, typer.Option(help="Take only so many samples.", min=1)]
+Stratified = Annotated[bool, typer.Option("--stratified", help="With --limit: the same share of every class.")]
+Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
+TopK = Annotated[int, typer.Option(help="Answers kept for each sample.", min=1)]
+PredictorOption = Annotated[
+    list[str] | None,
+    typer.Option("--option", help="Option of the predictor, such as graph_optimization=basic.", metavar="KEY=VALUE"),
+]
+
+
+def make_options(
+    batch_size: int,
+    threads: int,
+    limit: int | None,
+    stratified: bool,
+    seed: int,
+    top_k: int,
+    predictor_options: list[str] | None,
+) -> Options:
+    from mlmodelscope.plan.options import Options
+
+    return Options(
+        batch_size=batch_size,
+        threads=threads,
+        limit=limit,
+        stratified=stratified,
+        seed=seed,
+        top_k=top_k,
+        predictor_options=dict(_pair(text) for text in predictor_options or ()),
+    )
+
+
+def _pair(text: str) -> tuple[str, Any]:
+    key, equals, value = text.partition("=")
+    if not equals:
+        raise UsageError(f"`{text}` is not of the form KEY=VALUE")
+    for kind in (int, float):
+        try:
+            return key, kind(value)
+        except ValueError:
+            continue
+    return key, {"true": True, "false": False}.get(value.lower(), value)

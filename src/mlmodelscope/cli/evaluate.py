@@ -1,0 +1,119 @@
+"""`evaluate`: run a model over a dataset and keep the record."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.choices import (
+    BatchSize,
+    DatasetName,
+    Limit,
+    ModelName,
+    PredictorOption,
+    Seed,
+    Stratified,
+    Threads,
+    TopK,
+    make_options,
+)
+from mlmodelscope.cli.terminal import (
+    SOME_SAMPLES_FAILED,
+    AsJson,
+    Offline,
+    console,
+    percent,
+    seconds,
+    settings,
+    verb,
+)
+
+if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.types import Interval
+
+
+@verb
+def evaluate(
+    model: ModelName,
+    dataset: DatasetName,
+    batch_size: BatchSize = 1,
+    threads: Threads = 1,
+    limit: Limit = None,
+    stratified: Stratified = False,
+    seed: Seed = 0,
+    top_k: TopK = 5,
+    option: PredictorOption = None,
+    again: Annotated[bool, typer.Option("--again", help="Run even if the same plan has a record.")] = False,
+    report: Annotated[Path | None, typer.Option(help="Also write the HTML report to this file.")] = None,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> int:
+    """Evaluate a model on a dataset.
+
+    The same plan again answers from the store; an interrupted one goes on where it stopped.
+    """
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.evaluation import evaluate as run
+
+    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
+    found = settings(offline)
+    with TerminalWatcher() as watcher:
+        record = run(model, dataset, options, settings=found, again=again, watcher=watcher)
+    if report is not None:
+        from mlmodelscope.cli.report import write
+
+        write(record.id, "html", report, found)
+    if as_json:
+        print(record.model_dump_json(indent=2))
+    else:
+        show_record(record)
+        if report is not None:
+            console().print(f"report: {report}", soft_wrap=True)
+    return SOME_SAMPLES_FAILED if record.failed else 0
+
+
+def show_record(record: Record) -> None:
+    """The numbers that matter, for a person."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.report.claims import compare_claims
+
+    plan = record.plan
+    out = console()
+    model = f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}"
+    out.print(f"{model} on [bold]{escape(plan.dataset.name)}[/bold]@{escape(plan.dataset.version)}")
+    table = Table(box=None, show_header=False, pad_edge=False)
+    for name, label in (("top1", "top-1"), ("top5", "top-5")):
+        number = record.metrics[name]
+        shown = _with_interval(number) if number else f"refused: {record.metrics.refused.get(name, 'no data')}"
+        table.add_row(label, shown)
+    if record.metrics.calibration is not None:
+        table.add_row("calibration", f"expected error {percent(record.metrics.calibration['ece'])}")
+    if record.latency is not None:
+        p50 = record.latency.p50_s
+        table.add_row(
+            "latency",
+            f"{seconds(p50.value)} at the median (95 % between {seconds(p50.low)} and {seconds(p50.high)}), "
+            f"batch {record.latency.batch_size}, {len(record.latency.raw_ns)} runs",
+        )
+    if record.wall_s:
+        table.add_row("throughput", f"{record.samples / record.wall_s:.3g} samples/s")
+    table.add_row("samples", f"{record.samples}" + (f", [red]{record.failed} failed[/red]" if record.failed else ""))
+    table.add_row("record", record.id)
+    out.print(table)
+    for comparison in compare_claims(record):
+        out.print(escape(comparison.sentence), soft_wrap=True)
+    for note in record.notes:
+        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+    for failure in record.failures[:5]:
+        out.print(f"[red]failed:[/red] {escape(failure.sample)}: {escape(failure.reason)}", soft_wrap=True)
+    if record.failed > 5:
+        out.print(f"all {record.failed} failures: mlmodelscope records show {record.id} --failed")
+
+
+def _with_interval(number: Interval) -> str:
+    return f"{percent(number.value)} (95 % between {percent(number.low)} and {percent(number.high)})"

@@ -1,0 +1,38 @@
+"""The verbs, in the order of the workflow. Each file imports what it needs when it runs, so that help is instant."""
+
+from __future__ import annotations
+
+import typer
+
+from mlmodelscope.cli import check, datasets, doctor, evaluate, models, plan, predict, records, report, schema
+
+app = typer.Typer(
+    name="mlmodelscope",
+    help="Check a shared model's claims: repeatable evaluation from text manifests, with statistics.",
+    epilog="Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage, 3 done but some samples failed, "
+    "130 interrupted.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+
+@app.callback()
+def options(version: bool = typer.Option(False, "--version", "-V", help="Show the version.")) -> None:
+    if version:
+        from mlmodelscope_worker import __version__
+
+        print(f"mlmodelscope {__version__}")
+        raise typer.Exit()
+
+
+app.command("doctor")(doctor.doctor)
+app.command("models")(models.models)
+app.command("datasets")(datasets.datasets)
+app.command("schema")(schema.schema)
+app.command("check")(check.check)
+app.command("predict")(predict.predict)
+app.command("plan")(plan.plan)
+app.command("evaluate")(evaluate.evaluate)
+app.add_typer(records.app, name="records")
+app.command("report")(report.report)

@@ -1,0 +1,32 @@
+"""`models`: which models are there?"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from mlmodelscope.cli.terminal import AsJson, verb
+
+
+@verb
+def models(
+    name: Annotated[str | None, typer.Argument(help="Show this one in full.")] = None, as_json: AsJson = False
+) -> None:
+    """List the models of the catalogue, or show one."""
+    from mlmodelscope.cli.catalogue import show_catalogue, show_manifest
+    from mlmodelscope.manifest.catalog import find_model
+
+    if name is not None:
+        show_manifest(find_model(name), as_json)
+        return
+    show_catalogue(
+        "models",
+        ("task", "framework", "claims"),
+        lambda manifest: (
+            manifest.task,
+            f"{manifest.framework.name} {manifest.framework.version}",
+            ", ".join(f"{claim.metric} {claim.value} %" for claim in manifest.claims),
+        ),
+        as_json,
+    )

@@ -1,0 +1,48 @@
+"""`predict`: what does a model say of an image?"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from mlmodelscope.cli.choices import BatchSize, ModelName, PredictorOption, Threads, TopK, make_options
+from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
+
+
+@verb
+def predict(
+    model: ModelName,
+    images: Annotated[list[str], typer.Argument(help="Image files or URLs.", metavar="IMAGE...")],
+    batch_size: BatchSize = 1,
+    threads: Threads = 1,
+    top_k: TopK = 5,
+    option: PredictorOption = None,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> int:
+    """Show a model's best answers for images."""
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.evaluation import predict as run
+
+    options = make_options(batch_size, threads, None, False, 0, top_k, option)
+    with TerminalWatcher() as watcher:
+        predictions = run(model, images, options, settings=settings(offline), watcher=watcher)
+    if as_json:
+        print_json([asdict(prediction) for prediction in predictions])
+        return int(any(prediction.error for prediction in predictions))
+    from rich.markup import escape
+
+    out = console()
+    for prediction in predictions:
+        out.print(f"[bold]{escape(prediction.image)}[/bold]", soft_wrap=True)
+        if prediction.error:
+            out.print(f"  [red]failed:[/red] {escape(prediction.error)}")
+        best = max(prediction.scores, default=0) or 1
+        probabilities = all(0 <= score <= 1 for score in prediction.scores)
+        for name, score in zip(prediction.names, prediction.scores, strict=True):
+            bar = "█" * max(0, round(24 * score / max(best, 1e-9))) if best > 0 else ""
+            shown = percent(score) if probabilities else f"{score:.3f}"
+            out.print(f"  {shown:>8} [cyan]{bar:<24}[/cyan] {escape(name)}", soft_wrap=True)
+    return int(any(prediction.error for prediction in predictions))

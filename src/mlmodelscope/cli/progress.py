@@ -1,0 +1,84 @@
+"""Progress on standard error: bars where a person watches, nothing where a program does."""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any, Self
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
+
+from mlmodelscope.evaluation import Watcher
+from mlmodelscope.record.record import Record
+from mlmodelscope.worker.client import Latency
+
+
+class TerminalWatcher(Watcher):
+    """Shows downloads and samples with their rate and the time left."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True, highlight=False)
+        shown = sys.stderr.isatty()
+        self._console = console
+        self._quiet = not shown
+        bar: dict[str, Any] = {"console": console, "disable": not shown, "transient": True}
+        name = TextColumn("{task.description}")
+        self._downloads = Progress(
+            name, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(), **bar
+        )
+        rate = TextColumn("{task.fields[rate]}")
+        self._samples = Progress(name, BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn(), **bar)
+        self._active: Progress | None = None
+        self._files: dict[str, TaskID] = {}
+        self._task: TaskID | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._show(None)
+
+    def _show(self, progress: Progress | None) -> None:
+        if self._active is not progress:
+            if self._active is not None:
+                self._active.stop()
+            if progress is not None:
+                progress.start()
+            self._active = progress
+
+    def downloading(self, name: str, done: int, total: int | None) -> None:
+        self._show(self._downloads)
+        if name not in self._files:
+            self._files[name] = self._downloads.add_task(name, total=total)
+        self._downloads.update(self._files[name], completed=done, total=total)
+
+    def waiting(self, reason: str) -> None:
+        self._console.print(f"waiting: {reason}")
+
+    def resuming(self, record: Record, done: int, total: int) -> None:
+        self._console.print(f"resuming {record.id}: {min(done, total)} of {total} samples are done")
+
+    def measured(self, latency: Latency) -> None:
+        if not self._quiet:
+            self._console.print(f"latency measured in {len(latency.raw_ns)} runs")
+
+    def answered(self, done: int, total: int, failed: int) -> None:
+        if self._quiet:
+            return
+        self._show(self._samples)
+        if self._task is None:
+            self._task = self._samples.add_task("samples", total=total, rate="")
+        speed = self._samples.tasks[0].speed
+        self._samples.update(self._task, completed=done, rate=f"{speed:.0f}/s" if speed else "")

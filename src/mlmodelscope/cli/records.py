@@ -1,0 +1,139 @@
+"""`records`: what has been evaluated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.terminal import AsJson, console, percent, print_json, settings, verb
+from mlmodelscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.record.store import Store
+
+app = typer.Typer(help="List, show, delete and export records.", invoke_without_command=True)
+
+RecordName = Annotated[str, typer.Argument(help="A record's id, the beginning of it, or `latest`.")]
+
+
+def _store() -> Store:
+    from mlmodelscope.record.store import Store
+
+    return Store(settings(False))
+
+
+@app.callback()
+def default(context: typer.Context, as_json: AsJson = False) -> None:
+    if context.invoked_subcommand is None:
+        list_records(model=None, dataset=None, status=None, limit=20, as_json=as_json)
+
+
+@app.command("list")
+@verb
+def list_records(
+    model: Annotated[str | None, typer.Option(help="Of this model only.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Of this dataset only.")] = None,
+    status: Annotated[str | None, typer.Option(help="finished or running.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many.", min=1)] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List records, newest first."""
+    rows = _store().list(model=model, dataset=dataset, status=status, limit=limit)
+    if as_json:
+        print_json(rows)
+        return
+    if not rows:
+        print("no records yet; mlmodelscope evaluate makes one")
+        return
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for column in ("record", "model", "dataset", "top-1", "samples", "status"):
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        top1 = (
+            f"{percent(row['top1'])} [{100 * row['top1_low']:.1f}, {100 * row['top1_high']:.1f}]"
+            if row["top1"] is not None
+            else ""
+        )
+        samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
+        table.add_row(
+            row["id"],
+            f"{row['model']}@{row['model_version']}",
+            f"{row['dataset']}@{row['dataset_version']}",
+            top1.replace("[", "\\["),
+            samples,
+            row["status"],
+        )
+    console().print(table)
+
+
+@app.command("show")
+@verb
+def show(
+    name: RecordName,
+    wrong: Annotated[bool, typer.Option("--wrong", help="List the samples answered wrongly.")] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="List the samples that failed.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show one record, or the samples of it that went wrong."""
+    from mlmodelscope.cli.evaluate import show_record
+
+    store = _store()
+    record = store.get(name)
+    if not wrong and not failed:
+        print(record.model_dump_json(indent=2)) if as_json else show_record(record)
+        return
+    rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()
+    if as_json:
+        print_json(rows)
+        return
+    names = record.class_names
+    for row in rows:
+        if row["error"]:
+            print(f"{row['id']}: {row['error']}")
+        else:
+            said = row["classes"][0]
+            label, answer = (names[n] if 0 <= n < len(names) else str(n) for n in (row["label"], said))
+            print(f"{row['id']}: {label} taken for {answer} ({row['scores'][0]:.3f})")
+
+
+@app.command("delete")
+@verb
+def delete(
+    names: Annotated[list[str], typer.Argument(help="Ids of records.", metavar="RECORD...")],
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Delete records and their files."""
+    import sys
+
+    store = _store()
+    found = [store.get(name) for name in names]
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError("deleting needs a yes", hint="add --yes")
+        typer.confirm(f"delete {', '.join(record.id for record in found)}?", abort=True)
+    for record in found:
+        store.delete(record)
+    if as_json:
+        print_json({"deleted": [record.id for record in found]})
+    else:
+        print(f"deleted {', '.join(record.id for record in found)}")
+
+
+@app.command("export")
+@verb
+def export(
+    name: RecordName,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Zip file to write.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write a record and its samples into one zip file."""
+    store = _store()
+    record = store.get(name)
+    destination = output or Path(f"{record.id}.zip")
+    store.export(record, destination)
+    print_json({"exported": str(destination)}) if as_json else print(f"wrote {destination}")

@@ -1,0 +1,64 @@
+"""`report`: a record made readable."""
+
+from __future__ import annotations
+
+import sys
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.records import RecordName
+from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
+from mlmodelscope.errors import StoreError
+
+if TYPE_CHECKING:
+    from mlmodelscope.settings import Settings
+
+
+class Format(StrEnum):
+    html = "html"
+    md = "md"
+    json = "json"
+    csv = "csv"
+
+
+@verb
+def report(
+    name: RecordName = "latest",
+    form: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; - for standard output.")] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a report of a record: one self-contained file."""
+    destination = write(name, form.value, output, settings(offline))
+    if as_json:
+        print_json({"report": str(destination) if destination else None})
+    elif destination is not None:
+        print(f"wrote {destination}")
+    if show and destination is not None:
+        typer.launch(destination.absolute().as_uri())
+
+
+def write(name: str, form: str, output: Path | None, found: Settings) -> Path | None:
+    """Write a report; where to, or nothing when it went to standard output."""
+    from mlmodelscope.provision.artifact import ArtifactStore
+    from mlmodelscope.record.store import Store
+    from mlmodelscope.report.report import write_report
+
+    store = Store(found)
+    record = store.get(name)
+    text = write_report(record, store, ArtifactStore(found), form)
+    if str(output) == "-":
+        sys.stdout.write(text)
+        return None
+    destination = output or Path(f"{record.id}.{form}")
+    try:
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        destination.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {destination}: {error.strerror}") from None
+    return destination

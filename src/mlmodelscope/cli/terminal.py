@@ -1,0 +1,92 @@
+"""Printing, and how errors end a command. Results go to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+
+import typer
+
+from mlmodelscope.errors import ManifestError, MLModelScopeError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from mlmodelscope.settings import Settings
+
+Parameters = ParamSpec("Parameters")
+
+INTERRUPTED = 130
+SOME_SAMPLES_FAILED = 3
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
+Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.")]
+
+
+def verb(function: Callable[Parameters, int | None]) -> Callable[Parameters, None]:
+    """Make a function a command: foreseen errors become a message and an exit code, surprises keep their traceback."""
+
+    @functools.wraps(function)
+    def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
+        try:
+            code = function(*arguments, **options) or 0
+            sys.stdout.flush()
+        except MLModelScopeError as error:
+            _show_error(error, as_json=bool(options.get("as_json")))
+            code = error.exit_code
+        except KeyboardInterrupt:
+            print("\ninterrupted; the same command goes on where it stopped", file=sys.stderr)
+            code = INTERRUPTED
+        except BrokenPipeError:
+            # Whoever read our output has seen enough (`| head`); nothing more can be said to them.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            code = 0
+        raise typer.Exit(code)
+
+    return run
+
+
+def _show_error(error: MLModelScopeError, as_json: bool) -> None:
+    if not as_json:
+        print(f"error: {error}", file=sys.stderr)
+        return
+    body: dict[str, Any] = {"kind": type(error).__name__, "message": error.message, "hint": error.hint}
+    if isinstance(error, ManifestError):
+        body["problems"] = [vars(problem) for problem in error.problems]
+    print(json.dumps({"error": body}, indent=2))
+
+
+def print_json(value: Any) -> None:
+    print(json.dumps(value, indent=2, default=str))
+
+
+def console() -> Console:
+    from rich.console import Console
+
+    # A program or a file that reads our tables must not get them cut to a terminal's width.
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
+
+
+def settings(offline: bool) -> Settings:
+    from dataclasses import replace
+
+    from mlmodelscope.settings import Settings
+
+    found = Settings.from_environment()
+    return replace(found, offline=True) if offline else found
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def seconds(duration_s: float) -> str:
+    """A duration with three digits and a unit that suits it."""
+    for unit, scale in (("s", 1.0), ("ms", 1e3), ("µs", 1e6)):
+        if duration_s * scale >= 1 or unit == "µs":
+            return f"{duration_s * scale:.3g} {unit}"
+    raise AssertionError

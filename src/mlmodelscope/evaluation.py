@@ -1,0 +1,327 @@
+"""manifest → plan → provision → dataset → worker → record: the whole sentence, and the only file that knows it all."""
+
+from __future__ import annotations
+
+import errno
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mlmodelscope import __version__
+from mlmodelscope.dataset.labels import read_classes
+from mlmodelscope.dataset.open import open_dataset
+from mlmodelscope.dataset.sample import Dataset, Sample
+from mlmodelscope.errors import DatasetError, PlanError, StoreError
+from mlmodelscope.manifest.catalog import find_dataset, find_model
+from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource, ModelManifest
+from mlmodelscope.plan.make import Pins, make_plan
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.machine import describe_machine
+from mlmodelscope.provision.site import Site, provision
+from mlmodelscope.provision.stack import describe_current, worker_digest
+from mlmodelscope.record.journal import Entry, Journal
+from mlmodelscope.record.record import Record, StackRecord, new_record_id
+from mlmodelscope.record.samples import rows_of
+from mlmodelscope.record.store import Store
+from mlmodelscope.record.summary import Summary, summarise_latency
+from mlmodelscope.settings import Settings
+from mlmodelscope.types import Checksum
+from mlmodelscope.worker.client import Answers, Batch, Latency, Worker
+from mlmodelscope.worker.steady import run_steadily
+
+__all__ = ["Options", "Watcher", "evaluate", "plan_evaluation", "predict"]
+
+
+class Watcher:
+    """What an evaluation tells whoever is watching; the default watches nothing."""
+
+    def downloading(self, name: str, done: int, total: int | None) -> None: ...
+
+    def waiting(self, reason: str) -> None: ...
+
+    def resuming(self, record: Record, done: int, total: int) -> None: ...
+
+    def measured(self, latency: Latency) -> None: ...
+
+    def answered(self, done: int, total: int, failed: int) -> None: ...
+
+
+def plan_evaluation(
+    model: str | Path | ModelManifest,
+    dataset: str | Path | DatasetManifest,
+    options: Options,
+    artifacts: ArtifactStore,
+) -> Plan:
+    """Manifests, pins and this interpreter's stack become a plan."""
+    model_manifest, dataset_manifest = find_model(model), find_dataset(dataset)
+    pins = _pin(_references(model_manifest) + _references(dataset_manifest), artifacts)
+    return make_plan(model_manifest, dataset_manifest, options, describe_current(), pins)
+
+
+def evaluate(
+    model: str | Path | ModelManifest,
+    dataset: str | Path | DatasetManifest,
+    options: Options | None = None,
+    *,
+    settings: Settings | None = None,
+    again: bool = False,
+    watcher: Watcher | None = None,
+) -> Record:
+    """Evaluate a model on a dataset and keep the record; the same plan again answers from the store."""
+    settings = settings or Settings.from_environment()
+    watcher = watcher or Watcher()
+    artifacts = ArtifactStore(settings, watcher.downloading)
+    plan = plan_evaluation(model, dataset, options or Options(), artifacts)
+    with _storage_errors(settings.home):
+        store = Store(settings)
+        try:
+            return _evaluate_once(plan, store, artifacts, again, watcher)
+        finally:
+            store.close()
+
+
+def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bool, watcher: Watcher) -> Record:
+    machine, worker = describe_machine(), worker_digest()
+    asked_at = datetime.now(UTC)
+    if store.is_locked(plan.digest):
+        watcher.waiting("another process is evaluating the same plan")
+    with store.lock(plan.digest):
+        found = store.find(plan.digest, machine.digest, worker, "finished")
+        # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
+        if found and (not again or found.created_at >= asked_at):
+            return found
+        record = store.find(plan.digest, machine.digest, worker, "running")
+        if record is None:
+            record = Record(
+                id=new_record_id(),
+                status="running",
+                created_at=datetime.now(UTC),
+                plan_digest=plan.digest,
+                plan=plan,
+                machine=machine,
+                worker_version=__version__,
+                worker_digest=worker,
+            )
+            store.add(record)
+        else:
+            record = record.model_copy(update={"attempts": record.attempts + 1})
+            store.save(record)
+        return _run(record, store, artifacts, watcher)
+
+
+def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:
+    plan = record.plan
+    dataset = open_dataset(plan.dataset, artifacts)
+    batches = cut_batches(dataset, plan)
+    folder = store.folder(record.id)
+    folder.mkdir(parents=True, exist_ok=True)
+    journal = Journal(folder / "journal", record.plan_digest)
+    try:
+        if journal.batches:
+            watcher.resuming(record, journal.batches * plan.scenario.batch_size, len(dataset.samples))
+        if journal.batches < len(batches) or record.latency is None:
+            site = provision(plan, artifacts)
+            with Worker(site, plan) as worker:
+                record = _measure(record, worker, dataset, store, artifacts, watcher)
+                started = time.monotonic()
+                _answer_all(worker, site, plan, batches, journal, watcher)
+                record = record.model_copy(update={"wall_s": (record.wall_s or 0) + time.monotonic() - started})
+        journal.sync()
+        return _finish(record, journal, dataset, store)
+    finally:
+        journal.close()
+
+
+def cut_batches(dataset: Dataset, plan: Plan) -> list[Batch]:
+    size = plan.scenario.batch_size
+    samples = dataset.samples
+    return [Batch(index, samples[index * size : (index + 1) * size]) for index in range(-(-len(samples) // size))]
+
+
+def _measure(
+    record: Record, worker: Worker, dataset: Dataset, store: Store, artifacts: ArtifactStore, watcher: Watcher
+) -> Record:
+    """Latency first, while nothing else runs; an interrupted evaluation keeps what it measured."""
+    if record.latency is not None:
+        return record
+    names = class_names(record.plan, dataset, worker.classes, artifacts)
+    first = dataset.samples[: record.plan.scenario.batch_size + 32]
+    latency = worker.measure_latency(first, record.plan)
+    watcher.measured(latency)
+    record = record.model_copy(
+        update={
+            "stack": StackRecord(**worker.opened["environment"]),
+            "load_s": worker.opened["load_ns"] / 1e9,
+            "latency": summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns),
+            "class_names": tuple(names),
+            "samples": len(dataset.samples),
+        }
+    )
+    store.save(record)
+    return record
+
+
+def _answer_all(
+    worker: Worker, site: Site, plan: Plan, batches: Sequence[Batch], journal: Journal, watcher: Watcher
+) -> None:
+    total = sum(len(batch.samples) for batch in batches)
+    done = sum(len(batch.samples) for batch in batches[: journal.batches])
+    failed = 0
+    for answers in run_steadily(worker, site, plan, batches[journal.batches :]):
+        journal.append(_entry(answers))
+        done += len(answers.batch.samples)
+        failed += len(answers.errors)
+        watcher.answered(done, total, failed)
+
+
+def _entry(answers: Answers) -> Entry:
+    return Entry(
+        answers.batch.index,
+        answers.k,
+        answers.classes,
+        answers.scores,
+        answers.errors,
+        answers.run_ns,
+        answers.improbable,
+    )
+
+
+def _finish(record: Record, journal: Journal, dataset: Dataset, store: Store) -> Record:
+    summary = Summary(record.plan)
+    summary.write(journal, dataset.samples, store.folder(record.id))
+    record = record.model_copy(
+        update={
+            "status": "finished",
+            "finished_at": datetime.now(UTC),
+            "samples": summary.samples,
+            "failed": summary.failed,
+            "failures": tuple(summary.failures),
+            "metrics": summary.metrics(),
+            "notes": (*record.notes, *summary.notes()),
+        }
+    )
+    store.save(record)
+    (store.folder(record.id) / "journal").unlink(missing_ok=True)
+    return record
+
+
+def class_names(plan: Plan, dataset: Dataset, outputs: int | None, artifacts: ArtifactStore) -> list[str]:
+    """Names by dataset class number; refused where names, labels and the model's outputs cannot belong together."""
+    offset = plan.output.label_offset
+    largest = max(dataset.samples, key=lambda sample: sample.label or 0, default=None)
+    if outputs is not None and largest is not None and (largest.label or 0) + offset >= outputs:
+        raise DatasetError(
+            f"the sample `{largest.id}` has the class {largest.label}, but {plan.model.name} has {outputs} outputs"
+            + (f" and a label offset of {offset}" if offset else ""),
+            hint="labels that count from 1 need `labels: {offset: 1}` in the dataset's manifest",
+        )
+    if plan.output.names is None:
+        return dataset.classes
+    names = read_classes(artifacts.fetch(plan.output.names.url, f"sha256:{plan.output.names.sha256}").path)
+    if outputs is None or len(names) == outputs:
+        return names[max(0, offset) :]
+    if len(names) == outputs - offset:  # the file names the dataset's classes, without the background
+        return names
+    raise PlanError(
+        f"{plan.model.name} has {outputs} outputs, but its features_url names {len(names)} classes",
+        hint="a network with a background class in front needs `label_offset: 1`"
+        if len(names) == outputs - 1
+        else None,
+    )
+
+
+def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
+    """Every file that a manifest names, with its checksum."""
+    if isinstance(manifest, ModelManifest):
+        source = manifest.source
+        pairs = [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
+        pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs]
+    else:
+        pairs = [(manifest.classes_url, manifest.classes_checksum)]
+        for place in manifest.sources:
+            pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
+    return [(url, checksum) for url, checksum in pairs if url]
+
+
+def _pin(references: list[tuple[str, str | None]], artifacts: ArtifactStore) -> Pins:
+    """sha256 of the files whose manifests give none or another checksum: they must be fetched to be known."""
+    return {
+        url: artifacts.fetch(url, checksum).sha256
+        for url, checksum in references
+        if checksum is None or Checksum.parse(checksum).algorithm != "sha256"
+    }
+
+
+@contextmanager
+def _storage_errors(home: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise
+        raise StoreError(
+            f"no space left on the disk of {home}",
+            hint="free some and give the same command again: it goes on where it stopped",
+        ) from None
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The best classes for one image, or why there are none."""
+
+    image: str
+    classes: tuple[int, ...]
+    names: tuple[str, ...]
+    scores: tuple[float, ...]
+    error: str | None
+
+
+def predict(
+    model: str | Path | ModelManifest,
+    images: Sequence[str | Path],
+    options: Options | None = None,
+    *,
+    settings: Settings | None = None,
+    watcher: Watcher | None = None,
+) -> list[Prediction]:
+    """What a model says of some images: files or URLs. Nothing is recorded."""
+    settings = settings or Settings.from_environment()
+    artifacts = ArtifactStore(settings, (watcher or Watcher()).downloading)
+    manifest = find_model(model)
+    pins = _pin(_references(manifest), artifacts)
+    plan = make_plan(manifest, _LOOSE_IMAGES, options or Options(), describe_current(), pins)
+    contents = [artifacts.fetch(str(image)).path for image in images]
+    site = provision(plan, artifacts)
+    samples = [Sample(str(index), {"file": str(path)}, "", None) for index, path in enumerate(contents)]
+    with Worker(site, plan) as worker:
+        names = class_names(plan, Dataset([], []), worker.classes, artifacts)
+        rows = [
+            row
+            for answers in worker.run(cut_batches(Dataset(samples, []), plan))
+            for row in rows_of(_entry(answers), answers.batch.samples)
+        ]
+    return [
+        Prediction(
+            str(image),
+            row.classes,
+            tuple(names[number] if 0 <= number < len(names) else str(number) for number in row.classes),
+            row.scores,
+            row.error,
+        )
+        for image, row in zip(images, rows, strict=True)
+    ]
+
+
+# Single images are a dataset of their own, without labels and without files to fetch.
+_LOOSE_IMAGES = DatasetManifest(
+    name="images",
+    version="1.0.0",
+    task="classification",
+    format="list",
+    sources=(DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
+)

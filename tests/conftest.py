@@ -1,0 +1,90 @@
+"""A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.settings import Settings
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home", cache=tmp_path / "cache")
+
+
+@pytest.fixture
+def make_pictures(tmp_path: Path) -> Callable[..., Path]:
+    """A folder of small pictures, a folder for each class; every picture is another one."""
+
+    def make(count: int = 12, classes: int = 3, side: int = 10, name: str = "pictures") -> Path:
+        from PIL import Image
+
+        folder = tmp_path / name
+        for index in range(count):
+            place = folder / f"class{index % classes}"
+            place.mkdir(parents=True, exist_ok=True)
+            color = (index * 37 % 256, index * 59 % 256, index * 83 % 256)
+            Image.new("RGB", (side + index % 5, side + index % 3), color).save(place / f"{index:04d}.png")
+        return folder
+
+    return make
+
+
+@pytest.fixture
+def make_model(tmp_path: Path) -> Callable[..., ModelManifest]:
+    """A manifest of the fake predictor; `fake` goes into its model file, `changes` into the manifest."""
+
+    def make(fake: dict[str, Any] | None = None, **changes: Any) -> ModelManifest:
+        graph = tmp_path / f"model-{len(list(tmp_path.glob('model-*')))}.json"
+        graph.write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, **(fake or {})}))
+        manifest = load_manifest(
+            {
+                "name": "toy",
+                "version": "1.0.0",
+                "task": "classification",
+                "framework": {"name": "fake"},
+                "inputs": [
+                    {
+                        "type": "image",
+                        "processing": {
+                            "decode": {"color_layout": "RGB"},
+                            "resize": {"dimensions": [8, 8]},
+                            "mean": 127.5,
+                            "rescale": 127.5,
+                            "layout": "NCHW",
+                        },
+                    }
+                ],
+                "outputs": [{"type": "logits", "processing": {"softmax": None}}],
+                "source": {"graph_path": str(graph)},
+                **changes,
+            }
+        )
+        assert isinstance(manifest, ModelManifest)
+        return manifest
+
+    return make
+
+
+@pytest.fixture
+def make_dataset() -> Callable[..., DatasetManifest]:
+    def make(folder: Path, **changes: Any) -> DatasetManifest:
+        manifest = load_manifest(
+            {
+                "name": "pictures",
+                "version": "1.0.0",
+                "task": "classification",
+                "format": "folder",
+                "sources": [{"url": str(folder)}],
+                **changes,
+            }
+        )
+        assert isinstance(manifest, DatasetManifest)
+        return manifest
+
+    return make

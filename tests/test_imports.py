@@ -1,0 +1,99 @@
+"""The folders spell the data flow, and imports point one way."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src"
+
+# A module imports only what stands above it.
+ORDER = [
+    "errors",
+    "types",
+    "settings",
+    "manifest",
+    "plan",
+    "provision",
+    "dataset",
+    "worker",
+    "metric",
+    "record",
+    "report",
+    "evaluation",
+    "cli",
+    "__main__",
+]
+
+# A library is imported in exactly one file of the worker.
+ONE_HOME = ["PIL", "cv2", "simplejpeg", "turbojpeg", "tensorflow", "torch", "torchvision", "onnxruntime"]
+
+
+def modules(package: str) -> list[Path]:
+    return sorted((SOURCE / package).rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def stage_of(path: Path) -> str:
+    return path.relative_to(SOURCE / "mlmodelscope").parts[0].removesuffix(".py")
+
+
+@pytest.mark.parametrize("path", modules("mlmodelscope"), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
+    stage = stage_of(path)
+    if stage == "__init__":  # the library's front door re-exports from every stage, lazily
+        return
+    assert stage in ORDER, f"{stage} has no place in the order of stages"
+    allowed = {*ORDER[: ORDER.index(stage) + 1], "__version__"}
+    used = {name.split(".")[1] for name in imported(path) if name.startswith("mlmodelscope.")}
+    assert used <= allowed, f"{path.name} reaches down to {used - allowed}"
+
+
+@pytest.mark.parametrize("path", modules("mlmodelscope_worker"), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_the_worker_never_imports_the_host(path: Path) -> None:
+    assert not {name for name in imported(path) if name == "mlmodelscope" or name.startswith("mlmodelscope.")}
+
+
+@pytest.mark.parametrize("library", ONE_HOME)
+def test_a_library_is_imported_in_one_file(library: str) -> None:
+    files = modules("mlmodelscope") + modules("mlmodelscope_worker")
+    homes = [path for path in files if any(name.split(".")[0] == library for name in imported(path))]
+    if library == "torch":  # torchvision's tensors are torch's
+        homes = [path for path in homes if path.stem != "torchvision"]
+        assert homes == []
+    else:
+        assert len(homes) == 1, homes
+
+
+def test_there_is_no_module_for_odds_and_ends() -> None:
+    names = {path.stem for path in SOURCE.rglob("*")}
+    assert not names & {"utils", "util", "helpers", "common", "misc"}
+
+
+def test_the_network_is_reached_from_provision_only() -> None:
+    network = {"urllib.request", "http.client", "fsspec", "requests", "httpx"}
+    homes = {
+        stage_of(path)
+        for path in modules("mlmodelscope")
+        if any(n.split(".Request")[0] in network for n in imported(path))
+    }
+    assert homes == {"provision"}
+
+
+def test_printing_happens_in_the_command_line_only() -> None:
+    for path in modules("mlmodelscope"):
+        calls = [
+            node
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+        ]
+        assert not calls or stage_of(path) in ("cli", "__main__"), path

@@ -1,0 +1,116 @@
+"""Write docs/reference/ from the declarations in the code, so that it cannot drift. A test compares."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+import typer.main
+
+from mlmodelscope.cli.main import app
+from mlmodelscope.metric import METRICS
+from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
+from mlmodelscope_worker.pipeline import STEPS
+from mlmodelscope_worker.pipeline.library import ANTIALIAS, DCT_METHODS, PACKAGES, RESIZE_METHODS
+from mlmodelscope_worker.predictor import PREDICTORS
+
+REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
+WRITTEN = "<!-- written by tools/make_docs.py -->\n"
+
+
+def kind_of(parameter: object) -> str:
+    if isinstance(parameter, Choice):
+        return ", ".join(f"`{value}`" for value in parameter.values)
+    names = {Integer: "whole number", Number: "number", Flag: "true or false"}
+    names |= {
+        PerChannel: "number, or one per channel",
+        Dimensions: "[height, width], [channels, height, width] or a number",
+    }
+    return names.get(type(parameter), "text")
+
+
+def table(declaration: Declaration) -> str:
+    if not declaration.kinds:
+        return "No parameters.\n"
+    rows = ["| parameter | values | default | meaning |", "|---|---|---|---|"]
+    for name, kind in declaration.kinds.items():
+        default = declaration.defaults[name]
+        shown = "required" if default is inspect.Parameter.empty else "" if default is None else f"`{spell(default)}`"
+        rows.append(f"| `{name}` | {kind_of(kind)} | {shown} | {kind.meaning} |")
+    shorthand = f"\n`{declaration.name}: value` is short for `{declaration.main}`.\n" if declaration.main else ""
+    return "\n".join(rows) + "\n" + shorthand
+
+
+def spell(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def section(declaration: Declaration) -> str:
+    text = inspect.getdoc(declaration.function) or ""
+    return f"## {declaration.name}\n\n{text}\n\n{table(declaration)}"
+
+
+def steps_page() -> str:
+    libraries = ["| library | packages | DCT | resize methods | antialias |", "|---|---|---|---|---|"]
+    for name, packages in PACKAGES.items():
+        antialias = {"always": "always", True: "if asked", False: "never"}.get(ANTIALIAS.get(name, ""), "")
+        methods = ", ".join(RESIZE_METHODS.get(name, ())) or "decodes only"
+        libraries.append(f"| {name} | {packages[0]} | {', '.join(DCT_METHODS[name])} | {methods} | {antialias} |")
+    return (
+        f"# Steps\n\n{WRITTEN}\nPre-processing steps (`inputs[].processing`), run in the order written.\n\n"
+        + "\n".join(section(STEPS[name]) for name in sorted(STEPS))
+        + "\n# Output steps\n\nPost-processing steps (`outputs[].processing`).\n\n"
+        + "\n".join(section(OUTPUT_STEPS[name]) for name in sorted(OUTPUT_STEPS))
+        + "\n# Image libraries\n\n"
+        + "\n".join(libraries)
+        + "\n"
+    )
+
+
+def predictors_page() -> str:
+    pages = "\n".join(section(PREDICTORS[name]) for name in sorted(PREDICTORS))
+    return f"# Predictors\n\n{WRITTEN}\nFrameworks. Options are given as `--option KEY=VALUE`.\n\n{pages}"
+
+
+def metrics_page() -> str:
+    rows = [f"## {name}\n\n{inspect.getdoc(metric)}\n" for name, metric in sorted(METRICS.items())]
+    return f"# Metrics\n\n{WRITTEN}\nFailed samples are counted and listed, never part of a metric.\n\n" + "\n".join(
+        rows
+    )
+
+
+def cli_page() -> str:
+    parts = [f"# Command line\n\n{WRITTEN}\n{app.info.epilog}\n"]
+    root = typer.main.get_command(app)
+    for name, command in sorted(root.commands.items()):  # type: ignore[attr-defined]
+        parts.append(command_section(f"mlmodelscope {name}", command))
+        for inner, subcommand in sorted(getattr(command, "commands", {}).items()):
+            parts.append(command_section(f"mlmodelscope {name} {inner}", subcommand))
+    return "\n".join(parts)
+
+
+def command_section(title: str, command: object) -> str:
+    rows = ["| argument or option | meaning |", "|---|---|"]
+    for parameter in command.params:  # type: ignore[attr-defined]
+        options = [option for option in parameter.opts if option.startswith("-")]
+        shown = ", ".join(f"`{option}`" for option in options) or f"`{parameter.name.upper()}`"
+        if options != ["--help"]:
+            rows.append(f"| {shown} | {getattr(parameter, 'help', None) or ''} |")
+    body = "\n".join(rows) + "\n" if len(rows) > 2 else ""
+    return f"## {title}\n\n{inspect.cleandoc(command.help or '')}\n\n{body}"  # type: ignore[attr-defined]
+
+
+PAGES = {
+    "steps.md": steps_page,
+    "predictors.md": predictors_page,
+    "metrics.md": metrics_page,
+    "cli.md": cli_page,
+}
+
+if __name__ == "__main__":
+    REFERENCE.mkdir(parents=True, exist_ok=True)
+    for name, page in PAGES.items():
+        (REFERENCE / name).write_text(page())
+    sys.stdout.write(f"wrote {', '.join(PAGES)}\n")

@@ -164,7 +164,8 @@ class Killer(Watcher):
             os.kill(os.getpid(), signal.SIGKILL)
 
 place = Path(sys.argv[1])
-evaluate(place / "model.yml", place / "data.yml", settings=Settings(Path(sys.argv[2]), Path(sys.argv[3])), watcher=Killer())
+settings = Settings(Path(sys.argv[2]), Path(sys.argv[3]))
+evaluate(place / "model.yml", place / "data.yml", settings=settings, watcher=Killer())
 """
 
 

@@ -59,13 +59,12 @@ def evaluate(
     from mlmodelscope.evaluation import evaluate as run
 
     options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
-    found = settings(offline)
     with TerminalWatcher() as watcher:
-        record = run(model, dataset, options, settings=found, again=again, watcher=watcher)
+        record = run(model, dataset, options, settings=settings(offline), again=again, watcher=watcher)
     if report is not None:
         from mlmodelscope.cli.report import write
 
-        write(record.id, "html", report, found)
+        write(record.id, "html", report)
     if as_json:
         print(record.model_dump_json(indent=2))
     else:

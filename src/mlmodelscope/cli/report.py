@@ -5,16 +5,13 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from mlmodelscope.cli.records import RecordName
-from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, print_json, settings, verb
 from mlmodelscope.errors import StoreError
-
-if TYPE_CHECKING:
-    from mlmodelscope.settings import Settings
 
 
 class Format(StrEnum):
@@ -30,11 +27,10 @@ def report(
     form: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; - for standard output.")] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
-    offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a report of a record: one self-contained file."""
-    destination = write(name, form.value, output, settings(offline))
+    destination = write(name, form.value, output)
     if as_json:
         print_json({"report": str(destination) if destination else None})
     elif destination is not None:
@@ -43,12 +39,13 @@ def report(
         typer.launch(destination.absolute().as_uri())
 
 
-def write(name: str, form: str, output: Path | None, found: Settings) -> Path | None:
+def write(name: str, form: str, output: Path | None) -> Path | None:
     """Write a report; where to, or nothing when it went to standard output."""
     from mlmodelscope.provision.artifact import ArtifactStore
     from mlmodelscope.record.store import Store
     from mlmodelscope.report.report import write_report
 
+    found = settings(offline=True)  # pictures are shown where they are at hand, never fetched for it
     store = Store(found)
     record = store.get(name)
     text = write_report(record, store, ArtifactStore(found), form)

@@ -1,0 +1,177 @@
+"""Small charts as inline SVG. Colours come from the page's style sheet, so that dark mode and print work by themselves.
+
+Horizontal places are percentages of the width and vertical ones are pixels: a chart fills its card on any screen and
+its letters keep their size.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from xml.sax.saxutils import escape, quoteattr
+
+from mlmodelscope.metric.interval import wilson
+from mlmodelscope.types import Interval
+
+_MARGIN = 3.0  # percent left and right, so that marks at the ends are not cut
+
+
+def interval_bar(interval: Interval, published: str | None = None, remark: str = "") -> str:
+    """An accuracy with its interval on a labelled axis, and the published number (in percent) marked where it lies."""
+    claim = float(published) if published is not None else None
+    marks = [100 * interval.low, 100 * interval.high] + ([claim] if claim is not None else [])
+    reach = max(max(marks) - min(marks), 0.2)
+    ticks = nice_ticks(max(0.0, min(marks) - 0.3 * reach), min(100.0, max(marks) + 0.3 * reach))
+
+    def x(number: float) -> float:
+        return _across(number, ticks[0], ticks[-1])
+
+    low, high, middle = x(100 * interval.low), x(100 * interval.high), x(100 * interval.value)
+    parts = [_line(x(ticks[0]), 34, x(ticks[-1]), 34, "track")]
+    for tick in ticks:
+        parts.append(_line(x(tick), 30, x(tick), 38, "tick"))
+        parts.append(_text(x(tick), 56, f"{tick:g}", "scale"))
+    parts.append(f'<rect class="band" x="{low:.2f}%" y="27" width="{high - low:.2f}%" height="14" rx="7"/>')
+    parts.append(f'<circle class="dot" cx="{middle:.2f}%" cy="34" r="7"/>')
+    label = f"{100 * interval.value:.2f} %, interval {100 * interval.low:.2f} to {100 * interval.high:.2f} %"
+    if claim is not None:
+        parts.append(_line(x(claim), 17, x(claim), 46, "claim"))
+        parts.append(_text(x(claim), 11, f"published {published}{remark}", "claim-text", _anchor(x(claim))))
+        label += f", published {published} %{remark}"
+    return _svg(62, label, parts)
+
+
+def histogram(values: Sequence[float], lines: Sequence[tuple[str, float]], unit: str) -> str:
+    """How often each duration occurred, with named vertical lines; a long tail is gathered in the last bar."""
+    end = tail_start(values)
+    bins = min(40, max(8, round(2 * math.sqrt(len(values)))))
+    low = min(values)
+    width = (end - low) / bins or max(abs(low), 1.0) * 0.01
+    counts = [0] * bins
+    for number in values:
+        counts[min(int((number - low) / width), bins - 1)] += 1
+    ticks = [tick for tick in nice_ticks(low, low + bins * width) if low <= tick <= low + bins * width]
+
+    def x(number: float) -> float:
+        return _across(number, low, low + bins * width)
+
+    top, base = 64, 214
+    parts = []
+    for index, number in enumerate(counts):
+        height = (base - top) * number / max(counts)
+        start, stop = low + index * width, low + (index + 1) * width
+        title = f"{start:.4g} – {stop:.4g} {unit}: {number}"
+        if index == bins - 1 and max(values) > stop:
+            title = f"{start:.4g} {unit} and more: {number}"
+        parts.append(
+            f'<rect class="column" x="{x(start):.2f}%" y="{base - height:.1f}" width="{x(stop) - x(start):.2f}%" '
+            f'height="{height:.1f}"><title>{escape(title)}</title></rect>'
+        )
+    parts.append(_line(0, base, 100, base, "axis"))
+    for tick in ticks:
+        parts.append(_line(x(tick), base, x(tick), base + 5, "tick"))
+        parts.append(_text(x(tick), base + 20, f"{tick:g}", "scale"))
+    # Each name has a row of its own, the first lowest, and lies above all lines: percentiles may be close together.
+    names = []
+    for row, (name, place) in enumerate(reversed(lines)):
+        at = x(min(place, low + bins * width))
+        anchor, nudge = ("end", "-7") if at > 35 else ("start", "7")
+        names.append(_text(at, 18 * row + 12, f"{name} {place:.4g} {unit}", "quantile-text", anchor, nudge))
+        parts.append(_line(at, 18 * row + 4, at, base, "quantile"))
+    parts += names
+    label = f"Histogram of {len(values)} durations; " + ", ".join(f"{name} {place:.4g} {unit}" for name, place in lines)
+    return _svg(242, label, parts)
+
+
+def tail_start(values: Sequence[float]) -> float:
+    """Where a histogram may end: one call that took ten times as long must not squeeze all others into one bar."""
+    ordered = sorted(values)
+    middle, late = ordered[len(ordered) // 2], ordered[int(0.95 * (len(ordered) - 1))]
+    return min(ordered[-1], middle + 4 * max(late - middle, 0.05 * middle))
+
+
+def reliability(bins: Sequence[dict[str, Any]]) -> str:
+    """Accuracy against confidence; on the diagonal a model is as sure as it should be. Below, how many samples."""
+    top, base, foot = 10, 250, 312
+
+    def y(share: float) -> float:
+        return base - (base - top) * share
+
+    def x(share: float) -> float:
+        return 9 + 89 * share
+
+    parts = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_line(x(0), y(share), x(1), y(share), "grid"))
+        parts.append(_text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
+        parts.append(_text(x(share), foot + 18, f"{100 * share:g}", "scale"))
+    most = max((each["count"] for each in bins), default=1)
+    for each in bins:
+        left, width = x(each["low"]), x(each["high"]) - x(each["low"])
+        whisker = wilson(round(each["accuracy"] * each["count"]), each["count"])
+        title = (
+            f"confidence {100 * each['confidence']:.1f} %, right {100 * each['accuracy']:.1f} % "
+            f"of {each['count']} samples"
+        )
+        height = 40 * each["count"] / most
+        middle = left + width / 2
+        parts.append(
+            f'<g><title>{escape(title)}</title><rect class="column" x="{left:.2f}%" y="{y(each["accuracy"]):.1f}" '
+            f'width="{width:.2f}%" height="{base - y(each["accuracy"]):.1f}"/>'
+            f"{_line(left, y(each['accuracy']), left + width, y(each['accuracy']), 'cap')}"
+            f"{_line(middle, y(whisker.low), middle, y(whisker.high), 'whisker')}"
+            f'<rect class="count" x="{left:.2f}%" y="{foot - height:.1f}" width="{width:.2f}%" '
+            f'height="{height:.1f}"/></g>'
+        )
+    parts.append(_line(x(0), y(0), x(1), y(1), "ideal"))
+    parts.append(_line(x(0), base, x(1), base, "axis"))
+    parts.append(_line(x(0), foot, x(1), foot, "axis"))
+    return _svg(336, f"Reliability diagram of {len(bins)} bins of confidence", parts)
+
+
+def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
+    """Round numbers from at or below `low` to at or above `high`, about so many."""
+    rough = max(high - low, 1e-9) / about
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(factor * power for factor in (1, 2, 2.5, 5, 10) if factor * power >= rough * 0.999)
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [round(index * step, 10) for index in range(first, max(last, first + 1) + 1)]
+
+
+def _across(number: float, low: float, high: float) -> float:
+    share = (number - low) / (high - low)
+    return _MARGIN + (100 - 2 * _MARGIN) * min(max(share, 0.0), 1.0)
+
+
+def _anchor(place: float) -> str:
+    return "start" if place < 18 else "end" if place > 82 else "middle"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
+    return f'<line class="{kind}" x1="{x1:.2f}%" y1="{y1:.1f}" x2="{x2:.2f}%" y2="{y2:.1f}"/>'
+
+
+def _text(x: float, y: float, content: str, kind: str, anchor: str = "middle", nudge: str = "0") -> str:
+    return f'<text class="{kind}" x="{x:.2f}%" y="{y:.1f}" dx="{nudge}" text-anchor="{anchor}">{escape(content)}</text>'
+
+
+def _svg(height: int, label: str, parts: Sequence[str]) -> str:
+    return (
+        f'<svg class="chart" width="100%" height="{height}" role="img" aria-label={quoteattr(label)}>'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def stacked_bar(parts: Sequence[tuple[str, int]]) -> str:
+    """Shares of a whole, side by side in one bar, darkest first; the names stand in the legend."""
+    total = sum(number for _, number in parts) or 1
+    drawn, at = [], 0.0
+    for index, (name, number) in enumerate(parts):
+        width = 100 * number / total
+        drawn.append(
+            f'<rect class="share s{index}" x="{at:.2f}%" y="0" width="{width:.2f}%" height="18">'
+            f"<title>{escape(f'{name}: {number}')}</title></rect>"
+        )
+        at += width
+    return _svg(18, ", ".join(f"{name}: {number}" for name, number in parts), drawn)

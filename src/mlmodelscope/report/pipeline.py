@@ -1,0 +1,107 @@
+"""The pipeline as blocks in order: input steps, the model, output steps, answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from mlmodelscope.manifest.schema import Step
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.report import words
+from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope_worker.parameters import Declaration, ParameterError
+from mlmodelscope_worker.pipeline import STEPS
+from mlmodelscope_worker.predictor import PREDICTORS
+
+# The library changes the answer more often than anything else: it is named even where it is the default.
+_ALWAYS_SHOWN = {"library"}
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    value: str
+    meaning: str
+    shown: bool
+    """Whether it differs from its default, so that a reader must see it."""
+
+
+@dataclass(frozen=True)
+class Block:
+    name: str
+    kind: str
+    """`input`, `model`, `output` or `answers`."""
+    meaning: str
+    parameters: tuple[Parameter, ...]
+
+    @property
+    def shown(self) -> tuple[Parameter, ...]:
+        return tuple(parameter for parameter in self.parameters if parameter.shown)
+
+
+def pipeline_blocks(plan: Plan) -> list[Block]:
+    return [
+        *(_step(step, "input", STEPS) for step in plan.input.steps),
+        _model(plan),
+        *(_step(step, "output", OUTPUT_STEPS) for step in plan.output.steps),
+        _answers(plan),
+    ]
+
+
+def _step(step: Step, kind: str, known: dict[str, Declaration]) -> Block:
+    declaration = known.get(step.name)
+    return Block(step.name, kind, declaration.meaning if declaration else "", _describe(step.parameters, declaration))
+
+
+def _model(plan: Plan) -> Block:
+    declaration = PREDICTORS.get(plan.predictor.name)
+    layers = [
+        Parameter("input", words.value(plan.input.layer_name), "Layer that takes the tensor.", True),
+        Parameter("element_type", plan.input.element_type, "Element type of that tensor.", True),
+        Parameter("output", words.value(plan.output.layer_name), "Layer that the scores come from.", True),
+        Parameter("predictor", plan.predictor.name, "Framework that runs the model.", True),
+    ]
+    layers = [layer for layer in layers if layer.value != "none"]
+    meaning = declaration.meaning if declaration else ""
+    return Block(plan.model.name, "model", meaning, (*layers, *_describe(plan.predictor.options, declaration)))
+
+
+def _answers(plan: Plan) -> Block:
+    output = plan.output
+    return Block(
+        "answers",
+        "answers",
+        "The best classes of each sample, best first.",
+        (
+            Parameter("top_k", str(output.top_k), "How many are kept.", True),
+            Parameter(
+                "label_offset",
+                str(output.label_offset),
+                "Output number of the dataset's class 0.",
+                output.label_offset != 0,
+            ),
+        ),
+    )
+
+
+def _describe(given: dict[str, Any], declaration: Declaration | None) -> tuple[Parameter, ...]:
+    return tuple(
+        Parameter(
+            name,
+            words.value(value),
+            declaration.kinds[name].meaning if declaration and name in declaration.kinds else "",
+            name in _ALWAYS_SHOWN or not _is_default(name, given, declaration),
+        )
+        for name, value in given.items()
+    )
+
+
+def _is_default(name: str, given: dict[str, Any], declaration: Declaration | None) -> bool:
+    """Whether leaving the parameter out would come to the same; some defaults depend on the other parameters."""
+    if declaration is None:
+        return False
+    try:
+        without = declaration.resolve({key: value for key, value in given.items() if key != name})
+    except ParameterError:
+        return False
+    return bool(without.get(name) == given[name])

@@ -1,0 +1,34 @@
+"""A record becomes a report: one text in one of several formats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.suggest import nearest
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.store import Store
+from mlmodelscope.report.html import write_html
+from mlmodelscope.report.markdown import write_markdown
+from mlmodelscope.report.tabular import write_csv, write_json
+
+FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
+    "html": write_html,
+    "md": write_markdown,
+    "json": write_json,
+    "csv": write_csv,
+}
+
+
+def write_report(record: Record, store: Store, artifacts: ArtifactStore, format: str) -> str:
+    """The text of a report. Artifacts are where an HTML report finds its pictures; it does without if they are gone."""
+    if format not in FORMATS:
+        known = f"known: {', '.join(sorted(FORMATS))}"
+        raise UsageError(f"there is no report format `{format}`\n{known}", hint=nearest(format, FORMATS))
+    if record.status != "finished":
+        raise UsageError(
+            f"record {record.id} is not finished: there is nothing to report yet",
+            hint="give the same evaluate command again: it goes on where it stopped",
+        )
+    return FORMATS[format](record, store, artifacts)

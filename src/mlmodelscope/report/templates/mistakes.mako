@@ -1,0 +1,62 @@
+<%namespace name="parts" file="parts.mako"/>
+<section id="mistakes" aria-labelledby="mistakes-title">
+  <h2 id="mistakes-title">Wrong answers</h2>
+% if mistakes.total:
+  <p class="about">\
+% if mistakes.total > len(mistakes.shown):
+The ${len(mistakes.shown)} of ${words.count(mistakes.total)} wrong answers with the highest scores, highest first.\
+% else:
+${"The only wrong answer." if mistakes.total == 1 else f"All {mistakes.total} wrong answers, the highest score first."}\
+% endif
+ The right class is marked where it is among the first five.</p>
+% if mistakes.without_pictures:
+  <p class="note">There are no pictures, because the dataset cannot be read any more: <bdi>${words.shorten(mistakes.without_pictures)}</bdi></p>
+% endif
+  <ol class="gallery">
+% for each in mistakes.shown:
+    <li class="tile">
+% if each.thumbnail.uri:
+      <img src="${each.thumbnail.uri}" alt="${each.label}, taken for ${each.answers[0].name if each.answers else "nothing"}" class="${"tiny" if each.thumbnail.tiny else "photo"}">
+% elif not mistakes.without_pictures:
+      <div class="blank"><span>no picture${f": {words.shorten(each.thumbnail.reason, 120)}" if each.thumbnail.reason else ""}</span></div>
+% endif
+      <p class="truth" title="${each.label}"><span>It is</span> <bdi>${each.label}</bdi></p>
+      <ol class="answers">
+% for answer in each.answers:
+        <li class="${"right" if answer.right else "wrong"}">
+% if answer.right:
+          <span class="hidden">The right class:</span>
+% endif
+          <span class="text"><bdi title="${answer.name}">${answer.name}</bdi><b>${answer.score}</b></span>
+% if answer.share is not None:
+          ${parts.bar(answer.share)}
+% endif
+        </li>
+% endfor
+      </ol>
+      <p class="sample" title="${each.id}"><bdi>${each.id}</bdi></p>
+    </li>
+% endfor
+  </ol>
+% elif record.metrics.top1 is None:
+  <p class="about">Not known: ${record.metrics.refused.get("top1", "no data")}</p>
+% else:
+  <p class="about">There is none.</p>
+% endif
+% if record.failed:
+  <h3 id="failed">${words.plural(record.failed, "failed sample").capitalize()}</h3>
+  <div class="scroll" role="region" aria-labelledby="failed" tabindex="0">
+  <table class="failures">
+    <thead><tr><th scope="col">Sample</th><th scope="col">Reason</th></tr></thead>
+    <tbody>
+% for failure in record.failures:
+      <tr><td><code><bdi>${words.shorten(failure.sample)}</bdi></code></td><td><bdi>${words.shorten(failure.reason)}</bdi></td></tr>
+% endfor
+    </tbody>
+  </table>
+  </div>
+% if record.failed > len(record.failures):
+  <p class="muted">These are the first ${len(record.failures)}; all are in the CSV report.</p>
+% endif
+% endif
+</section>

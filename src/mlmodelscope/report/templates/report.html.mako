@@ -1,0 +1,31 @@
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<title>${plan.model.name} on ${plan.dataset.name} – MLModelScope</title>
+<style>${style | n}</style>
+</head>
+<body>
+<a class="skip" href="#numbers">Skip to the numbers</a>
+<div class="page">
+<%include file="head.mako"/>
+<main>
+<%include file="numbers.mako"/>
+<%include file="claims.mako"/>
+<%include file="latency.mako"/>
+<%include file="accuracy.mako"/>
+<%include file="mistakes.mako"/>
+<%include file="pipeline.mako"/>
+<%include file="again.mako"/>
+</main>
+<footer>
+Written by MLModelScope ${record.worker_version} from record <code>${record.id}</code>. This file is complete in itself:
+it loads nothing from anywhere and runs no script.
+</footer>
+</div>
+</body>
+</html>

@@ -1,0 +1,124 @@
+"""A sample's content becomes a small picture inside the page, or a word on why there is none.
+
+The core installation has neither numpy nor Pillow; what needs them is tried and does without.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import struct
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope_worker.pipeline import header, library
+from mlmodelscope_worker.sample import Loader
+
+_SIDE = 320
+_TINY = 96
+_MAX_EMBEDDED_BYTES = 300_000
+_MAX_EMBEDDED_PIXELS = 25_000_000
+# What a browser shows and never runs; an SVG or HTML file may carry a script.
+_SAFE = {"jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp"}
+
+
+@dataclass(frozen=True)
+class Thumbnail:
+    uri: str | None
+    """A `data:` address, or nothing."""
+    reason: str = ""
+    """Why there is no picture."""
+    tiny: bool = False
+    """Whether it is so small that its pixels should stay visible when it is enlarged."""
+
+
+class Thumbnails:
+    """Makes pictures; the strip of a whole dataset is decoded once."""
+
+    def __init__(self) -> None:
+        self._load = Loader()
+
+    def make(self, content: Mapping[str, Any]) -> Thumbnail:
+        try:
+            if "file" in content:
+                return _of_file(self._load(content, []))
+            if "slice" in content:
+                return _of_slice(content)
+            image = self._load(content, [])
+            height, width, channels = image.pixels.shape
+            return _of_pixels(image.pixels.tobytes(), height, width, channels)
+        except (header.ImageError, library.MissingLibrary, OSError) as error:
+            return Thumbnail(None, str(error))
+
+
+def _of_file(data: bytes) -> Thumbnail:
+    kind = header.kind(data)
+    side = max(header.size(data) or (_SIDE + 1,))
+    if kind in _SAFE and side <= _SIDE and len(data) <= _MAX_EMBEDDED_BYTES // 10:
+        return Thumbnail(_uri(_SAFE[kind], data), tiny=side <= _TINY)
+    try:
+        return Thumbnail(_uri("image/jpeg", library.load("pillow").jpeg_thumbnail(data, _SIDE)))
+    except library.MissingLibrary:
+        header.refuse_bomb(data, _MAX_EMBEDDED_PIXELS)
+        if kind in _SAFE and len(data) <= _MAX_EMBEDDED_BYTES:
+            return Thumbnail(_uri(_SAFE[kind], data))
+        return Thumbnail(None, "showing it needs Pillow")
+
+
+def _of_slice(content: Mapping[str, Any]) -> Thumbnail:
+    if content["element_type"] != "uint8":
+        return Thumbnail(None, f"{content['element_type']} values are not a picture")
+    shape = content["shape"]
+    with Path(content["slice"]).open("rb") as file:
+        file.seek(content["offset"])
+        data = file.read(math.prod(shape))
+    if len(data) != math.prod(shape):
+        return Thumbnail(None, "the file ends before this sample does")
+    if content["layout"] == "CHW":
+        channels, height, width = shape
+        data = _interleave(data, channels)
+    else:
+        height, width, channels = shape
+    return _of_pixels(data, height, width, channels)
+
+
+def _interleave(planes: bytes, channels: int) -> bytes:
+    """One plane after the other becomes one pixel after the other."""
+    length = len(planes) // channels
+    mixed = bytearray(len(planes))
+    for channel in range(channels):
+        mixed[channel::channels] = planes[channel * length : (channel + 1) * length]
+    return bytes(mixed)
+
+
+def _of_pixels(data: bytes, height: int, width: int, channels: int) -> Thumbnail:
+    if channels not in (1, 3):
+        return Thumbnail(None, f"{channels} channels are not a picture")
+    step = -(-max(height, width) // _SIDE)  # every n-th pixel will do for a thumbnail
+    rows = [data[y * width * channels : (y + 1) * width * channels] for y in range(0, height, step)]
+    if step > 1:
+        rows = [_every(row, step, channels) for row in rows]
+    return Thumbnail(_uri("image/png", write_png(rows, channels)), tiny=max(height, width) <= _TINY)
+
+
+def _every(row: bytes, step: int, channels: int) -> bytes:
+    return b"".join(row[at : at + channels] for at in range(0, len(row), step * channels))
+
+
+def write_png(rows: list[bytes], channels: int) -> bytes:
+    """A PNG file of grey (1 channel) or RGB (3 channels) rows."""
+    width = len(rows[0]) // channels
+    head = struct.pack(">IIBBBBB", width, len(rows), 8, 2 if channels == 3 else 0, 0, 0, 0)
+    body = zlib.compress(b"".join(b"\0" + row for row in rows), 9)
+    return b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", head) + _chunk(b"IDAT", body) + _chunk(b"IEND", b"")
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
+
+
+def _uri(kind: str, data: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(data).decode('ascii')}"

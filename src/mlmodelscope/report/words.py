@@ -1,0 +1,112 @@
+"""Numbers as people read them: the same spelling in every format."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from mlmodelscope.record.record import Record
+from mlmodelscope.types import Interval
+
+METRIC_NAMES = {"top1": "top-1", "top5": "top-5"}
+"""Metrics that a claim can be compared with, and what they are called."""
+
+_SPACE = "\N{NO-BREAK SPACE}"
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+
+def count(number: int) -> str:
+    return f"{number:,}"
+
+
+def plural(number: int, noun: str) -> str:
+    """`1 sample`, `2 samples`, `3 classes`."""
+    ending = "" if number == 1 else "es" if noun.endswith("s") else "s"
+    return f"{count(number)} {noun}{ending}"
+
+
+def percent(share: float, digits: int = 1) -> str:
+    return f"{100 * share:.{digits}f}{_SPACE}%"
+
+
+def half_width(interval: Interval) -> float:
+    return (interval.high - interval.low) / 2
+
+
+def digits_of(interval: Interval) -> int:
+    """As many decimals of a percentage as the interval deserves."""
+    return 2 if half_width(interval) < 0.005 else 1
+
+
+def percent_range(interval: Interval) -> str:
+    digits = digits_of(interval)
+    return f"{100 * interval.low:.{digits}f} – {100 * interval.high:.{digits}f}{_SPACE}%"
+
+
+def points(width: float) -> str:
+    """Half an interval in percentage points: `±8.8 points`."""
+    return f"±{100 * width:.{2 if width < 0.005 else 1}f}{_SPACE}points"
+
+
+def time_unit(seconds: float) -> tuple[float, str]:
+    """The unit in which a duration is a number of one to three digits."""
+    return next(((size, name) for size, name in _UNITS if seconds >= size), _UNITS[-1])
+
+
+def duration(seconds: float, unit: tuple[float, str] | None = None) -> str:
+    size, name = unit or time_unit(seconds)
+    return f"{significant(seconds / size)}{_SPACE}{name}"
+
+
+def duration_range(interval: Interval, unit: tuple[float, str] | None = None) -> str:
+    size, name = unit or time_unit(interval.value)
+    return f"{significant(interval.low / size)} – {significant(interval.high / size)}{_SPACE}{name}"
+
+
+def significant(number: float) -> str:
+    """Three significant digits, never in powers of ten."""
+    if number == 0 or not math.isfinite(number):
+        return f"{number:g}"
+    return f"{number:,.{max(0, 2 - math.floor(math.log10(abs(number))))}f}"
+
+
+def size(count_bytes: int) -> str:
+    number = float(count_bytes)
+    for unit in ("bytes", "KiB", "MiB"):
+        if number < 1024:
+            return f"{significant(number)}{_SPACE}{unit}"
+        number /= 1024
+    return f"{significant(number)}{_SPACE}GiB"
+
+
+def value(given: Any) -> str:
+    """A parameter's value as a manifest would write it."""
+    if given is None:
+        return "none"
+    if isinstance(given, bool):
+        return "true" if given else "false"
+    if isinstance(given, float):
+        return f"{given:.10g}"
+    if isinstance(given, (list, tuple)):
+        return f"[{', '.join(value(each) for each in given)}]"
+    return str(given)
+
+
+def shorten(text: str, limit: int = 400) -> str:
+    """Somebody's words, cut where they would bury the page; JSON has them whole."""
+    return text if len(text) <= limit else f"{text[:limit]}…"
+
+
+def class_name(record: Record, number: int) -> str:
+    """The class's name, or its number where the record knows no name."""
+    names = record.class_names
+    return names[number] if 0 <= number < len(names) and names[number] else f"class {number}"
+
+
+def answered(record: Record) -> int:
+    """Samples that the metrics are made of."""
+    return record.samples - record.failed
+
+
+def throughput(record: Record) -> str | None:
+    return f"{significant(record.samples / record.wall_s)}" if record.wall_s else None

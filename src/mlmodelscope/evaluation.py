@@ -32,9 +32,13 @@ from mlmodelscope.record.summary import Summary, summarise_latency
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
 from mlmodelscope.worker.client import Answers, Batch, Latency, Worker
-from mlmodelscope.worker.steady import run_steadily
+from mlmodelscope.worker.process import WorkerDied
+from mlmodelscope.worker.steady import SteadyRun
 
 __all__ = ["Options", "Watcher", "evaluate", "plan_evaluation", "predict"]
+
+
+_OPEN_ATTEMPTS = 3
 
 
 class Watcher:
@@ -126,8 +130,8 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
             watcher.resuming(record, journal.batches * plan.scenario.batch_size, len(dataset.samples))
         if journal.batches < len(batches) or record.latency is None:
             site = provision(plan, artifacts)
-            with Worker(site, plan) as worker:
-                record = _measure(record, worker, dataset, store, artifacts, watcher)
+            record, worker = _open(record, site, dataset, store, artifacts, watcher)
+            with worker:
                 started = time.monotonic()
                 _answer_all(worker, site, plan, batches, journal, watcher)
                 record = record.model_copy(update={"wall_s": (record.wall_s or 0) + time.monotonic() - started})
@@ -135,6 +139,23 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
         return _finish(record, journal, dataset, store)
     finally:
         journal.close()
+
+
+def _open(
+    record: Record, site: Site, dataset: Dataset, store: Store, artifacts: ArtifactStore, watcher: Watcher
+) -> tuple[Record, Worker]:
+    """An open worker whose latency has been measured; one that dies meanwhile is replaced, but not for ever."""
+    for remaining in range(_OPEN_ATTEMPTS - 1, -1, -1):
+        worker = None
+        try:
+            worker = Worker(site, record.plan)
+            return _measure(record, worker, dataset, store, artifacts, watcher), worker
+        except BaseException as error:
+            if worker is not None:
+                worker.kill()
+            if not isinstance(error, WorkerDied) or not remaining:
+                raise
+    raise AssertionError("the last attempt returns or raises")
 
 
 def cut_batches(dataset: Dataset, plan: Plan) -> list[Batch]:
@@ -172,7 +193,7 @@ def _answer_all(
     total = sum(len(batch.samples) for batch in batches)
     done = sum(len(batch.samples) for batch in batches[: journal.batches])
     failed = 0
-    for answers in run_steadily(worker, site, plan, batches[journal.batches :]):
+    for answers in SteadyRun(worker, site, plan, batches[journal.batches :]):
         journal.append(_entry(answers))
         done += len(answers.batch.samples)
         failed += len(answers.errors)

@@ -23,6 +23,11 @@ class Site:
     preparing_threads: int
     """Samples prepared side by side."""
 
+    @property
+    def batches_under_way(self) -> int:
+        """Per lane: one being predicted, the next being prepared, and some to begin with at once."""
+        return 4 * self.lanes
+
 
 def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     """Fetch and verify the model, and decide how wide to run on this machine."""

@@ -14,9 +14,6 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.process import WorkerProcess
 
-# Batches under way per lane: one being predicted, the next being prepared, one to start with at once.
-_WINDOW_PER_LANE = 4
-
 
 @dataclass(frozen=True)
 class Batch:
@@ -70,6 +67,10 @@ class Worker:
     ) -> None:
         self._process.__exit__(kind, error, trace)
 
+    def kill(self) -> None:
+        """End it at once."""
+        self._process.kill()
+
     @property
     def classes(self) -> int | None:
         """How many scores the model gives for a sample, where its output shape says so."""
@@ -96,7 +97,7 @@ class Worker:
     def run(self, batches: Iterable[Batch], one_at_a_time: bool = False) -> Iterator[Answers]:
         """Answers in the order of the batches. Some batches are under way ahead, but never without bound."""
         waiting: deque[Batch] = deque()
-        window = 1 if one_at_a_time else _WINDOW_PER_LANE * self._site.lanes
+        window = 1 if one_at_a_time else self._site.batches_under_way
         source = iter(batches)
         while True:
             while len(waiting) < window and (batch := next(source, None)) is not None:

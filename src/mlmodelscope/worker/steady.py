@@ -10,44 +10,69 @@ from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.client import Answers, Batch, Worker
 from mlmodelscope.worker.process import WorkerDied
 
-_HOPELESS = 5  # deaths in a row without a single answer
+_LONE_DEATHS = 2  # a batch that was alone with its worker each time is to blame
+_HOPELESS = 7  # deaths in a row without a single answer
 
 
-def run_steadily(worker: Worker, site: Site, plan: Plan, batches: Sequence[Batch]) -> Iterator[Answers]:
-    """Answers to all batches in order. Samples of a batch that kills its worker twice are failed samples."""
-    done = 0
-    deaths_in_a_row = 0
-    current: Worker | None = worker
-    careful_until = 0  # up to here batches go one at a time, so that a death names its batch
-    while done < len(batches):
-        careful = done < careful_until
-        part = batches[done : careful_until if careful else len(batches)]
+class SteadyRun:
+    """Batches answered in order by one worker after another, as many as it takes."""
+
+    def __init__(self, worker: Worker, site: Site, plan: Plan, batches: Sequence[Batch]) -> None:
+        self._first = worker
+        self._worker: Worker | None = worker
+        self._site = site
+        self._plan = plan
+        self._batches = batches
+        self._done = 0
+        self._deaths = 0
+        self._lone_deaths = 0
+        self._careful_until = 0  # up to here batches go one at a time, so that a death names its batch
+        self._blamed: list[Answers] = []  # believed when something else was answered after all
+
+    def __iter__(self) -> Iterator[Answers]:
+        """Answers to all batches. Samples of a batch that keeps killing its worker are failed samples."""
         try:
-            if current is None:
-                current = Worker(site, plan)
-            for answers in current.run(part, one_at_a_time=careful):
+            while self._done < len(self._batches):
+                yield from self._run_until_death()
+            yield from self._blamed
+        finally:
+            self._replace(None)
+
+    def _run_until_death(self) -> Iterator[Answers]:
+        careful = self._done < self._careful_until
+        part = self._batches[self._done : self._careful_until if careful else len(self._batches)]
+        try:
+            if self._worker is None:
+                self._replace(Worker(self._site, self._plan))
+            assert self._worker is not None
+            for answers in self._worker.run(part, one_at_a_time=careful):
+                self._done += 1
+                self._deaths = self._lone_deaths = 0
+                yield from self._blamed
+                self._blamed = []
                 yield answers
-                done += 1
-                deaths_in_a_row = 0
         except WorkerDied as death:
-            if current is not None and current is not worker:
-                current.__exit__(type(death), death, None)
-            current = None
-            deaths_in_a_row += 1
-            if deaths_in_a_row >= _HOPELESS:
-                raise WorkerError(
-                    f"{_HOPELESS} workers died one after the other without an answer\n{death.message}",
-                    hint=death.hint,
-                ) from None
-            if careful:
-                yield _failed(batches[done], str(death.message).splitlines()[0])
-                done += 1
-            else:
-                careful_until = min(len(batches), done + 4 * site.lanes + 1)
-    if current is not None and current is not worker:
-        current.__exit__(None, None, None)
+            self._replace(None)
+            self._mourn(death, careful)
 
+    def _mourn(self, death: WorkerDied, careful: bool) -> None:
+        self._deaths += 1
+        self._lone_deaths += careful
+        if self._deaths >= _HOPELESS:
+            message = f"{_HOPELESS} workers died one after the other\n{death.message}"
+            raise WorkerError(message, hint=death.hint) from None
+        if self._lone_deaths >= _LONE_DEATHS:
+            batch = self._batches[self._done]
+            reason = death.message.splitlines()[0]
+            self._blamed.append(Answers(batch, 0, b"", b"", dict.fromkeys(range(len(batch.samples)), reason), 0, 0))
+            self._done += 1
+            self._lone_deaths = 0
+        elif not careful:
+            under_way = self._done + self._site.batches_under_way
+            self._careful_until = min(len(self._batches), under_way)
 
-def _failed(batch: Batch, reason: str) -> Answers:
-    errors = {slot: reason for slot in range(len(batch.samples))}
-    return Answers(batch, 0, b"", b"", errors, 0, 0)
+    def _replace(self, worker: Worker | None) -> None:
+        """End the current worker, unless it is the first, which belongs to whoever opened it."""
+        if self._worker is not None and self._worker is not self._first:
+            self._worker.kill()
+        self._worker = worker

@@ -107,12 +107,12 @@ def test_a_sample_that_kills_the_worker_is_found_out_and_the_rest_is_answered(
     assert "killed by SIGKILL" in record.failures[0].reason
 
 
-def test_a_model_that_always_dies_is_an_error_and_the_record_waits(
+def test_a_model_that_always_dies_is_an_error_and_leaves_no_record(
     settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
 ) -> None:
     with pytest.raises(WorkerError, match="killed by SIGKILL"):
         evaluate(make_model({"die_above": -100}), make_dataset(make_pictures()), settings=settings)
-    assert Store(settings).list()[0]["status"] == "running"
+    assert Store(settings).list() == []
 
 
 def make_white(path: Path) -> None:
@@ -362,3 +362,15 @@ def test_a_label_beyond_the_outputs_names_the_sample(
     dataset = make_dataset(make_pictures(12, classes=11))
     with pytest.raises(DatasetError, match="has the class 10, but toy has 10 outputs"):
         evaluate(make_model(), dataset, settings=settings)
+
+
+def test_an_interrupted_evaluation_is_listed_as_such_and_goes_on_after_its_files_moved(
+    settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
+) -> None:
+    model, folder = make_model(), make_pictures(20)
+    with pytest.raises(KeyboardInterrupt):
+        evaluate(model, make_dataset(folder), settings=settings, watcher=StopAfter(7))
+    assert Store(settings).list()[0]["status"] == "interrupted"
+    moved = folder.rename(folder.with_name("elsewhere"))
+    record = evaluate(model, make_dataset(moved), settings=settings)
+    assert record.attempts == 2 and record.samples == 20

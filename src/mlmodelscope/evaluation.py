@@ -14,7 +14,7 @@ from mlmodelscope import __version__
 from mlmodelscope.dataset.labels import read_classes
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
-from mlmodelscope.errors import DatasetError, PlanError, StoreError
+from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError
 from mlmodelscope.manifest.catalog import find_dataset, find_model
 from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource, ModelManifest
 from mlmodelscope.plan.make import Pins, make_plan
@@ -24,7 +24,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_machine
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import describe_current, worker_digest
-from mlmodelscope.record.journal import Entry, Journal
+from mlmodelscope.record.journal import Entry, Journal, has_answers
 from mlmodelscope.record.record import Record, StackRecord, new_record_id
 from mlmodelscope.record.samples import rows_of
 from mlmodelscope.record.store import Store
@@ -113,9 +113,15 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
             )
             store.add(record)
         else:
-            record = record.model_copy(update={"attempts": record.attempts + 1})
+            # The same plan, but its files may lie elsewhere by now.
+            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
             store.save(record)
-        return _run(record, store, artifacts, watcher)
+        try:
+            return _run(record, store, artifacts, watcher)
+        except MLModelScopeError:
+            if not has_answers(store.folder(record.id) / "journal"):
+                store.delete(record)  # nothing has happened that would be worth going on with
+            raise
 
 
 def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:

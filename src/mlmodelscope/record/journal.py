@@ -110,6 +110,11 @@ class Journal:
         self._file.close()
 
 
+def has_answers(path: Path) -> bool:
+    """Whether any batch was answered before."""
+    return path.exists() and any("batch" in header for _, header, _ in _frames(path))
+
+
 def _frames(path: Path) -> Iterator[tuple[int, dict[str, Any], bytes]]:
     """(end of the frame, header, buffers) of every whole frame."""
     with path.open("rb") as file:

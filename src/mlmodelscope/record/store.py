@@ -89,7 +89,10 @@ class Store:
         """Summaries, newest first."""
         top1 = select(metrics).where(metrics.c.name == "top1").subquery()
         query = select(
-            *(records.c[name] for name in ("id", "status", "model", "model_version", "dataset", "dataset_version")),
+            *(
+                records.c[name]
+                for name in ("id", "status", "plan_digest", "model", "model_version", "dataset", "dataset_version")
+            ),
             *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed")),
             top1.c.value.label("top1"),
             top1.c.low.label("top1_low"),
@@ -104,7 +107,11 @@ class Store:
                 query = query.where(column == wanted)
         query = query.order_by(records.c.created_at.desc()).limit(limit)
         with transaction(self._engine, self.home) as connection:
-            return [dict(row) for row in connection.execute(query).mappings()]
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+        for row in rows:
+            if row["status"] == "running" and not self.is_locked(row["plan_digest"]):
+                row["status"] = "interrupted"
+        return rows
 
     def delete(self, record: Record) -> None:
         with transaction(self._engine, self.home) as connection:

@@ -5,11 +5,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.settings import Settings
+
+# No timing: a busy machine is no failure. No folder of examples in the checkout either.
+hypothesis.settings.register_profile("calm", deadline=None, database=None)
+hypothesis.settings.load_profile("calm")
 
 
 @pytest.fixture

@@ -1,113 +1,121 @@
-"""Label files and class files: text, CSV, JSON and JSON Lines, recognised by content where names do not tell."""
+"""Label files: text, CSV, JSON and JSON Lines, recognised by content where names do not tell."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
+from mlmodelscope.dataset.classes import class_words, read_classes, to_number
+from mlmodelscope.dataset.sample import NamedFile, Word
+from mlmodelscope.dataset.text import read_json, read_lines, read_text
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.manifest.schema import Labels
 
-Word = str | int
+__all__ = ["class_words", "read_classes", "read_labels", "to_number"]
 
 
-def read_classes(path: Path) -> list[str]:
-    """Class names by number: one a line, a JSON list, or a JSON mapping from number to name."""
-    text = _read(path)
+def read_labels(file: NamedFile, rule: Labels, names: list[str]) -> list[Word | None]:
+    """The label of each named sample, in their order; None where the file has none for it."""
+    text = read_text(file)
     if text.lstrip()[:1] in ("[", "{"):
-        data = _json(text, path)
-        if isinstance(data, dict):
-            try:
-                data = [data[key] for key in sorted(data, key=int)]
-            except ValueError:
-                raise DatasetError(f"{path.name} maps names, not class numbers") from None
-        return [" ".join(map(str, item)) if isinstance(item, list) else str(item) for item in data]
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        return _from_json(text, file, rule, names)
+    delimiter = _delimiter(text.split("\n", 1)[0], file, rule)
+    if delimiter:
+        reader = csv.DictReader(io.StringIO(text), delimiter=delimiter, skipinitialspace=True)
+        return _match(_by_columns(_rows(reader, file), rule, file), names, file)
+    lines = read_lines(text)
+    pairs = [tuple(line.rsplit(None, 1)) for line in lines if line]
+    known = {*names, *(_bare(name) for name in names)}
+    if any(len(pair) == 2 and _normal(pair[0]) in known for pair in pairs):
+        return _match(((pair[0], pair[1] if len(pair) == 2 else None) for pair in pairs), names, file)
+    return _in_order(lines, names, file)
 
 
-def class_words(classes: list[str]) -> dict[str, int]:
-    """Every word by which a class may be called: the whole line, or its first word (`n01440764 tench`)."""
-    words: dict[str, int] = {}
-    ambiguous = set()
-    for number, name in enumerate(classes):
-        first = name.split()[0].rstrip(",") if name.split() else ""
-        if words.get(first, number) != number:
-            ambiguous.add(first)
-        words[first] = number
-    for word in ambiguous:
-        del words[word]
-    return words | {name: number for number, name in enumerate(classes)}
+def _from_json(text: str, file: NamedFile, rule: Labels, names: list[str]) -> list[Word | None]:
+    data = _json_lines(text, file, rule) or read_json(text, file)
+    if isinstance(data, dict):
+        return _match(data.items(), names, file)
+    if data and all(isinstance(item, dict) for item in data):
+        return _match(_by_columns(data, rule, file), names, file)
+    return _in_order(data, names, file)
 
 
-def read_labels(path: Path, rule: Labels, files: list[str]) -> Mapping[str, Word]:
-    """Label of each file, by its id or its bare name."""
-    text = _read(path)
-    if path.suffix == ".csv" or ("," in text.split("\n", 1)[0] and text.lstrip()[:1] not in ("[", "{")):
-        return _by_columns(csv.DictReader(io.StringIO(text)), rule, path)
-    if text.lstrip()[:1] == "{" and path.suffix != ".json" and "\n{" in text.strip():
-        return _by_columns((_json(line, path) for line in text.splitlines() if line.strip()), rule, path)
-    if text.lstrip()[:1] in ("[", "{"):
-        data = _json(text, path)
-        return data if isinstance(data, dict) else _by_position(data, files, path)
-    lines = [line.split() for line in text.splitlines() if line.strip()]
-    if all(len(line) == 1 for line in lines):
-        return _by_position([line[0] for line in lines], files, path)
-    return {line[0]: line[-1] for line in lines}
+def _json_lines(text: str, file: NamedFile, rule: Labels) -> list[Any] | None:
+    """An object a line; a single line counts when it has the columns."""
+    first = text.lstrip().split("\n", 1)[0]
+    try:
+        row = json.loads(first)
+    except (ValueError, RecursionError):
+        return None
+    is_row = isinstance(row, dict) and rule.file_column in row and rule.label_column in row
+    if not is_row and not (isinstance(row, dict) and first != text.strip()):
+        return None
+    return [
+        read_json(line, NamedFile(file.path, f"line {number} of {file.name}"))
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
 
 
-def _by_columns(rows: Iterable[Any], rule: Labels, path: Path) -> dict[str, Word]:
-    labels: dict[str, Word] = {}
+def _delimiter(header: str, file: NamedFile, rule: Labels) -> str | None:
+    found = max(",\t;", key=header.count)
+    is_table = file.name.lower().endswith((".csv", ".tsv")) or found == "," or rule.file_column in header.split(found)
+    return found if is_table and found in header else None
+
+
+def _rows(reader: Iterable[Any], file: NamedFile) -> Iterator[Any]:
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise DatasetError(f"{file.name} is not a table: {error}") from None
+
+
+def _by_columns(rows: Iterable[Any], rule: Labels, file: NamedFile) -> Iterator[tuple[str, Word | None]]:
     for row in rows:
         try:
-            labels[str(row[rule.file_column])] = row[rule.label_column]
+            yield str(row[rule.file_column]), row[rule.label_column]
         except (KeyError, TypeError):
-            known = ", ".join(map(str, row)) if isinstance(row, dict) else ""
+            known = ", ".join(map(str, row)) if isinstance(row, dict) else repr(row)
             raise DatasetError(
-                f"{path.name} has no columns `{rule.file_column}` and `{rule.label_column}`; it has {known}",
-                hint="name them in the dataset's `labels`: file_column, label_column",
+                f"{file.name} has no columns `{rule.file_column}` and `{rule.label_column}`; it has {known}",
+                hint="its first line names the columns; say in the dataset's `labels` which are the two: "
+                "file_column, label_column",
             ) from None
-    return labels
 
 
-def _by_position(words: list[Word], files: list[str], path: Path) -> dict[str, Word]:
-    if len(words) != len(files):
-        raise DatasetError(f"{path.name} has {len(words)} labels for {len(files)} samples")
-    return dict(zip(files, words, strict=True))
+def _in_order(words: Sequence[Word | None], names: list[str], file: NamedFile) -> list[Word | None]:
+    if len(words) != len(names):
+        raise DatasetError(f"{file.name} has {len(words)} labels for {len(names)} samples")
+    return list(words)
 
 
-def to_number(word: Word | None, words: Mapping[str, int], offset: int, sample: str) -> int:
-    """The class number that a label means; the sample is named when there is none."""
-    if word is None:
-        raise DatasetError(f"the sample `{sample}` has no label")
-    if isinstance(word, str) and word in words:
-        return words[word]
-    try:
-        number = int(word) - offset
-    except ValueError:
-        raise DatasetError(
-            f"the label `{word}` of the sample `{sample}` is neither a number nor a known class",
-            hint="give the dataset a `classes_url` that lists it",
-        ) from None
-    if number < 0:
-        raise DatasetError(f"the label {word} of the sample `{sample}` lies below the offset {offset}")
-    return number
+def _match(pairs: Iterable[tuple[str, Word | None]], names: list[str], file: NamedFile) -> list[Word | None]:
+    """Labels by the sample's whole id, its file name, or that without its ending, where only one sample has it."""
+    labels: dict[str, Word | None] = {}
+    for key, word in pairs:
+        name = _normal(str(key))
+        if labels.setdefault(name, word) != word:
+            raise DatasetError(f"{file.name} gives `{name}` two labels: {labels[name]} and {word}")
+    return _look_up(labels, names)
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise DatasetError(f"{path.name} is not text") from None
-    except OSError as error:
-        raise DatasetError(f"cannot read {path}: {error.strerror}") from None
+def _look_up(labels: Mapping[str, Word | None], names: list[str]) -> list[Word | None]:
+    shorter = [(_bare(name), PurePosixPath(name).stem) for name in names]
+    owners = Counter(word for pair in shorter for word in set(pair))
+    return [
+        next((labels[key] for key in (name, *pair) if key in labels and (key == name or owners[key] == 1)), None)
+        for name, pair in zip(names, shorter, strict=True)
+    ]
 
 
-def _json(text: str, path: Path) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise DatasetError(f"{path.name} is not valid JSON: {error}") from None
+def _bare(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _normal(key: str) -> str:
+    return key.strip().replace("\\", "/").removeprefix("./")

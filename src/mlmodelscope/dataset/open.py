@@ -2,60 +2,86 @@
 
 from __future__ import annotations
 
-import gzip
-import shutil
-import zipfile
-from pathlib import Path
-
-from mlmodelscope.dataset import formats_arrays, formats_files
-from mlmodelscope.dataset.formats_arrays import Format
-from mlmodelscope.dataset.labels import class_words, read_classes, to_number
-from mlmodelscope.dataset.sample import Dataset, Sample, Unlabelled
+from mlmodelscope.dataset.arrays import read_arrays
+from mlmodelscope.dataset.cifar import read_cifar10, read_cifar100
+from mlmodelscope.dataset.classes import class_words, read_classes, to_number
+from mlmodelscope.dataset.images import read_folder, read_imagenet, read_list
+from mlmodelscope.dataset.mnist import read_mnist
+from mlmodelscope.dataset.rows import read_rows
+from mlmodelscope.dataset.sample import Dataset, Format, NamedFile, Sample, Unlabelled
 from mlmodelscope.dataset.subset import choose
-from mlmodelscope.errors import ArtifactError, DatasetError
-from mlmodelscope.plan.plan import PlannedDataset, PlannedFile
+from mlmodelscope.dataset.unpack import IMAGE_ARRAYS, LABEL_ARRAYS, is_npz, unpack
+from mlmodelscope.errors import DatasetError
+from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.plan.plan import PlannedDataset, PlannedFile, PlannedSource
 from mlmodelscope.provision.artifact import ArtifactStore
 
 FORMATS: dict[str, Format] = {
-    "folder": formats_files.read_folder,
-    "list": formats_files.read_list,
-    "imagenet": formats_files.read_imagenet,
-    "cifar10": formats_arrays.read_cifar10,
-    "cifar100": formats_arrays.read_cifar100,
-    "mnist": formats_arrays.read_mnist,
-    "arrays": formats_arrays.read_arrays,
-    "rows": formats_arrays.read_rows,
+    "folder": read_folder,
+    "list": read_list,
+    "imagenet": read_imagenet,
+    "cifar10": read_cifar10,
+    "cifar100": read_cifar100,
+    "mnist": read_mnist,
+    "arrays": read_arrays,
+    "rows": read_rows,
 }
-
-_MAX_UNPACKED = 64 << 30
-_ARRAY_NAMES = ("images", "x_test", "x", "data", "arr_0")
-_LABEL_NAMES = ("labels", "y_test", "y", "targets", "arr_1")
+_PACKED = ("cifar10", "cifar100", "mnist", "arrays")
+"""Formats whose files may be compressed; a label file always may."""
 
 
 def open_dataset(dataset: PlannedDataset, artifacts: ArtifactStore) -> Dataset:
     """Fetch what is missing and list the samples, labelled and in order."""
     found: list[Unlabelled] = []
     for source in dataset.sources:
-        files = _unpacked(_fetch(source.files, artifacts), artifacts, _ARRAY_NAMES)
-        labels = _unpacked(_fetch(source.labels, artifacts), artifacts, _LABEL_NAMES) if source.labels else None
-        prefix = f"{source.name}/" if len(dataset.sources) > 1 else ""
-        for sample in FORMATS[dataset.format](files, labels, dataset):
-            found.append(Unlabelled(prefix + sample.id, sample.content, sample.word, sample.digest))
-    classes = read_classes(_fetch(dataset.classes, artifacts)) if dataset.classes else _folders(found, dataset)
+        try:
+            found += _read(source, dataset, artifacts)
+        except OSError as error:
+            raise DatasetError(f"cannot read {error.filename or source.name}: {error.strerror or error}") from None
+    _refuse_twins(found)
+    classes = _classes(found, dataset, artifacts)
     samples = _label(found, classes, dataset, artifacts)
+    if not samples:
+        raise DatasetError(f"{dataset.name} has no samples")
     if dataset.size is not None and len(samples) != dataset.size:
         raise DatasetError(f"{dataset.name} should have {dataset.size} samples and has {len(samples)}")
     return Dataset(choose(samples, dataset.subset), classes)
 
 
-def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> Path:
-    return artifacts.fetch(file.url, f"sha256:{file.sha256}").path
+def _read(source: PlannedSource, dataset: PlannedDataset, artifacts: ArtifactStore) -> list[Unlabelled]:
+    files = _fetch(source.files, artifacts)
+    labels = _fetch(source.labels, artifacts) if source.labels else None
+    if labels is None and dataset.format == "arrays" and is_npz(files):
+        labels = files  # one `.npz` often holds both
+    labels = unpack(labels, LABEL_ARRAYS, artifacts) if labels else None
+    if dataset.format in _PACKED:
+        files = unpack(files, IMAGE_ARRAYS, artifacts)
+    prefix = f"{source.name}/" if len(dataset.sources) > 1 else ""
+    samples = FORMATS[dataset.format](files, labels, dataset)
+    return [Unlabelled(prefix + one.id, one.content, one.word, one.digest) for one in samples] if prefix else samples
 
 
-def _folders(found: list[Unlabelled], dataset: PlannedDataset) -> list[str]:
-    """Without a classes file, classes are numbered in the order of their folders' names."""
+def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> NamedFile:
+    return NamedFile(artifacts.fetch(file.url, f"sha256:{file.sha256}").path, parse_reference(file.url).name)
+
+
+def _refuse_twins(found: list[Unlabelled]) -> None:
+    seen: set[str] = set()
+    for sample in found:
+        if sample.id in seen:
+            raise DatasetError(
+                f"there are two samples with the id `{sample.id}`", hint="give each source a `name` of its own"
+            )
+        seen.add(sample.id)
+
+
+def _classes(found: list[Unlabelled], dataset: PlannedDataset, artifacts: ArtifactStore) -> list[str]:
+    """From the classes file. Without one, classes are numbered in the order of their folders' names."""
+    if dataset.classes:
+        file = _fetch(dataset.classes, artifacts)
+        return read_classes(file.path, file.name)
     words = {str(sample.word) for sample in found if "file" in sample.content}
-    return sorted(words) if dataset.format in ("folder", "imagenet") and not all(map(str.isdigit, words)) else []
+    return sorted(words) if dataset.format in ("folder", "imagenet") and not all(map(str.isdecimal, words)) else []
 
 
 def _label(
@@ -63,54 +89,13 @@ def _label(
 ) -> list[Sample]:
     words = class_words(classes)
     files = [index for index, sample in enumerate(found) if not sample.digest]
-    digests = dict(zip(files, artifacts.digests([Path(found[index].content["file"]) for index in files]), strict=True))
+    digests = dict(zip(files, artifacts.digests([found[index].content["file"] for index in files]), strict=True))
     return [
         Sample(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            to_number(sample.word, words, dataset.labels.offset, sample.id),
+            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)),
         )
         for index, sample in enumerate(found)
     ]
-
-
-def _unpacked(path: Path, artifacts: ArtifactStore, names: tuple[str, ...]) -> Path:
-    """A gzip file, or an array out of an `.npz` file, as a plain file in the cache."""
-    if path.is_dir():
-        return path
-    with path.open("rb") as file:
-        magic = file.read(4)
-    if magic[:2] == b"\x1f\x8b":
-        return artifacts.derive(f"gunzip:{artifacts.digests([path])[0]}", lambda draft: _gunzip(path, draft))
-    if magic == b"PK\x03\x04":
-        return artifacts.derive(
-            f"npz:{names[0]}:{artifacts.digests([path])[0]}", lambda draft: _unzip(path, draft, names)
-        )
-    return path
-
-
-def _gunzip(path: Path, draft: Path) -> None:
-    try:
-        with gzip.open(path) as source, draft.open("wb") as out:
-            while block := source.read(1 << 20):
-                out.write(block)
-                if out.tell() > _MAX_UNPACKED:
-                    raise ArtifactError(f"{path.name} unpacks to more than {_MAX_UNPACKED} bytes and is refused")
-    except (gzip.BadGzipFile, EOFError) as error:
-        raise ArtifactError(f"{path.name} is damaged: {error}") from None
-
-
-def _unzip(path: Path, draft: Path, names: tuple[str, ...]) -> None:
-    try:
-        with zipfile.ZipFile(path) as packed:
-            have = {info.filename.removesuffix(".npy"): info for info in packed.infolist()}
-            name = next((name for name in names if name in have), None)
-            if name is None:
-                raise DatasetError(f"{path.name} has the arrays {', '.join(have)}, none of {', '.join(names)}")
-            if have[name].file_size > _MAX_UNPACKED:
-                raise ArtifactError(f"{path.name} unpacks to more than {_MAX_UNPACKED} bytes and is refused")
-            with packed.open(have[name]) as source, draft.open("wb") as out:
-                shutil.copyfileobj(source, out)
-    except zipfile.BadZipFile as error:
-        raise ArtifactError(f"{path.name} is damaged: {error}") from None

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+from mlmodelscope.plan.plan import PlannedDataset
+
+Word = str | int | float
+"""A label as its author wrote it: the number or the name of a class."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,7 @@ class Unlabelled:
 
     id: str
     content: Mapping[str, Any]
-    word: str | int | None
+    word: Word | None
     digest: str = ""
     """Left empty for files, which are hashed together."""
 
@@ -32,3 +38,15 @@ class Dataset:
     samples: list[Sample]
     classes: list[str]
     """Names of the classes by number, where the dataset knows them."""
+
+
+@dataclass(frozen=True)
+class NamedFile:
+    """A file or folder: where it lies here, which may be a digest in the cache, and what its author calls it."""
+
+    path: Path
+    name: str
+
+
+Format = Callable[[NamedFile, NamedFile | None, PlannedDataset], list[Unlabelled]]
+"""The files of a source and those of its labels become samples."""

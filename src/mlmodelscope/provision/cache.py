@@ -3,7 +3,7 @@
 files/ab/abcdef…        a file by its sha256
 folders/ab/abcdef…/     a folder by the digest of its files
 known/<key>.json        which digest a reference had when it was fetched
-partial/                downloads under way; resumed by whoever asks next
+partial/                downloads under way, resumed by whoever asks next, and private folders of those at work
 locks/                  one process at a time works on one reference
 """
 
@@ -15,12 +15,18 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.manifest.reference import without_secrets
+
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
+_OWNER = ".owner"
 
 
 class Cache:
@@ -52,24 +58,33 @@ class Cache:
             shutil.rmtree(source, ignore_errors=True)  # another process was faster
         return target
 
+    def drop(self, path: Path) -> None:
+        """Take out what turned out to be damaged. First out of sight, so that nobody sees it half gone."""
+        with contextlib.suppress(FileNotFoundError), self.workplace() as place:
+            os.replace(path, place / "dropped")
+
     def recall(self, key: str) -> dict[str, str] | None:
         """What is known of a reference that was fetched before."""
         try:
             known = json.loads(self._note(key).read_text())
         except (OSError, ValueError):
             return None
-        return known if isinstance(known, dict) else None
+        is_sound = isinstance(known, dict) and re.fullmatch("[0-9a-f]{64}", str(known.get("sha256")))
+        return known if is_sound else None
 
     def remember(self, key: str, **facts: str) -> None:
         note = self._note(key)
         note.parent.mkdir(parents=True, exist_ok=True)
         with self.workplace() as place:
             draft = place / "note"
-            draft.write_text(json.dumps({"reference": key, **facts}))
+            draft.write_text(json.dumps({"reference": without_secrets(key), **facts}))
             os.replace(draft, note)
 
+    def forget(self, key: str) -> None:
+        self._note(key).unlink(missing_ok=True)
+
     def _note(self, key: str) -> Path:
-        return self.root / "known" / (hashlib.sha256(key.encode()).hexdigest()[:32] + ".json")
+        return self.root / "known" / (_short(key) + ".json")
 
     def partial(self, name: str) -> Path:
         folder = self.root / "partial"
@@ -81,36 +96,63 @@ class Cache:
         """A private folder on the cache's file system, gone afterwards whatever happens."""
         parent = self.root / "partial"
         parent.mkdir(parents=True, exist_ok=True)
-        place = Path(tempfile.mkdtemp(prefix="work-", dir=parent))
+        _sweep(parent)
+        place, claim = _claim(parent)
         try:
             yield place
         finally:
             shutil.rmtree(place, ignore_errors=True)
+            claim.close()
 
     @contextlib.contextmanager
     def lock(self, key: str) -> Iterator[None]:
         """Wait until no other process works on this key. The kernel frees it when a process dies."""
         folder = self.root / "locks"
         folder.mkdir(parents=True, exist_ok=True)
-        with (folder / hashlib.sha256(key.encode()).hexdigest()[:32]).open("w") as file:
+        with (folder / _short(key)).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
 
 
+def _short(key: str) -> str:
+    return hashlib.sha256(key.encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _claim(parent: Path) -> tuple[Path, IO[bytes]]:
+    """A new folder and the lock that says that its owner lives: the kernel frees it with him."""
+    while True:
+        place = Path(tempfile.mkdtemp(prefix="work-", dir=parent))
+        claim = (place / _OWNER).open("wb")
+        fcntl.flock(claim, fcntl.LOCK_EX)
+        if place.exists():
+            return place, claim
+        claim.close()  # swept in the moment before it was locked
+
+
+def _sweep(parent: Path) -> None:
+    """Take away what killed processes left."""
+    for claim in parent.glob(f"work-*/{_OWNER}"):
+        with contextlib.suppress(OSError), claim.open("r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(claim.parent, ignore_errors=True)
+
+
 @contextlib.contextmanager
 def storage_errors(place: Path) -> Iterator[None]:
-    """Say plainly that the disk is full or may not be written."""
+    """Say plainly what is wrong with the disk."""
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ArtifactError(
-                f"no space left on the disk of {place}",
-                hint="free some, or point MLMODELSCOPE_CACHE and MLMODELSCOPE_HOME to another disk",
-            ) from None
-        if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-            raise ArtifactError(
-                f"{error.filename or place} may not be written",
-                hint="point MLMODELSCOPE_CACHE and MLMODELSCOPE_HOME to a folder of yours",
-            ) from None
-        raise
+        raise _plainly(error, place) from None
+
+
+def _plainly(error: OSError, place: Path) -> ArtifactError:
+    path = str(error.filename or place)
+    elsewhere = "point MLMODELSCOPE_CACHE and MLMODELSCOPE_HOME to"
+    if error.errno in DISK_FULL:
+        return ArtifactError(f"no space left on the disk of {place}", hint=f"free some, or {elsewhere} another disk")
+    if not Path(path).is_relative_to(place):
+        return ArtifactError(f"cannot read {path}: {error.strerror or error}")
+    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
+        return ArtifactError(f"{path} may not be written", hint=f"{elsewhere} a folder of yours")
+    return ArtifactError(f"cannot use {path}: {error.strerror or error}", hint=f"{elsewhere} another folder")

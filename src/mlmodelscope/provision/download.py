@@ -7,138 +7,136 @@ import hashlib
 import http.client
 import json
 import os
-import shutil
-import ssl
+import re
 import time
-import urllib.error
-import urllib.request
-from base64 import b64encode
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import urlsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.provision import web
+from mlmodelscope.provision.web import WebError, open_url, read_block
 
 Progress = Callable[[str, int, int | None], None]
 """Called with a name, the bytes so far and the bytes in all (None when unknown)."""
 
 _BLOCK = 1 << 18
-_ATTEMPTS = 4
-_TIMEOUT_S = 60
 
 
 def silent(name: str, done: int, total: int | None) -> None:
     """No progress shown."""
 
 
-def open_url(
-    url: str, headers: Mapping[str, str] | None = None, certificates: str | None = None
-) -> http.client.HTTPResponse:
-    """Open an http(s) URL. Credentials in the URL become a header, so that no message ever shows them."""
-    parts = urlsplit(url)
-    sent = {"User-Agent": f"mlmodelscope/{__version__}", **(headers or {})}
-    if parts.username:
-        pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
-        sent["Authorization"] = "Basic " + b64encode(pair.encode()).decode()
-        url = urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-    context = ssl.create_default_context(cafile=certificates) if parts.scheme == "https" else None
-    request = urllib.request.Request(url, headers=sent)
-    response: http.client.HTTPResponse = urllib.request.urlopen(request, timeout=_TIMEOUT_S, context=context)
-    return response
-
-
-def without_credentials(url: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2]))
-
-
-def download(url: str, partial: Path, progress: Progress = silent, certificates: str | None = None) -> None:
+def download(
+    url: str,
+    partial: Path,
+    progress: Progress = silent,
+    headers: Mapping[str, str] | None = None,
+    certificates: str | None = None,
+) -> None:
     """Fetch a URL into the file `partial`, going on where an earlier attempt stopped."""
-    shown = without_credentials(url)
-    name = urlsplit(shown).path.rpartition("/")[2] or shown
-    for attempt in range(_ATTEMPTS):
+    furthest, waits = 0, iter(web.BACK_OFF_S)
+    while True:
         try:
-            _attempt(url, partial, name, progress, certificates)
-            return
-        except urllib.error.HTTPError as error:
-            if error.code == 416:  # the partial file is longer than the resource: it was another one
-                partial.unlink(missing_ok=True)
-            elif error.code not in (408, 425, 429, 500, 502, 503, 504):
-                raise ArtifactError(f"{shown} answered {error.code} {error.reason}") from None
-            reason: object = f"{error.code} {error.reason}"
-        except (urllib.error.URLError, http.client.HTTPException, ConnectionError, TimeoutError) as error:
-            reason = getattr(error, "reason", None) or error
-            if isinstance(reason, ssl.SSLCertVerificationError):
-                raise ArtifactError(f"{shown}: the certificate is not trusted ({reason.verify_message})") from None
-        if attempt < _ATTEMPTS - 1:
-            time.sleep(2.0**attempt / 2)
-    raise ArtifactError(
-        f"cannot fetch {shown}: {reason}",
-        hint="check the network; what has arrived is kept and the same command goes on from there",
+            return _attempt(url, partial, progress, headers or {}, certificates)
+        except WebError as error:
+            reached = partial.stat().st_size if partial.exists() else 0
+            if reached > furthest:  # as long as each attempt brings something, there is no limit to them
+                furthest, waits = reached, iter(web.BACK_OFF_S)
+            wait = next(waits, None)
+            if wait is None or not error.is_passing:
+                raise _give_up(url, error, reached) from None
+        time.sleep(wait)
+
+
+def _give_up(url: str, error: WebError, reached: int) -> ArtifactError:
+    shown = without_secrets(url)
+    if error.status >= 400 and not error.is_passing:
+        return ArtifactError(f"{shown} answered {error}")
+    hint = "check the network" + (
+        "; what has arrived is kept and the same command goes on from there" if reached else ""
     )
+    return ArtifactError(f"cannot fetch {shown}: {error}", hint=hint if error.is_passing else None)
 
 
-def _attempt(url: str, partial: Path, name: str, progress: Progress, certificates: str | None) -> None:
-    note = partial.with_suffix(".json")
-    have = partial.stat().st_size if partial.exists() and note.exists() else 0
-    headers = {}
-    if have:
-        validator = json.loads(note.read_text()).get("validator")
-        # Without a validator the server could not tell us that the file has changed: begin again.
-        headers = {"Range": f"bytes={have}-", "If-Range": validator} if validator else {}
-    with open_url(url, headers, certificates) as response:
-        resumed = response.status == 206 and bool(headers)
-        length = response.headers.get("Content-Length")
-        have = have if resumed else 0
-        total = have + int(length) if length else None
-        etag = response.headers.get("ETag") or ""
-        validator = etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
-        note.write_text(json.dumps({"validator": validator}))
-        with partial.open("ab" if resumed else "wb") as out:
-            done = have
+def _attempt(url: str, partial: Path, progress: Progress, headers: Mapping[str, str], certificates: str | None) -> None:
+    have, validator = _resumable(partial)
+    asked = {"Range": f"bytes={have}-", "If-Range": validator} if have else {}
+    try:
+        response = open_url(url, {**headers, **asked}, certificates)
+    except WebError as error:
+        if error.status == 416 and have:
+            if error.headers.get("Content-Range") == f"bytes */{have}":
+                return  # an earlier attempt was stopped after the last byte
+            discard(partial)  # longer than the resource: it was another one
+            raise WebError("it changed while it was fetched", is_passing=True) from None
+        raise
+    with response:
+        if response.status not in (200, 206):
+            raise WebError(f"{response.status} {response.reason}", is_passing=False, status=response.status)
+        if response.status == 206 and not (have and _continues(response, have, validator)):
+            discard(partial)
+            raise WebError("it sent another part than the one asked for", is_passing=True)
+        if response.status == 200:
+            have = 0
+        _receive(response, partial, have, _name(url), progress)
+
+
+def _resumable(partial: Path) -> tuple[int, str]:
+    """How much is here, and how the server called the version that it belongs to: (0, "") to begin again.
+
+    Without a validator the server could not tell us that the file has changed.
+    """
+    try:
+        validator = json.loads(_note(partial).read_text())["validator"]
+        return (partial.stat().st_size, validator) if isinstance(validator, str) else (0, "")
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0, ""
+
+
+def _continues(response: http.client.HTTPResponse, have: int, validator: str) -> bool:
+    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+    return found is not None and int(found[1]) == have and _validator(response) in (None, validator)
+
+
+def _validator(response: http.client.HTTPResponse) -> str | None:
+    etag = response.headers.get("ETag") or ""
+    return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
+
+
+def _receive(response: http.client.HTTPResponse, partial: Path, have: int, name: str, progress: Progress) -> None:
+    length = response.headers.get("Content-Length", "")
+    total = have + int(length) if length.isdecimal() else None
+    with partial.open("ab" if have else "wb") as out:
+        if not have:  # after the old bytes are gone: a note must never vouch for another version's
+            _note(partial).write_text(json.dumps({"validator": _validator(response)}))
+        done = have
+        progress(name, done, total)
+        while block := read_block(response, _BLOCK):
+            out.write(block)
+            done += len(block)
             progress(name, done, total)
-            while block := response.read(_BLOCK):
-                out.write(block)
-                done += len(block)
-                progress(name, done, total)
-            if total is not None and done != total:
-                raise http.client.IncompleteRead(b"", total - done)
-            out.flush()
-            os.fsync(out.fileno())
-
-
-def copy_stream(source: IO[bytes], destination: Path) -> None:
-    with destination.open("wb") as out:
-        shutil.copyfileobj(source, out, _BLOCK)
         out.flush()
         os.fsync(out.fileno())
+    if total is not None and done != total:
+        raise WebError(f"the connection ended after {done} of {total} bytes", is_passing=True)
 
 
-def download_fsspec(url: str, destination: Path) -> None:
-    """Fetch through fsspec, for s3:, gs:, az:, ftp: and whatever else it knows."""
-    try:
-        import fsspec
-    except ImportError:
-        raise ArtifactError(
-            f"{url.split(':')[0]}: references need fsspec",
-            hint="pip install 'mlmodelscope[fsspec]' and the protocol's own package",
-        ) from None
-    try:
-        with fsspec.open(url, "rb") as source:
-            copy_stream(source, destination)
-    except (ImportError, ValueError) as error:
-        raise ArtifactError(f"cannot fetch {without_credentials(url)}: {error}") from None
-    except OSError as error:
-        raise ArtifactError(f"cannot fetch {without_credentials(url)}: {error.strerror or error}") from None
+def _name(url: str) -> str:
+    parts = urlsplit(url)
+    return parts.path.rpartition("/")[2] or parts.hostname or ""
 
 
 def partial_name(url: str) -> str:
     return hashlib.sha256(url.encode()).hexdigest()[:32] + ".part"
 
 
+def _note(partial: Path) -> Path:
+    return partial.with_suffix(".json")
+
+
 def discard(partial: Path) -> None:
-    for path in (partial, partial.with_suffix(".json")):
+    for path in (partial, _note(partial)):
         with contextlib.suppress(OSError):
             path.unlink()

@@ -1,19 +1,32 @@
-"""Digests of files and folders, remembered by path, size and time so that nothing is read twice."""
+"""Digests of files and folders, remembered by path, size and times so that nothing is read twice."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
 import sqlite3
+import stat
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
 
 _BLOCK = 1 << 20
+_ODD = re.compile("[\\n\\ud800-\\udfff]")  # the latter are bytes that are no UTF-8
 _SETTLED_S = 2.0  # a file younger than this may change again within its time stamp's resolution
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """What changes when a file changes."""
+
+    key: str
+    changed_ns: int
 
 
 class Hasher:
@@ -25,34 +38,31 @@ class Hasher:
     def file(self, path: Path, algorithm: str = "sha256") -> str:
         return self.files([path], algorithm)[0]
 
-    def files(self, paths: list[Path], algorithm: str = "sha256") -> list[str]:
+    def files(self, paths: Sequence[Path | str], algorithm: str = "sha256") -> list[str]:
         """Digests of many files, several at a time, in order."""
-        try:
-            keys = [_key(path) for path in paths]
-        except OSError as error:
-            raise ArtifactError(f"cannot read {error.filename}: {error.strerror}") from None
-        known = self._recall([key for key in keys], algorithm)
-        missing = [index for index, key in enumerate(keys) if key not in known]
+        states = [_state(path) for path in paths]
+        known = self._recall([state.key for state in states], algorithm)
+        missing = [index for index, state in enumerate(states) if state.key not in known]
         if missing:
             with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
                 digests = list(pool.map(lambda index: hash_file(paths[index], algorithm), missing))
-            fresh = {keys[index]: digest for index, digest in zip(missing, digests, strict=True)}
-            known |= fresh
+            fresh = {states[index]: digest for index, digest in zip(missing, digests, strict=True)}
+            known |= {state.key: digest for state, digest in fresh.items()}
             self._remember(fresh, algorithm)
-        return [known[key] for key in keys]
+        return [known[state.key] for state in states]
 
     def tree(self, folder: Path) -> str:
         """Digest of a folder: of the lines `sha256sum` prints for its files, sorted by path."""
         names = list_files(folder)
-        digests = self.files([folder / name for name in names])
+        digests = self.files([f"{folder}/{name}" for name in names])
         return tree_digest(zip(names, digests, strict=True))
 
     def _recall(self, keys: list[str], algorithm: str) -> dict[str, str]:
-        if self._memory is None or not self._memory.exists():
+        if self._memory is None or not os.path.exists(self._memory):
             return {}
+        found: dict[str, str] = {}
         try:
-            with sqlite3.connect(self._memory, timeout=5) as database:
-                found: dict[str, str] = {}
+            with contextlib.closing(sqlite3.connect(self._memory, timeout=5)) as database:
                 for start in range(0, len(keys), 500):
                     part = keys[start : start + 500]
                     marks = ",".join("?" * len(part))
@@ -61,40 +71,55 @@ class Hasher:
                         [algorithm, *part],
                     )
                     found.update(rows.fetchall())
-                return found
-        except sqlite3.Error:
+        except (sqlite3.Error, UnicodeError) as error:
+            self._mend(error)
             return {}  # only a memory: without it files are read again
+        return found
 
-    def _remember(self, digests: dict[str, str], algorithm: str) -> None:
+    def _remember(self, digests: dict[_State, str], algorithm: str) -> None:
         now = time.time_ns()
         settled = [
-            (key, algorithm, digest)
-            for key, digest in digests.items()
-            if now - int(key.rsplit("|", 1)[1]) > _SETTLED_S * 1e9
+            (state.key, algorithm, digest)
+            for state, digest in digests.items()
+            if now - state.changed_ns > _SETTLED_S * 1e9
         ]
         if self._memory is None or not settled:
             return
         try:
             self._memory.parent.mkdir(parents=True, exist_ok=True)
-            with sqlite3.connect(self._memory, timeout=5) as database:
+            with contextlib.closing(sqlite3.connect(self._memory, timeout=5)) as database, database:
                 database.execute(
                     "CREATE TABLE IF NOT EXISTS digests"
                     " (key TEXT, algorithm TEXT, digest TEXT, PRIMARY KEY (key, algorithm))"
                 )
                 database.executemany("INSERT OR REPLACE INTO digests VALUES (?, ?, ?)", settled)
-        except (sqlite3.Error, OSError):
-            pass  # only a memory
+        except (sqlite3.Error, OSError, UnicodeError) as error:
+            self._mend(error)
+
+    def _mend(self, error: Exception) -> None:
+        """A damaged database would make every run slow for ever; begin a new one."""
+        if type(error) is sqlite3.DatabaseError and self._memory is not None:
+            with contextlib.suppress(OSError):
+                self._memory.unlink()
 
 
-def _key(path: Path) -> str:
-    status = path.stat()
-    return f"{path.absolute()}|{status.st_ino}|{status.st_size}|{status.st_mtime_ns}"
+def _state(path: Path | str) -> _State:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise ArtifactError(f"cannot read {path}: {error.strerror or error}") from None
+    if not stat.S_ISREG(status.st_mode):  # reading a pipe or device might never end
+        raise ArtifactError(f"cannot read {path}: it is not a plain file")
+    # The inode's own time cannot be set back, as `cp -p`, `rsync -t` and `touch -r` do with the other one.
+    place = path if os.path.isabs(path) else os.path.abspath(path)
+    key = f"{place}|{status.st_ino}|{status.st_size}|{status.st_mtime_ns}|{status.st_ctime_ns}"
+    return _State(key, max(status.st_mtime_ns, status.st_ctime_ns))
 
 
-def hash_file(path: Path, algorithm: str = "sha256") -> str:
+def hash_file(path: Path | str, algorithm: str = "sha256") -> str:
     digest = hashlib.new(algorithm, usedforsecurity=False)
     try:
-        with path.open("rb", buffering=0) as file:
+        with open(path, "rb", buffering=0) as file:
             while block := file.read(_BLOCK):
                 digest.update(block)
     except OSError as error:
@@ -103,16 +128,37 @@ def hash_file(path: Path, algorithm: str = "sha256") -> str:
 
 
 def list_files(folder: Path) -> list[str]:
-    """Relative paths of all files below a folder, sorted; what cannot be listed is an error, not a gap."""
+    """Relative paths of all files below a folder, sorted; what cannot be listed is an error, not a gap.
 
-    def refuse(error: OSError) -> None:
-        raise ArtifactError(f"cannot list {error.filename}: {error.strerror}")
+    Links to folders are followed, unless they lead back to where they lie.
+    """
+    names: list[str] = []
+    pending: list[tuple[str, frozenset[tuple[int, int]]]] = [("", frozenset())]
+    while pending:
+        below, above = pending.pop()
+        place = os.path.join(folder, below)
+        try:
+            status = os.stat(place)
+            here = (status.st_dev, status.st_ino)
+            if here in above:
+                raise ArtifactError(f"cannot list {place}: it is a link to a folder that it lies in")
+            with os.scandir(place) as entries:
+                for entry in entries:
+                    if entry.is_dir():
+                        pending.append((f"{below}{entry.name}/", above | {here}))
+                    else:
+                        names.append(below + entry.name)
+        except OSError as error:
+            raise ArtifactError(f"cannot list {place}: {error.strerror or error}") from None
+    _refuse_odd_names(names, folder)
+    return sorted(names)
 
-    names = []
-    for root, folders, files in os.walk(folder, onerror=refuse):
-        folders.sort()
-        names += [os.path.relpath(os.path.join(root, name), folder) for name in files]
-    return sorted(name.replace(os.sep, "/") for name in names)
+
+def _refuse_odd_names(names: list[str], folder: Path) -> None:
+    """Names that would not survive in a text file: in the list of digests, a line end could pass for another file."""
+    for name in names:
+        if _ODD.search(name):
+            raise ArtifactError(f"the name {ascii(name)} below {folder} is not one line of UTF-8 text")
 
 
 def tree_digest(files: Iterable[tuple[str, str]]) -> str:

@@ -35,9 +35,10 @@ class Machine(BaseModel):
 
     @property
     def digest(self) -> str:
-        """What makes it the same machine: not its host name, and not the kernel's patch level."""
-        text = json.dumps(self.model_dump(mode="json", exclude={"hostname", "system"}), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        """What makes it the same machine: not its host name, nor the kernel and the few megabytes that it takes."""
+        facts = self.model_dump(mode="json", exclude={"hostname", "system", "memory_bytes"})
+        facts["memory_gib"] = round((self.memory_bytes or 0) / (1 << 30))
+        return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 
 
 def describe_machine(root: Path = Path("/")) -> Machine:
@@ -76,6 +77,10 @@ def _cpu_name(root: Path) -> str:
     match = re.search(r"^(model name|cpu model|cpu|Processor|Hardware)\s*:\s*(.+)$", text, re.MULTILINE)
     if match:
         return match[2].strip()
+    # Arm's kernel gives numbers only; without them all Arm machines would look the same.
+    numbers = [re.search(rf"^CPU {word}\s*:\s*(\S+)", text, re.MULTILINE) for word in ("implementer", "part")]
+    if all(numbers):
+        return "{} implementer {} part {}".format(platform.machine(), *(found[1] for found in numbers if found))
     if platform.system() == "Darwin":
         found = subprocess.run(
             ["sysctl", "-n", "machdep.cpu.brand_string"], capture_output=True, text=True, check=False
@@ -125,7 +130,7 @@ def _gpus() -> tuple[str, ...]:
         return ()
     query = [tool, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, timeout=20, check=True)
+        answer = subprocess.run(query, capture_output=True, text=True, errors="replace", timeout=20, check=True)
     except (subprocess.SubprocessError, OSError):
         return ()
     return tuple(line.strip() for line in answer.stdout.splitlines() if line.strip())

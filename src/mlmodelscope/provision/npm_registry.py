@@ -1,4 +1,4 @@
-"""Where the npm registry keeps a package. Nothing of it is ever run."""
+"""Where the npm registry keeps a package, as the user's own npm is set up. Nothing of it is ever run."""
 
 from __future__ import annotations
 
@@ -7,29 +7,80 @@ import binascii
 import json
 import os
 import re
-import urllib.error
+import shutil
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.download import open_url, without_credentials
+from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
+from mlmodelscope.types import Checksum
 
 _DEFAULT = "https://registry.npmjs.org"
+_MAX_ANSWER_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class NpmPackage:
     url: str
-    algorithm: str
-    digest: str
-    """Hexadecimal digest of the tarball, as the registry gives it."""
+    checksum: Checksum
+    """Digest of the tarball, as the registry gives it."""
+    headers: Mapping[str, str]
     certificates: str | None
+
+
+def find_npm_package(name: str, version: str) -> NpmPackage:
+    settings = _settings()
+    scope = name.split("/", 1)[0] if name.startswith("@") else ""
+    registry = (settings.get(f"{scope}:registry") if scope else None) or settings.get("registry") or _DEFAULT
+    secret = credentials(registry) or _token(registry, settings)
+    certificates = settings.get("cafile") or None
+    try:
+        described = _describe(registry, name, version, secret, certificates)
+        tarball = _tarball(str(described["tarball"]), registry)
+        checksum = _integrity(described)
+    except WebError as error:
+        known = f" for {name}@{version}" if error.status else ""
+        verb = "answered" if error.status else "cannot be reached:"
+        raise ArtifactError(f"the npm registry at {without_secrets(registry)} {verb} {error}{known}") from None
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise ArtifactError(f"the npm registry's answer for {name}@{version} cannot be read") from None
+    return NpmPackage(tarball, checksum, secret if is_same_host(registry, tarball) else {}, certificates)
+
+
+def _describe(
+    registry: str, name: str, version: str, secret: Mapping[str, str], certificates: str | None
+) -> dict[str, Any]:
+    """The `dist` entry of a version. Not every registry answers for one version alone."""
+    package = f"{registry.rstrip('/')}/{quote(name, safe='@')}"
+    headers = {"Accept": "application/vnd.npm.install-v1+json, application/json;q=0.9", **secret}
+    try:
+        page = read_url(f"{package}/{quote(version, safe='')}", _MAX_ANSWER_BYTES, headers, certificates)
+        found = json.loads(page.body)
+    except WebError as error:
+        if error.status not in (404, 405):
+            raise
+        found = json.loads(read_url(package, _MAX_ANSWER_BYTES, headers, certificates).body)["versions"][version]
+    dist: dict[str, Any] = found["dist"]
+    return dist
+
+
+def _tarball(url: str, registry: str) -> str:
+    """A mirror may hand on the public registry's addresses; like npm, we ask the mirror."""
+    parts = urlsplit(url)
+    if parts.hostname == urlsplit(_DEFAULT).hostname and not is_same_host(_DEFAULT, registry):
+        return registry.rstrip("/") + parts.path
+    if parts.scheme not in ("http", "https"):
+        raise ValueError(f"{parts.scheme}: is not an address of a registry")
+    return url
 
 
 def _settings() -> dict[str, str]:
     values: dict[str, str] = {}
-    for path in (Path("/etc/npmrc"), Path("~/.npmrc").expanduser(), Path(".npmrc")):
+    for path in _configuration_files():
         try:
             lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
@@ -37,42 +88,46 @@ def _settings() -> dict[str, str]:
         for line in lines:
             key, equals, value = line.partition("=")
             if equals and not line.lstrip().startswith(("#", ";")):
-                values[key.strip()] = os.path.expandvars(value.strip().strip('"'))
+                values[key.strip()] = os.path.expandvars(value.strip().strip("\"'"))
     for key, value in os.environ.items():
+        name = key[len("npm_config_") :]
         if key.lower().startswith("npm_config_") and value:
-            values[key.lower().removeprefix("npm_config_").replace("_", "-")] = value
+            values[name if name.startswith(("//", "@")) else name.lower().replace("_", "-")] = value
     return values
 
 
-def find_npm_package(name: str, version: str) -> NpmPackage:
-    settings = _settings()
-    scope = name.split("/", 1)[0] if name.startswith("@") else ""
-    registry = (settings.get(f"{scope}:registry") if scope else None) or settings.get("registry") or _DEFAULT
-    certificates = settings.get("cafile") or None
-    url = f"{registry.rstrip('/')}/{quote(name, safe='@')}/{quote(version, safe='')}"
-    token = settings.get(re.sub(r"^https?:", "", registry).rstrip("/") + "/:_authToken")
-    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
-    try:
-        with open_url(url, headers, certificates) as response:
-            described = json.loads(response.read(16 << 20))["dist"]
-            tarball = str(described["tarball"])
-            algorithm, digest = _integrity(described)
-    except urllib.error.HTTPError as error:
-        raise ArtifactError(f"the npm registry answered {error.code} for {name}@{version}") from None
-    except (KeyError, TypeError, ValueError) as error:
-        raise ArtifactError(f"the npm registry's answer for {name}@{version} cannot be read: {error}") from None
-    except OSError as error:
-        reason = getattr(error, "reason", error)
-        raise ArtifactError(f"cannot reach the npm registry at {without_credentials(registry)}: {reason}") from None
-    return NpmPackage(tarball, algorithm, digest, certificates)
+def _configuration_files() -> Iterator[Path]:
+    """Least important first."""
+    given = {key.lower(): value for key, value in os.environ.items() if value}
+    if "npm_config_globalconfig" in given:
+        yield Path(given["npm_config_globalconfig"])
+    else:
+        yield Path("/etc/npmrc")
+        node = shutil.which("node")
+        if node:
+            yield Path(os.path.realpath(node)).parent.parent / "etc" / "npmrc"
+    yield Path(given.get("npm_config_userconfig") or os.path.expanduser("~/.npmrc"))
+    yield Path(".npmrc")
 
 
-def _integrity(described: dict[str, str]) -> tuple[str, str]:
+def _token(registry: str, settings: Mapping[str, str]) -> dict[str, str]:
+    """The header for a registry; npm looks for its key at every level of the address."""
+    place = re.sub(r"^https?:", "", registry).rstrip("/")
+    while place.strip("/"):
+        for key, kind in (("_authToken", "Bearer"), ("_auth", "Basic")):
+            given = settings.get(f"{place}/:{key}") or settings.get(f"{place}:{key}")
+            if given:
+                return {"Authorization": f"{kind} {given}"}
+        place = place.rpartition("/")[0]
+    return {}
+
+
+def _integrity(described: Mapping[str, Any]) -> Checksum:
     for part in str(described.get("integrity", "")).split():
         algorithm, _, digest = part.partition("-")
         if algorithm in ("sha512", "sha384", "sha256"):
             try:
-                return algorithm, base64.b64decode(digest).hex()
+                return Checksum(algorithm, base64.b64decode(digest.partition("?")[0], validate=True).hex())
             except binascii.Error:
                 continue
-    return "sha1", str(described["shasum"]).lower()
+    return Checksum("sha1", str(described["shasum"]).lower())

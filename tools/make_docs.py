@@ -13,7 +13,7 @@ from mlmodelscope.metric import METRICS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
 from mlmodelscope_worker.pipeline import STEPS
-from mlmodelscope_worker.pipeline.library import ANTIALIAS, DCT_METHODS, PACKAGES, RESIZE_METHODS
+from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, RESIZE_METHODS, antialias_choices
 from mlmodelscope_worker.predictor import PREDICTORS
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
@@ -55,7 +55,9 @@ def section(declaration: Declaration) -> str:
 def steps_page() -> str:
     libraries = ["| library | packages | DCT | resize methods | antialias |", "|---|---|---|---|---|"]
     for name, packages in PACKAGES.items():
-        antialias = {"always": "always", True: "if asked", False: "never"}.get(ANTIALIAS.get(name, ""), "")
+        smooth = antialias_choices(name, "bilinear") if name in RESIZE_METHODS else ()
+        words = {(True,): "always", (False,): "never", (False, True): "if asked", (True, False): "unless asked not to"}
+        antialias = words.get(smooth, "")
         methods = ", ".join(RESIZE_METHODS.get(name, ())) or "decodes only"
         libraries.append(f"| {name} | {packages[0]} | {', '.join(DCT_METHODS[name])} | {methods} | {antialias} |")
     return (

@@ -8,7 +8,9 @@ One worker has one model open. When the host goes away the connection ends, and 
 
 import argparse
 import os
+import queue
 import sys
+import threading
 import traceback
 
 from . import __version__, environment
@@ -16,9 +18,9 @@ from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import ModelError
 from .protocol import Closed, connect
-from .scenario.offline import Batch, Offline
+from .scenario.offline import Batch, Offline, describe_failure
 from .scenario.single_stream import measure_latency
-from .session import Session
+from .session import Session, alike
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError)
 
@@ -27,39 +29,56 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(prog="mlmodelscope_worker")
     parser.add_argument("--connect", required=True, metavar="PATH", help="the host's Unix socket")
     channel = connect(parser.parse_args(arguments).connect)
+    code = 1
     try:
-        serve(channel)
+        serve(channel, listen(channel, gone=lambda: os._exit(1)))
+        code = 0
     except Closed:
-        # The host is gone: whatever still runs in other threads has nobody to answer to.
-        os._exit(1)
+        pass  # the host is gone, and so are we
+    except BaseException:
+        traceback.print_exc()
     sys.stdout.flush()
-    os._exit(0)  # frameworks with threads of their own may hang or crash in an orderly exit
+    sys.stderr.flush()
+    os._exit(code)  # frameworks with threads of their own may hang or crash in an orderly exit
 
 
-def serve(channel):
-    session = offline = None
-    while True:
-        header, buffers = channel.receive()
-        wanted = header["do"]
+def listen(channel, gone):
+    """Requests as they arrive, in a queue, read by a thread of their own.
+
+    It sleeps in a system call unless the host speaks. When the host is gone it says so at once, even if the worker is
+    in the middle of a framework's call that takes hours: whatever still runs has nobody to answer to.
+    """
+    requests = queue.Queue()
+
+    def read():
         try:
-            if wanted == "open":
-                session = Session(header["task"])
-                channel.send(describe_session(session))
-            elif wanted == "prepare":
-                send_tensors(channel, session, header["samples"], buffers)
-            elif wanted == "latency":
-                channel.send(probe_latency(session, header, buffers))
-            elif wanted == "batch":
-                if offline is None:
-                    lanes = header["lanes"] if session.predictor.concurrent else 1
-                    offline = Offline(session.prepare, session.infer, channel.send, header["preparing_threads"], lanes)
-                offline.submit(Batch(header["batch"], header["samples"], buffers))
-            elif wanted == "close":
-                if offline is not None:
-                    offline.finish()
-                if session is not None:
-                    session.close()
+            while True:
+                requests.put(channel.receive())
+        except Closed:
+            pass
+        except BaseException:
+            traceback.print_exc()
+        gone()
+
+    threading.Thread(target=read, daemon=True).start()
+    return requests
+
+
+def serve(channel, requests):
+    """Do what is asked for until `close` is."""
+    desk = Desk(channel)
+    while True:
+        header, buffers = requests.get()
+        wanted = header.get("do")
+        try:
+            if wanted == "close":
+                desk.close()
                 return
+            if wanted not in Desk.REQUESTS:
+                raise ModelError("the worker does not know how to `%s`" % wanted)
+            if wanted != "open" and desk.session is None:
+                raise ModelError("`%s` needs an open model" % wanted)
+            getattr(desk, wanted)(header, buffers)
         except _FORESEEN as error:
             channel.send({"do": "refused", "message": str(error)})
         except Closed:
@@ -69,6 +88,44 @@ def serve(channel):
             channel.send({"do": "refused", "message": message, "traceback": traceback.format_exc()})
 
 
+class Desk(object):
+    """What the host may ask for, each request a method; at most one model is open."""
+
+    REQUESTS = ("open", "prepare", "latency", "batch")
+
+    def __init__(self, channel):
+        self._channel = channel
+        self._offline = None
+        self.session = None
+
+    def open(self, header, buffers):
+        self.close()
+        self.session = Session(header["task"])
+        self._channel.send(describe_session(self.session))
+
+    def prepare(self, header, buffers):
+        send_tensors(self._channel, self.session, header["samples"], buffers)
+
+    def latency(self, header, buffers):
+        self._channel.send(probe_latency(self.session, header, buffers))
+
+    def batch(self, header, buffers):
+        if self._offline is None:
+            session = self.session
+            lanes = header["lanes"] if session.predictor.concurrent else 1
+            self._offline = Offline(
+                session.prepare, session.infer, self._channel.send, header["preparing_threads"], lanes
+            )
+        self._offline.submit(Batch(header["batch"], header["samples"], buffers))
+
+    def close(self):
+        if self._offline is not None:
+            self._offline.finish()
+        if self.session is not None:
+            self.session.close()
+        self._offline = self.session = None
+
+
 def describe_session(session):
     return {
         "do": "opened",
@@ -76,6 +133,7 @@ def describe_session(session):
         "load_ns": session.load_ns,
         "inputs": [tensor.describe() for tensor in session.predictor.inputs],
         "outputs": [tensor.describe() for tensor in session.predictor.outputs],
+        "output": session.output,
         "environment": environment.describe(),
     }
 
@@ -89,21 +147,23 @@ def send_tensors(channel, session, samples, buffers):
         try:
             tensor = np.ascontiguousarray(session.prepare(sample, buffers))
             shapes.append({"shape": list(tensor.shape), "element_type": tensor.dtype.name})
-            content.append(tensor)
+            content.append(tensor.reshape(-1).view(np.uint8))  # Python's own buffers know no float16
         except Exception as error:
             shapes.append(None)
-            errors[str(slot)] = str(error)
+            errors[str(slot)] = describe_failure(error)
     channel.send({"do": "prepared", "tensors": shapes, "errors": errors}, content)
 
 
 def probe_latency(session, header, buffers):
-    """Time the predictor alone on a batch of the first samples that can be prepared."""
+    """Time the predictor alone on a batch of the first samples that can be prepared and go together."""
     tensors = []
     for sample in header["samples"]:
         try:
-            tensors.append(session.prepare(sample, buffers))
+            tensor = session.prepare(sample, buffers)
         except Exception:
             continue  # it will be a failed sample in the evaluation; here any sample will do
+        if not tensors or alike(tensor, tensors[0]):
+            tensors.append(tensor)
         if len(tensors) == session.batch_size:
             break
     if not tensors:

@@ -5,6 +5,9 @@ the default. The host turns the same declaration into validation, JSON Schema an
 """
 
 import inspect
+import sys
+
+_LARGEST = sys.float_info.max
 
 
 class ParameterError(ValueError):
@@ -36,6 +39,10 @@ def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
 
 
+def _is_finite(value):
+    return -_LARGEST <= value <= _LARGEST  # a Python integer may be larger than any float
+
+
 class Choice(Kind):
     def __init__(self, meaning, *values):
         Kind.__init__(self, meaning)
@@ -60,14 +67,14 @@ class Number(Kind):
     def check(self, value):
         if not _is_number(value):
             raise ParameterError("expected a number, saw %s" % spell(value))
+        if not _is_finite(value):
+            raise ParameterError("expected a finite number, saw %s" % spell(value))
         if self.above is not None and not value > self.above:
             raise ParameterError("%s is not above %s" % (value, self.above))
         if self.at_least is not None and value < self.at_least:
             raise ParameterError("%s is below %s" % (value, self.at_least))
         if self.at_most is not None and value > self.at_most:
             raise ParameterError("%s is above %s" % (value, self.at_most))
-        if value in (float("inf"), float("-inf")):
-            raise ParameterError("expected a finite number, saw %s" % value)
         return float(value)
 
     def schema(self):
@@ -122,7 +129,7 @@ class PerChannel(Kind):
 
     def check(self, value):
         values = value if isinstance(value, (list, tuple)) else [value]
-        if not values or len(values) > 4 or not all(_is_number(each) for each in values):
+        if not values or len(values) > 4 or not all(_is_number(each) and _is_finite(each) for each in values):
             raise ParameterError("expected a number or a list of up to four numbers, saw %s" % spell(value))
         if self.nonzero and any(each == 0 for each in values):
             raise ParameterError("a divisor cannot be 0")
@@ -130,7 +137,8 @@ class PerChannel(Kind):
         return numbers if isinstance(value, (list, tuple)) else numbers[0]
 
     def schema(self):
-        return {"anyOf": [{"type": "number"}, {"type": "array", "items": {"type": "number"}, "maxItems": 4}]}
+        number = {"type": "number", "not": {"const": 0}} if self.nonzero else {"type": "number"}
+        return {"anyOf": [number, {"type": "array", "items": number, "minItems": 1, "maxItems": 4}]}
 
 
 class Dimensions(Kind):
@@ -138,7 +146,7 @@ class Dimensions(Kind):
 
     def check(self, value):
         sizes = list(value) if isinstance(value, (list, tuple)) else [value, value]
-        whole = all(_is_number(size) and int(size) == size and 0 < size <= 65535 for size in sizes)
+        whole = all(_is_number(size) and 0 < size <= 65535 and int(size) == size for size in sizes)
         if not whole or len(sizes) not in (2, 3):
             raise ParameterError(
                 "expected [height, width], [channels, height, width] or one number, saw %s" % spell(value)
@@ -153,8 +161,15 @@ class Dimensions(Kind):
         return [int(size) for size in sizes]
 
     def schema(self):
-        size = {"type": "integer", "minimum": 1, "maximum": 65535}
-        return {"anyOf": [size, {"type": "array", "items": size, "minItems": 2, "maxItems": 3}]}
+        size, channels = {"type": "integer", "minimum": 1, "maximum": 65535}, {"enum": [1, 3]}
+        lists = [[size, size], [channels, size, size], [size, size, channels]]
+        return {
+            "anyOf": [size]
+            + [
+                {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
+                for items in lists
+            ]
+        }
 
 
 def spell(value):
@@ -168,12 +183,13 @@ def spell(value):
 class Declaration(object):
     """A declared function: its name, one line of purpose, its parameters with kinds and defaults."""
 
-    def __init__(self, function, main=None, settle=None):
+    def __init__(self, function, main=None, settle=None, rules=()):
         self.function = function
         self.name = function.__name__
         self.meaning = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
         self.main = main
         self.settle = settle
+        self.rules = list(rules)
         self.kinds = {}
         self.defaults = {}
         for parameter in inspect.signature(function).parameters.values():
@@ -210,6 +226,13 @@ class Declaration(object):
             resolved = self.settle(dict(resolved))
         return resolved
 
+    def _may_be_bare(self):
+        try:
+            self.resolve(None)
+        except ParameterError:
+            return False
+        return True
+
     def schema(self):
         """JSON Schema of what an author may write for this function."""
         properties = {}
@@ -223,7 +246,11 @@ class Declaration(object):
         mapping = {"type": "object", "properties": properties, "additionalProperties": False}
         if required:
             mapping["required"] = required
-        forms = [mapping] if required else [mapping, {"type": "null"}]
+        if self.rules:
+            mapping["allOf"] = self.rules
+        forms = [mapping]
+        if self._may_be_bare():
+            forms.append({"type": "null"})
         if self.main is not None:
             forms.append(self.kinds[self.main].schema())
         rule = {"anyOf": forms} if len(forms) > 1 else mapping

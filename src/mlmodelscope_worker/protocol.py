@@ -8,6 +8,7 @@ buffers  raw bytes, in that order
 import json
 import socket
 import struct
+import threading
 
 MAX_HEADER = 64 << 20
 MAX_BUFFER = 4 << 30
@@ -20,20 +21,22 @@ class Closed(Exception):
 
 
 class Channel(object):
-    """One end of a connected stream socket. One thread sends, one receives."""
+    """One end of a connected stream socket. Any thread may send, one receives."""
 
     def __init__(self, sock):
         self._socket = sock
         self._stream = sock.makefile("rb", buffering=1 << 16)
+        self._sending = threading.Lock()
 
     def send(self, header, buffers=()):
-        views = [memoryview(buffer).cast("B") for buffer in buffers]
+        views = [_bytes_of(buffer) for buffer in buffers]
         header = dict(header, buffers=[len(view) for view in views])
         text = json.dumps(header, separators=(",", ":")).encode("utf-8")
         try:
-            self._socket.sendall(_LENGTH.pack(len(text)) + text)
-            for view in views:
-                self._socket.sendall(view)
+            with self._sending:
+                self._socket.sendall(_LENGTH.pack(len(text)) + text)
+                for view in views:
+                    self._socket.sendall(view)
         except (OSError, ValueError) as error:
             raise Closed(str(error))
 
@@ -42,10 +45,14 @@ class Channel(object):
         (length,) = _LENGTH.unpack(self._read(_LENGTH.size))
         if length > MAX_HEADER:
             raise Closed("a header of %d bytes is not of this protocol" % length)
-        header = json.loads(self._read(length).decode("utf-8"))
-        sizes = header.pop("buffers", [])
+        text = self._read(length)
+        try:
+            header = json.loads(text.decode("utf-8"))
+            sizes = [int(size) for size in header.pop("buffers", [])]
+        except (ValueError, TypeError, AttributeError, RecursionError):
+            raise Closed("a header of %r... is not of this protocol" % text[:40])
         if any(not 0 <= size <= MAX_BUFFER for size in sizes):
-            raise Closed("a buffer of %s bytes is not of this protocol" % max(sizes))
+            raise Closed("buffers of %s bytes are not of this protocol" % sizes)
         return header, [self._read(size) for size in sizes]
 
     def _read(self, length):
@@ -67,6 +74,11 @@ class Channel(object):
                 part.close()
             except OSError:
                 pass  # already gone: closing is all that was wanted
+
+
+def _bytes_of(buffer):
+    view = memoryview(buffer)
+    return view.cast("B") if view.nbytes else b""  # a view of nothing cannot be cast
 
 
 def connect(path):

@@ -8,6 +8,7 @@
 
 import threading
 
+from .pipeline.decode import decode
 from .pipeline.header import ImageError
 from .pipeline.image import Image
 
@@ -43,10 +44,13 @@ class Loader(object):
         import numpy as np
 
         path = sample["slice"]
-        with self._lock:
-            if path not in self._maps:
-                self._maps[path] = np.memmap(path, dtype=np.uint8, mode="r")
-            mapped = self._maps[path]
+        try:
+            with self._lock:
+                if path not in self._maps:
+                    self._maps[path] = np.memmap(path, dtype=np.uint8, mode="r")
+                mapped = self._maps[path]
+        except (OSError, ValueError) as error:  # an empty file cannot be mapped
+            raise ImageError("cannot read it: %s" % (getattr(error, "strerror", None) or error))
         dtype = np.dtype(sample["element_type"])
         length = dtype.itemsize
         for side in sample["shape"]:
@@ -61,11 +65,14 @@ class Loader(object):
         path = sample["row"]
         with self._lock:  # decoded once, whoever comes first
             if path not in self._pictures:
-                from .pipeline import library
-
-                # These are our own catalogue's strips of whole datasets: larger than any single picture may be.
-                self._pictures[path] = library.load("pillow").decode(self._file(path), "RGB", "accurate", 1 << 28).array
+                # A strip holds a whole dataset: it is larger than a single picture may be.
+                self._pictures[path] = decode(self._file(path), max_pixels=1 << 28).array
             rows = self._pictures[path]
         if sample["index"] >= rows.shape[0]:
             raise ImageError("the image has %d rows, not %d" % (rows.shape[0], sample["index"] + 1))
-        return Image(rows[sample["index"]].reshape(sample["shape"]), color=sample["color"])
+        row, wanted = rows[sample["index"]], 1
+        for side in sample["shape"]:
+            wanted *= side
+        if row.size != wanted:
+            raise ImageError("a row of the image has %d values, not %d" % (row.size, wanted))
+        return Image(row.reshape(sample["shape"]), color=sample["color"])

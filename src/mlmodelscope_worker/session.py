@@ -6,6 +6,8 @@ from . import pipeline
 from .clock import nanoseconds
 from .output.classification import Classification
 from .pipeline import library
+from .pipeline.header import ImageError
+from .pipeline.image import Image
 from .predictor import PREDICTORS, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
@@ -20,6 +22,7 @@ class Session(object):
         self.batch_size = task["batch_size"]
         self._load = Loader()
         self._pipeline = pipeline.Pipeline(spec["steps"])
+        self._decodes = bool(spec["steps"]) and spec["steps"][0]["name"] == "decode"
         for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
             if "library" in step["parameters"]:
                 library.load(step["parameters"]["library"])
@@ -37,7 +40,7 @@ class Session(object):
                 "input `%s` takes %s, the manifest says %s"
                 % (self._expected.name, self._expected.element_type, spec["element_type"])
             )
-        self._output = pick(self.predictor.outputs, task["output"]["layer_name"], "output")
+        self.output = pick(self.predictor.outputs, task["output"]["layer_name"], "output")
         self._classify = Classification(task["output"])
         self._lane = threading.local()
         fixed = self._expected.shape[0] if self._expected.shape else None
@@ -48,10 +51,9 @@ class Session(object):
     def prepare(self, sample, buffers):
         """One sample's tensor, without the batch axis."""
         value = self._load(sample, buffers)
-        result = self._pipeline(value)
-        if not hasattr(result, "array"):
-            raise ValueError("an encoded image reached the model: the processing must start with `decode`")
-        return result.array
+        if not self._decodes and not isinstance(value, Image):
+            raise ImageError("this is an encoded image: the processing must start with `decode`")
+        return self._pipeline(value).array
 
     def stack(self, tensors):
         """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
@@ -68,7 +70,7 @@ class Session(object):
 
     def infer(self, batch):
         """A prepared batch's answer, as (header, buffers) for the host."""
-        good = self._same_shape(batch)
+        good = self._alike(batch)
         header = {"do": "answers", "batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
         buffers = ()
         if good:
@@ -79,21 +81,22 @@ class Session(object):
                 classes, scores = self._drop_not_a_number(batch, good, classes, scores)
                 header["k"] = int(classes.shape[1])
                 buffers = (classes, scores)
-            except Exception as error:
+            except BaseException as error:  # even an exit: without an answer the host would wait for ever
                 for slot in good:
                     batch.errors[slot] = describe_failure(error)
         header["errors"] = {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
         return header, buffers
 
-    def _same_shape(self, batch):
+    def _alike(self, batch):
+        """The slots whose tensors go together; the first one sets the shape."""
         good = []
         for slot, tensor in enumerate(batch.tensors):
             if slot in batch.errors:
                 continue
-            if good and tensor.shape != batch.tensors[good[0]].shape:
-                batch.errors[slot] = "its tensor has the shape %s, the batch has %s" % (
-                    spell_shape(tensor.shape),
-                    spell_shape(batch.tensors[good[0]].shape),
+            if good and not alike(tensor, batch.tensors[good[0]]):
+                batch.errors[slot] = "its tensor is %s, the batch has %s" % (
+                    spell_tensor(tensor),
+                    spell_tensor(batch.tensors[good[0]]),
                 )
             else:
                 good.append(slot)
@@ -105,7 +108,7 @@ class Session(object):
         start = nanoseconds()
         outputs = self.predictor.run(stacked)
         run_ns = nanoseconds() - start
-        answer = outputs[self._output]
+        answer = outputs[self.output]
         classes, scores, improbable = self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
         return run_ns, classes, scores, improbable
 
@@ -119,6 +122,14 @@ class Session(object):
 
     def close(self):
         self.predictor.close()
+
+
+def alike(tensor, other):
+    return tensor.shape == other.shape and tensor.dtype == other.dtype
+
+
+def spell_tensor(tensor):
+    return "%s %s" % (tensor.dtype.name, spell_shape(tensor.shape))
 
 
 def open_predictor(spec):

@@ -47,6 +47,7 @@ class WorkerProcess:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, **environment, "PYTHONPATH": str(source)},
+                cwd=source,  # `python -m` looks into the current folder first, which is anybody's
                 start_new_session=True,  # Ctrl-C is the host's to handle
             )
             try:
@@ -94,7 +95,7 @@ class WorkerProcess:
             code = self._process.returncode
         tail = self.log_tail()
         if code is not None and code < 0:
-            name = signal.Signals(-code).name
+            name = _signal_name(-code)
             hint = "the kernel kills processes when memory runs out" if name == "SIGKILL" else None
             return WorkerDied(f"the worker was killed by {name}" + (f"\n{tail}" if tail else ""), hint=hint)
         return WorkerDied(f"the worker ended with exit code {code}" + (f"\n{tail}" if tail else ""))
@@ -131,3 +132,10 @@ class WorkerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close() if kind is None else self.kill()
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no names
+        return f"signal {number}"

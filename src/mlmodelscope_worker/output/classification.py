@@ -13,11 +13,15 @@ class Classification(object):
         self.probabilities = output["probabilities"]
 
     def __call__(self, tensor, samples):
-        """(classes int32 [samples, k], scores float32 [samples, k], samples whose scores are no probabilities)."""
+        """(classes int32 [samples, k], scores float32 [samples, k], samples whose scores are no probabilities).
+
+        One score that is not a number spoils its sample: nobody knows what would have been best.
+        """
         import numpy as np
 
-        if tensor.shape[0] != samples:
-            raise ValueError("the model answered with %d rows for %d samples" % (tensor.shape[0], samples))
+        rows = tensor.shape[0] if tensor.ndim else 0
+        if rows != samples:
+            raise ValueError("the model answered with %d rows for %d samples" % (rows, samples))
         scores = tensor.reshape(samples, -1)
         for function, parameters in self._calls:
             scores = function(scores, **parameters)
@@ -27,8 +31,11 @@ class Classification(object):
         classes = np.empty((samples, k), np.int32)
         best = np.empty((samples, k), np.float32)
         for row in range(samples):
-            classes[row] = top_classes(scores[row], k)
-            best[row] = scores[row, classes[row]]
+            if np.isnan(scores[row]).any():
+                classes[row], best[row] = 0, np.nan
+            else:
+                classes[row] = top_classes(scores[row], k)
+                best[row] = scores[row, classes[row]]
         return classes - np.int32(self.label_offset), best, odd
 
     def _count_improbable(self, scores):

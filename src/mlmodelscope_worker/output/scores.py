@@ -10,7 +10,8 @@ def softmax(scores):
     import numpy as np
 
     wide = scores.astype(np.float32, copy=False)
-    powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
+    with np.errstate(invalid="ignore"):  # infinite logits give not-a-number, which is told apart later
+        powers = np.exp(wide - wide.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
 
@@ -19,7 +20,8 @@ def sigmoid(scores):
     """Turn each logit into a probability of its own."""
     import numpy as np
 
-    return 1.0 / (1.0 + np.exp(-scores.astype(np.float32, copy=False)))
+    with np.errstate(over="ignore"):  # a very small logit: 1 / infinity is the right 0
+        return 1.0 / (1.0 + np.exp(-scores.astype(np.float32, copy=False)))
 
 
 @output_step()

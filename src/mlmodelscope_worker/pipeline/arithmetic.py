@@ -1,6 +1,7 @@
 """Steps that change values: `cast`, `mean`, `rescale`, `normalize`, `quantize`."""
 
 from ..parameters import Choice, Integer, Number, PerChannel
+from .header import ImageError
 from .step import step
 
 ELEMENT_TYPES = ("float32", "float16", "float64", "uint8", "int8", "int16", "int32", "int64")
@@ -9,10 +10,10 @@ _INTEGERS = {
     "int8": (-128, 127),
     "int16": (-32768, 32767),
     "int32": (-(2**31), 2**31 - 1),
-    "int64": None,
+    "int64": (-(2**63), 2**63 - 1),
 }
 _ARITHMETIC = Choice(
-    "Type in which the arithmetic is done; in an integer type it truncates and wraps around.",
+    "Type in which the arithmetic is done; an integer type drops fractions, rounds quotients down and wraps around.",
     "float32",
     "uint8",
     "int8",
@@ -48,6 +49,8 @@ def _cast(array, element_type, mode):
     to_integer = element_type in _INTEGERS
     if mode in ("scale", "truncate"):
         wide = array.astype(np.float32, copy=False)
+        if to_integer and array.dtype.kind != "f":
+            raise ImageError("`%s` maps fractions to whole numbers, and these are whole already" % mode)
         if to_integer:
             wide = wide * np.float32(255)
             return _saturate(np.floor(wide) if mode == "truncate" else wide, element_type)
@@ -63,8 +66,12 @@ def _cast(array, element_type, mode):
 def _saturate(array, element_type):
     import numpy as np
 
-    low, high = _INTEGERS[element_type] or (-(2**63), 2**63 - 1024)
-    return np.rint(array).clip(low, high).astype(element_type)
+    low, high = _INTEGERS[element_type]
+    if array.dtype.kind in "biu":
+        return array.astype(np.int64).clip(low, high).astype(element_type)
+    # In a type that holds the limits exactly: float32 would round 2**31 - 1 up, out of the integer's range.
+    wide = array.astype(np.float64 if element_type in ("int32", "int64") else np.float32, copy=False)
+    return np.rint(wide).clip(low, min(high, 2**63 - 1024)).astype(element_type)
 
 
 @step(main="values")
@@ -126,20 +133,21 @@ def _apply(operation, image, values, element_type):
     if array.dtype.kind == "f" and dtype.kind != "f":
         array = array.astype(np.int64).astype(dtype)
     operand = np.asarray(values).astype(np.int64).astype(dtype) if dtype.kind != "f" else np.asarray(values, dtype)
+    channels = array.shape[2] if image.layout == "HWC" else array.shape[0]
+    if operand.size not in (1, channels):
+        raise ImageError("%d values for an image of %d channels" % (operand.size, channels))
     if operation == "subtract":
         function = np.subtract
     else:
         function = np.divide if dtype.kind == "f" else np.floor_divide
         if dtype.kind != "f" and not operand.all():
-            raise ValueError("a divisor below 1 is 0 in %s arithmetic" % element_type)
+            raise ImageError("a divisor of %s is 0 in %s arithmetic" % (values, element_type))
     if operand.size > 1 and (operand == operand.flat[0]).all():
         operand = operand.reshape(-1)[0]
-    out = array if image.fresh and array.dtype == dtype else None
+    # Pillow's arrays cannot be written to, even when they are ours.
+    out = array if image.fresh and array.flags.writeable and array.dtype == dtype else None
     if operand.size == 1:
         return function(array, operand.reshape(()), out=out, dtype=dtype, casting="unsafe")
-    channels = array.shape[2] if image.layout == "HWC" else array.shape[0]
-    if operand.size != channels:
-        raise ValueError("%d values for an image of %d channels" % (operand.size, channels))
     if image.layout == "CHW":
         return function(array, operand.reshape(-1, 1, 1), out=out, dtype=dtype, casting="unsafe")
     if not array.flags.c_contiguous:

@@ -5,7 +5,9 @@ import math
 from ..parameters import Choice, Dimensions, Flag, Integer, Number, ParameterError, PerChannel
 from . import library as libraries
 from .header import ImageError
-from .step import choose_one, step
+from .step import choose_one, one_of, step
+
+_MAX_PIXELS = 1 << 28  # of what a step makes; what it is given was limited when it was decoded
 
 _ROUNDING = {
     "floor": math.floor,
@@ -21,7 +23,13 @@ def _settle_crop(parameters):
     return parameters
 
 
-@step(settle=_settle_crop)
+_CROP_RULES = [
+    one_of("percentage", "dimensions"),
+    {"anyOf": [{"required": ["percentage"]}, {"properties": {"square": {"const": False}}}]},
+]
+
+
+@step(settle=_settle_crop, rules=_CROP_RULES)
 def crop(
     image,
     *,
@@ -36,10 +44,9 @@ def crop(
     if dimensions is not None:
         part_height, part_width = dimensions
     elif square:
-        part_height = part_width = max(1, int(percentage / 100.0 * min(height, width)))
+        part_height = part_width = _side(min(height, width), percentage / 100.0, "floor")
     else:
-        part_height = max(1, int(percentage / 100.0 * height))
-        part_width = max(1, int(percentage / 100.0 * width))
+        part_height, part_width = (_side(side, percentage / 100.0, "floor") for side in (height, width))
     if part_height > height or part_width > width:
         raise ImageError(
             "cannot crop %d x %d (width x height) out of %d x %d" % (part_width, part_height, width, height)
@@ -64,25 +71,42 @@ def _settle_resize(parameters):
     methods = libraries.RESIZE_METHODS[chosen]
     if method not in methods:
         raise ParameterError("%s cannot resize by `%s`" % (chosen, method), parameter="method", known=methods)
-    able = libraries.ANTIALIAS[chosen]
-    must = able == "always" and method != "nearest"
-    can = must or (able is True and "nearest" not in method)
+    choices = libraries.antialias_choices(chosen, method)
     if parameters["antialias"] is None:
-        parameters["antialias"] = must
-    elif parameters["antialias"] and not can:
-        raise ParameterError("%s cannot antialias when it resizes by `%s`" % (chosen, method), parameter="antialias")
-    elif not parameters["antialias"] and must:
+        parameters["antialias"] = choices[0]
+    elif parameters["antialias"] not in choices:
         raise ParameterError(
-            "%s always antialiases when it resizes by `%s`" % (chosen, method),
+            "%s %s when it resizes by `%s`"
+            % (chosen, "cannot antialias" if parameters["antialias"] else "always antialiases", method),
             parameter="antialias",
-            hint="name another library, for example `library: opencv`",
+            hint=None if parameters["antialias"] else "name another library, for example `library: opencv`",
         )
     if parameters["dimensions"] is None:
         parameters["keep_aspect_ratio"] = True
     return parameters
 
 
-@step(main="dimensions", settle=_settle_resize)
+def _resize_rules():
+    """The same for an editor: which methods a library has, and whether it antialiases with them."""
+    allowed = []
+    for name, methods in sorted(libraries.RESIZE_METHODS.items()):
+        for choices in sorted(set(libraries.antialias_choices(name, method) for method in methods)):
+            fitting = [method for method in methods if libraries.antialias_choices(name, method) == choices]
+            left_out = {"library": name == "pillow", "method": "bilinear" in fitting}
+            allowed.append(
+                {
+                    "properties": {
+                        "library": {"const": name},
+                        "method": {"enum": fitting},
+                        "antialias": {"enum": list(choices)},
+                    },
+                    "required": sorted(key for key, default in left_out.items() if not default),
+                }
+            )
+    return [one_of("dimensions", "short_side", "max_dimension"), {"anyOf": allowed}]
+
+
+@step(main="dimensions", settle=_settle_resize, rules=_resize_rules())
 def resize(
     image,
     *,
@@ -130,11 +154,15 @@ def _side(side, scale, rounding):
 def _scale(image, height, width, method, library, antialias):
     if (height, width) == image.size:
         return image
-    if height * width > 1 << 28:
-        raise ImageError("resizing to %d x %d pixels is refused" % (width, height))
+    _refuse_large(height, width)
     if image.native is not None and image.library.name == library:
         return image.with_native(image.library.resize_native(image.native, height, width, method))
     return image.with_pixels(libraries.load(library).resize(image.pixels, height, width, method, antialias))
+
+
+def _refuse_large(height, width):
+    if height * width > _MAX_PIXELS:
+        raise ImageError("%d x %d pixels are more than the %d allowed" % (width, height, _MAX_PIXELS))
 
 
 @step(main="dimensions")
@@ -153,10 +181,24 @@ def pad(
         raise ImageError(
             "cannot pad %d x %d (width x height) to %d x %d" % (width, height, dimensions[1], dimensions[0])
         )
+    _refuse_large(*dimensions)
     pixels = image.pixels
     canvas = np.empty((dimensions[0], dimensions[1], pixels.shape[2]), pixels.dtype)
-    canvas[...] = np.asarray(value, dtype=pixels.dtype)
+    canvas[...] = _border(value, pixels)
     top = (dimensions[0] - height) // 2 if method == "center" else 0
     left = (dimensions[1] - width) // 2 if method == "center" else 0
     canvas[top : top + height, left : left + width] = pixels
     return image.with_pixels(canvas)
+
+
+def _border(value, pixels):
+    import numpy as np
+
+    wanted = np.asarray(value)
+    if wanted.size not in (1, pixels.shape[2]):
+        raise ImageError("%d values for an image of %d channels" % (wanted.size, pixels.shape[2]))
+    if pixels.dtype.kind in "iu":
+        limits = np.iinfo(pixels.dtype)
+        if wanted.min() < limits.min or wanted.max() > limits.max:
+            raise ImageError("a border of %s does not fit into %s" % (value, pixels.dtype))
+    return wanted.astype(pixels.dtype)

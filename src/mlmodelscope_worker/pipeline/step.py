@@ -10,11 +10,15 @@ from ..parameters import Declaration, ParameterError
 STEPS = {}
 
 
-def step(main=None, settle=None):
-    """Register a step. `main` is the parameter that a bare value stands for; `settle` fills dependent defaults."""
+def step(main=None, settle=None, rules=()):
+    """Register a step.
+
+    `main` is the parameter that a bare value stands for; `settle` fills dependent defaults and refuses parameters
+    that do not go together; `rules` say the latter as JSON Schema.
+    """
 
     def register(function):
-        STEPS[function.__name__] = Declaration(function, main=main, settle=settle)
+        STEPS[function.__name__] = Declaration(function, main=main, settle=settle, rules=rules)
         return function
 
     return register
@@ -41,3 +45,8 @@ def choose_one(parameters, *names):
             % (", ".join(names), "saw %s" % " and ".join(given) if given else "saw none"),
             parameter=given[-1] if given else None,
         )
+
+
+def one_of(*names):
+    """The rule for what `choose_one` refuses."""
+    return {"oneOf": [{"required": [name]} for name in names]}

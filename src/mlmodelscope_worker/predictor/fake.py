@@ -1,7 +1,8 @@
 """A predictor without a framework: answers follow from the input's bytes alone. Most tests use it.
 
-Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10}, and, to try out
-accidents, {"fail_above": x} (raise when an input's mean is above x) or {"die_above": x} (the process is killed).
+Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10, "seed": 0}, and, to
+try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
+or {"nan_above": x} (one of its scores is not a number).
 """
 
 import json
@@ -17,10 +18,14 @@ from .predictor import ModelError, Predictor, Tensor, predictor
 def fake(files, *, threads: Integer("Ignored; here so that plans look alike.", at_least=1) = 1):
     """Deterministic answers without any framework, for tests."""
     try:
-        with open(files["graph"]) as file:
-            model = json.load(file)
+        with open(files["graph"], "rb") as file:
+            model = json.loads(file.read().decode("utf-8"))
+    except OSError as error:
+        raise ModelError("the fake model cannot be read: %s" % error)
     except ValueError as error:
         raise ModelError("the fake model is not JSON: %s" % error)
+    if not isinstance(model, dict):
+        raise ModelError("the fake model is not a JSON object")
     return Fake(model)
 
 
@@ -32,6 +37,8 @@ class Fake(Predictor):
         self._classes = model.get("classes", 10)
         self._fail_above = model.get("fail_above")
         self._die_above = model.get("die_above")
+        self._nan_above = model.get("nan_above")
+        self._seed = model.get("seed", 0)
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
 
@@ -45,8 +52,10 @@ class Fake(Predictor):
                 raise RuntimeError("the fake model fails above %s" % self._fail_above)
             if self._die_above is not None and level > self._die_above:
                 os.kill(os.getpid(), signal.SIGKILL)
-            seed = zlib.crc32(np.ascontiguousarray(sample).tobytes())
+            seed = zlib.crc32(np.ascontiguousarray(sample), self._seed)
             # A linear congruential generator: the same numbers in every release of numpy.
             values = (seed + np.arange(1, self._classes + 1, dtype=np.uint64) * 2654435761) % 4294967296
             scores[row] = ((values * 1664525 + 1013904223) % 4294967296) / 2.0**30
+            if self._nan_above is not None and level > self._nan_above:
+                scores[row, -1] = np.nan
         return [scores]

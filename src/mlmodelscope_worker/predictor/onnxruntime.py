@@ -8,6 +8,9 @@ _TYPES = {
     "tensor(float16)": "float16",
     "tensor(double)": "float64",
     "tensor(uint8)": "uint8",
+    "tensor(uint16)": "uint16",
+    "tensor(uint32)": "uint32",
+    "tensor(uint64)": "uint64",
     "tensor(int8)": "int8",
     "tensor(int16)": "int16",
     "tensor(int32)": "int32",
@@ -63,8 +66,12 @@ class OnnxRuntime(Predictor):
 
     def __init__(self, session):
         self._session = session
+        for value in session.get_inputs():
+            if value.type not in _TYPES:
+                raise ModelError("input `%s` is a %s, which is not a tensor of numbers" % (value.name, value.type))
         self.inputs = [_describe(value) for value in session.get_inputs()]
-        self.outputs = [_describe(value) for value in session.get_outputs()]
+        # Classifiers from scikit-learn have sequences and words beside their scores; nothing here could use them.
+        self.outputs = [_describe(value) for value in session.get_outputs() if value.type in _TYPES]
         self._input_names = [tensor.name for tensor in self.inputs]
         self._output_names = [tensor.name for tensor in self.outputs]
 
@@ -76,11 +83,6 @@ class OnnxRuntime(Predictor):
 
 
 def _describe(value):
-    if value.type not in _TYPES:
-        raise ModelError("`%s` is a %s, which is not a tensor of numbers" % (value.name, value.type))
-    # A size is a number, or a name or None where the model leaves it open.
-    return Tensor(
-        value.name,
-        _TYPES[value.type],
-        [size if isinstance(size, int) and size > 0 else None for size in value.shape],
-    )
+    # A size is a number, or a name or None where the model leaves it open; no sizes at all mean that any shape will do.
+    sizes = [size if isinstance(size, int) and size > 0 else None for size in value.shape]
+    return Tensor(value.name, _TYPES[value.type], sizes or None)

@@ -25,15 +25,19 @@ def predictor(packages):
 
 
 class Tensor(object):
-    """Name, element type and shape of an input or output; None stands for a size that the model leaves open."""
+    """Name, element type and shape of an input or output.
+
+    None stands for a size that the model leaves open, or for the whole shape where it leaves even the rank open.
+    """
 
     def __init__(self, name, element_type, shape):
         self.name = name
         self.element_type = element_type
-        self.shape = tuple(shape)
+        self.shape = None if shape is None else tuple(shape)
 
     def describe(self):
-        return {"name": self.name, "element_type": self.element_type, "shape": list(self.shape)}
+        shape = None if self.shape is None else list(self.shape)
+        return {"name": self.name, "element_type": self.element_type, "shape": shape}
 
 
 class Predictor(object):
@@ -81,6 +85,8 @@ class Predictor(object):
 
 
 def fits(shape, expected):
+    if expected is None:
+        return True
     return len(shape) == len(expected) and all(want is None or have == want for have, want in zip(shape, expected))
 
 
@@ -98,7 +104,10 @@ def _layout_hint(shape, expected):
 
 
 def pick(tensors, reference, what):
-    """The position of a tensor by its name, its index, or because it is the only one."""
+    """The position of a tensor by its name, its index, or because it is the only one.
+
+    YAML reads a bare `495` as a number though it may be a layer's name: a name that is written like this comes first.
+    """
     names = [tensor.name for tensor in tensors]
     if reference is None:
         if len(tensors) == 1:
@@ -106,10 +115,12 @@ def pick(tensors, reference, what):
         raise ModelError(
             "the model has %d %ss: name one of %s with `layer_name`" % (len(tensors), what, ", ".join(names))
         )
+    if str(reference) in names:
+        return names.index(str(reference))
     if isinstance(reference, int):
         if 0 <= reference < len(tensors):
             return reference
-        raise ModelError("the model has %d %ss, there is no number %d" % (len(tensors), what, reference))
-    if reference in names:
-        return names.index(reference)
+        raise ModelError(
+            "the model has %d %ss, there is no number %d; it has %s" % (len(tensors), what, reference, ", ".join(names))
+        )
     raise ModelError("the model has no %s `%s`; it has %s" % (what, reference, ", ".join(names)))

@@ -10,6 +10,7 @@ import queue
 import threading
 
 from ..pipeline.header import ImageError
+from ..predictor import ModelError
 
 _STOP = object()
 
@@ -51,6 +52,8 @@ class Offline(object):
     def submit(self, batch):
         batch.turn = self._submitted
         self._submitted += 1
+        if not batch.samples:
+            self._to_infer.put(batch)
         for slot in range(len(batch.samples)):
             self._to_prepare.put((batch, slot))
 
@@ -66,7 +69,7 @@ class Offline(object):
         for batch, slot in iter(self._to_prepare.get, _STOP):
             try:
                 batch.tensors[slot] = self._prepare(batch.samples[slot], batch.buffers)
-            except Exception as error:
+            except BaseException as error:  # even an exit: without this thread the host would wait for ever
                 batch.errors[slot] = describe_failure(error)
             with batch.lock:
                 batch.preparing -= 1
@@ -86,6 +89,6 @@ class Offline(object):
 
 def describe_failure(error):
     """One line on why a sample failed. Foreseen reasons speak for themselves, others name their exception."""
-    if isinstance(error, ImageError):
+    if isinstance(error, (ImageError, ModelError)):
         return str(error)
     return "%s: %s" % (type(error).__name__, str(error).split("\n")[0])

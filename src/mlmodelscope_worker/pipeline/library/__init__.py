@@ -12,7 +12,7 @@ DCT_METHODS = {
     "torchvision": ("accurate",),
 }
 
-# Resize methods of each library, and whether it can (True), must (`always`) or cannot (False) antialias.
+# Resize methods of each library.
 RESIZE_METHODS = {
     "pillow": ("nearest", "box", "bilinear", "hamming", "bicubic", "lanczos"),
     "opencv": ("nearest", "nearest_exact", "bilinear", "bilinear_exact", "bicubic", "area", "lanczos4"),
@@ -28,7 +28,14 @@ RESIZE_METHODS = {
     ),
     "torchvision": ("nearest", "nearest_exact", "bilinear", "bicubic"),
 }
-ANTIALIAS = {"pillow": "always", "opencv": False, "tensorflow": True, "torchvision": True}
+
+
+def antialias_choices(name, method):
+    """Whether a library can antialias (True), go without (False) or either; what it does by itself comes first."""
+    if "nearest" in method or method == "area" or name == "opencv":
+        return (False,)
+    return {"pillow": (True,), "tensorflow": (False, True), "torchvision": (True, False)}[name]
+
 
 # The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
 PACKAGES = {

@@ -6,7 +6,8 @@ import warnings
 import numpy as np
 from PIL import Image as PIL
 
-from ..header import ImageError
+from ..decode import decode as decode_step
+from ..header import ImageError, refuse_size
 from ..image import Image
 
 _RESAMPLING = getattr(PIL, "Resampling", PIL)  # Pillow before 9.1 keeps the filters on the module
@@ -15,19 +16,17 @@ METHODS = {
 }
 
 PIL.MAX_IMAGE_PIXELS = None  # our own limit is checked before Pillow's, and is part of the plan
+# Corrupt metadata is not our concern, only pixels are. Once and for all: `catch_warnings` is not for several threads.
+warnings.filterwarnings("ignore", module=r"PIL\.")
 
 
 def decode(data, color_layout, dct, max_pixels):
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # corrupt metadata is not our concern, only pixels are
-            picture = PIL.open(io.BytesIO(data))
-            if picture.width * picture.height > max_pixels:
-                raise ImageError(
-                    "%d x %d pixels are more than the %d allowed" % (picture.width, picture.height, max_pixels)
-                )
-            picture = _to_eight_bits(picture)
-            picture = picture.convert("L" if color_layout == "GRAY" else "RGB")
+        picture = PIL.open(io.BytesIO(data))
+        refuse_size(picture.height, picture.width, max_pixels)
+        picture = _to_eight_bits(picture).convert("RGB")
+        if color_layout == "GRAY":  # by way of RGB: the short ways from other modes have luma formulas of their own
+            picture = picture.convert("L")
     except ImageError:
         raise
     except Exception as error:  # Pillow's plugins raise everything from OSError to struct.error and SyntaxError
@@ -41,6 +40,8 @@ def _to_eight_bits(picture):
     """16-bit grey becomes 8-bit by its upper byte; Pillow's own conversion would clip everything above 255 to white."""
     if picture.mode.startswith("I;16"):
         picture = picture.convert("I")
+    elif picture.mode in ("I", "F") and picture.format == "TIFF":  # `I` is 16 bits in a PNG file
+        raise ImageError("32 bits a channel are too many")
     if picture.mode == "I":
         return PIL.fromarray((np.asarray(picture) >> 8).clip(0, 255).astype(np.uint8))
     if picture.mode == "P" and "transparency" in picture.info:
@@ -83,7 +84,7 @@ def resize(pixels, height, width, method, antialias):
 
 def jpeg_thumbnail(data, side):
     """A small JPEG of an image file, for reports."""
-    picture = decode(data, "RGB", "accurate", 89478485).native
+    picture = decode_step(data).native
     picture.thumbnail((side, side))
     out = io.BytesIO()
     picture.save(out, "JPEG", quality=82)

@@ -1,12 +1,16 @@
 """PyTurboJPEG: the system's libturbojpeg, JPEG only, with a choice of DCT."""
 
-import numpy as np
-from turbojpeg import TJFLAG_FASTDCT, TJPF_BGR, TJPF_GRAY, TJPF_RGB, TurboJPEG
+import warnings
 
+import numpy as np
+from turbojpeg import TJFLAG_FASTDCT, TJPF_BGR, TJPF_RGB, TurboJPEG
+
+from ..decode import to_gray
 from ..header import ImageError, kind
 from ..image import Image
 
-_FORMATS = {"RGB": TJPF_RGB, "BGR": TJPF_BGR, "GRAY": TJPF_GRAY}
+warnings.filterwarnings("ignore", module="turbojpeg")  # damage that it decodes in spite of
+
 _ACCURATE = 4096  # TJFLAG_ACCURATEDCT, which the binding does not name
 
 try:
@@ -18,10 +22,10 @@ except (OSError, RuntimeError) as error:  # the Python package is there, the sys
 def decode(data, color_layout, dct, max_pixels):
     if kind(data) != "jpeg":
         raise ImageError("turbojpeg decodes JPEG files only, and this is %s" % (kind(data) or "none"))
+    order = TJPF_BGR if color_layout == "BGR" else TJPF_RGB
+    flags = TJFLAG_FASTDCT if dct == "fast" else _ACCURATE
     try:
-        pixels = _decoder.decode(
-            data, pixel_format=_FORMATS[color_layout], flags=TJFLAG_FASTDCT if dct == "fast" else _ACCURATE
-        )
+        pixels = np.asarray(_decoder.decode(data, pixel_format=order, flags=flags))
     except (OSError, ValueError) as error:
         raise ImageError("turbojpeg cannot decode it: %s" % error)
-    return Image(np.asarray(pixels), color=color_layout)
+    return Image(to_gray(pixels) if color_layout == "GRAY" else pixels, color=color_layout, fresh=True)

@@ -1,0 +1,81 @@
+"""Scores become the best classes, the same for every batch size, and nothing is hidden."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from mlmodelscope_worker.output.classification import Classification, top_classes
+
+
+def classify(scores: Any, k: int = 5, **changes: Any) -> tuple[np.ndarray, np.ndarray, int]:
+    array = np.asarray(scores, np.float32) if isinstance(scores, list) else scores
+    plan = {"steps": [], "top_k": k, "label_offset": 0, "probabilities": False, **changes}
+    return Classification(plan)(array, len(array))
+
+
+# Few different values, so that there are ties.
+rows = hnp.arrays(np.float32, st.integers(1, 100), elements=st.integers(-5, 5).map(float), fill=st.just(0.0))
+
+
+@given(rows, st.integers(1, 10))
+def test_the_best_come_first_and_of_equals_the_lower_number(scores: np.ndarray, k: int) -> None:
+    k = min(k, scores.size)
+    expected = sorted(range(scores.size), key=lambda index: (-scores[index], index))[:k]
+    assert top_classes(scores, k).tolist() == expected
+
+
+def test_classes_and_scores_go_together() -> None:
+    classes, scores, _ = classify([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]], k=2)
+    assert classes.tolist() == [[1, 2], [0, 2]] and classes.dtype == np.int32
+    assert np.allclose(scores, [[0.7, 0.2], [0.5, 0.3]]) and scores.dtype == np.float32
+
+
+def test_there_are_no_more_answers_than_classes() -> None:
+    assert classify([[1, 2]], k=5)[0].shape == (1, 2)
+
+
+def test_a_background_class_is_counted_away() -> None:
+    assert classify([[0, 9, 5]], k=2, label_offset=1)[0].tolist() == [[0, 1]]
+
+
+def test_output_steps_run_first() -> None:
+    softmax = [{"name": "softmax", "parameters": {}}]
+    _, scores, improbable = classify([[1, 1]], steps=softmax, probabilities=True)
+    assert scores.tolist() == [[0.5, 0.5]] and improbable == 0
+
+
+def test_axes_of_size_one_do_not_matter() -> None:
+    assert classify(np.arange(6, dtype=np.float32).reshape(2, 3, 1, 1), k=1)[0].tolist() == [[2], [2]]
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float64", "uint8", "int8", "int64"])
+def test_every_element_type_is_ranked(dtype: str) -> None:
+    assert classify(np.array([[1, 100, 7]], dtype), k=3)[0].tolist() == [[1, 2, 0]]
+
+
+@pytest.mark.parametrize(
+    ("scores", "improbable"), [([[0.5, 0.5]], 0), ([[5.0, 3.0]], 1), ([[1.5, -0.5]], 1), ([[0.51, 0.5], [2, 2]], 1)]
+)
+def test_scores_that_are_no_probabilities_are_counted(scores: list, improbable: int) -> None:
+    assert classify(scores, probabilities=True)[2] == improbable
+
+
+@pytest.mark.parametrize("classes", [3, 65, 1000])
+def test_one_score_that_is_no_number_spoils_its_sample_alone(classes: int) -> None:
+    """Sorted last by numpy, it would go unnoticed and another class would win."""
+    scores = np.zeros((2, classes), np.float32)
+    scores[0, 1] = np.nan
+    scores[1, 2] = 1
+    best, values, _ = classify(scores, k=1)
+    assert np.isnan(values[0]).all() and best[1].tolist() == [2] and values[1].tolist() == [1.0]
+
+
+@pytest.mark.parametrize("shape", [(), (3,), (1, 4)])
+def test_a_model_that_answers_for_others_is_refused(shape: tuple[int, ...]) -> None:
+    plan = {"steps": [], "top_k": 5, "label_offset": 0, "probabilities": False}
+    with pytest.raises(ValueError, match="rows for 2 samples"):
+        Classification(plan)(np.zeros(shape, np.float32), 2)

@@ -1,0 +1,139 @@
+"""ONNX Runtime, for real."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from worker_package.predictor.conformance import Conformance, Files, batch
+
+pytest.importorskip("onnxruntime")
+onnx = pytest.importorskip("onnx")
+
+from onnx import TensorProto, helper  # noqa: E402
+
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
+from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
+from mlmodelscope_worker.session import open_predictor  # noqa: E402
+from worker_package.predictor import onnx_models as models  # noqa: E402
+
+
+class TestOnnxRuntime(Conformance):
+    name = "onnxruntime"
+    exact = False
+
+    def save(self, folder: Path, seed: int = 0) -> Files:
+        return models.classifier(folder, seed)
+
+    def save_wide(self, folder: Path) -> Files:
+        return models.one_step(folder, "GlobalMaxPool", ("n", 3, 512, 512), ("n", 3, 1, 1))
+
+    def test_an_answer_is_the_frameworks_own_memory(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)) as predictor:
+            assert not predictor.run([batch(2)])[0].flags.owndata
+
+
+def load(files: Files, **options: object) -> Predictor:
+    resolved = PREDICTORS["onnxruntime"].resolve(options)
+    return open_predictor({"name": "onnxruntime", "files": files, "options": resolved})
+
+
+@pytest.mark.parametrize("options", [{"threads": 2}, {"threads": 4}, {"inter_op_threads": 2}])
+def test_threads_change_no_answer(tmp_path: Path, options: dict) -> None:
+    files = models.classifier(tmp_path)
+    with load(files) as one, load(files, **options) as many:
+        assert np.allclose(one.run([batch(5)])[0], many.run([batch(5)])[0], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("level", ["disabled", "basic", "extended", "all"])
+def test_optimising_the_graph_changes_no_best_class(tmp_path: Path, level: str) -> None:
+    files = models.classifier(tmp_path)
+    with load(files) as plain, load(files, graph_optimization=level) as optimised:
+        assert (plain.run([batch(7)])[0].argmax(1) == optimised.run([batch(7)])[0].argmax(1)).all()
+
+
+def test_an_unknown_execution_provider_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match=r"onnxruntime \S+ has no WarpDrive; it has .*CPUExecutionProvider"):
+        load(models.classifier(tmp_path), execution_provider="WarpDrive")
+
+
+def test_a_float16_model_takes_and_gives_float16(tmp_path: Path) -> None:
+    files = models.classifier(tmp_path, kind=TensorProto.FLOAT16)
+    with load(files) as half, load(models.classifier(tmp_path, name="full.onnx")) as full:
+        assert (half.inputs[0].element_type, half.outputs[0].element_type) == ("float16", "float16")
+        half.check([batch(3).astype(np.float16)])
+        answer = half.run([batch(3).astype(np.float16)])[0]
+        assert answer.dtype == np.float16
+        assert np.allclose(answer, full.run([batch(3)])[0], atol=0.02)
+
+
+@pytest.mark.parametrize(("kind", "name", "zero"), [(TensorProto.UINT8, "uint8", 128), (TensorProto.INT8, "int8", 0)])
+def test_a_quantised_model_takes_and_gives_whole_numbers(tmp_path: Path, kind: int, name: str, zero: int) -> None:
+    samples = (np.arange(12).reshape(4, 3, 1, 1) * 9).astype(name)
+    with load(models.quantised(tmp_path, kind)) as predictor:
+        assert (predictor.inputs[0].element_type, predictor.outputs[0].element_type) == (name, name)
+        answer = predictor.run([samples])[0]
+    weight = np.random.default_rng(3).integers(-20, 20, (3, 10)) * 0.05
+    real = (samples.reshape(4, 3).astype(float) - zero) * 0.1 @ weight
+    expected = np.clip(np.rint(real / 0.5) + zero, *((0, 255) if name == "uint8" else (-128, 127)))
+    assert abs(answer.astype(int) - expected).max() <= 1
+
+
+def test_a_fixed_batch_size_is_known(tmp_path: Path) -> None:
+    with load(models.classifier(tmp_path, shape=(4, 3, 8, 8))) as predictor:
+        assert predictor.inputs[0].shape == (4, 3, 8, 8)
+        with pytest.raises(ModelError, match=r"takes the shape \[4, 3, 8, 8\], the tensor has \[3, 3, 8, 8\]"):
+            predictor.check([batch(3)])
+
+
+def test_height_and_width_may_be_left_open(tmp_path: Path) -> None:
+    with load(models.classifier(tmp_path, shape=("n", 3, "h", "w"))) as predictor:
+        assert predictor.inputs[0].shape == (None, 3, None, None)
+        for sides in ((8, 8), (5, 21)):
+            tensor = np.ones((2, 3, *sides), np.float32)
+            predictor.check([tensor])
+            assert predictor.run([tensor])[0].shape == (2, 10)
+        with pytest.raises(ModelError, match="end the processing with `layout: NCHW`"):
+            predictor.check([np.ones((2, 5, 21, 3), np.float32)])
+
+
+def test_even_the_rank_may_be_left_open(tmp_path: Path) -> None:
+    loose = [onnx.ValueInfoProto(name=name) for name in ("input", "scores")]
+    for value in loose:
+        value.type.tensor_type.elem_type = TensorProto.FLOAT
+    files = models.save(tmp_path, [helper.make_node("Neg", ["input"], ["scores"])], loose[:1], loose[1:])
+    with load(files) as predictor:
+        assert predictor.inputs[0].describe() == {"name": "input", "element_type": "float32", "shape": None}
+        for tensor in (np.ones(3, np.float32), batch(2)):
+            predictor.check([tensor])
+            assert np.array_equal(predictor.run([tensor])[0], -tensor)
+
+
+def test_an_output_is_chosen_by_name_or_number(tmp_path: Path) -> None:
+    with load(models.classifier(tmp_path, names=("scores", "negated", "495"))) as predictor:
+        outputs = predictor.run([batch(2)])
+        assert np.array_equal(outputs[pick(predictor.outputs, "negated", "output")], -outputs[0])
+        assert [pick(predictor.outputs, reference, "output") for reference in ("scores", 1, 495, "495")] == [0, 1, 2, 2]
+
+
+def test_outputs_that_are_no_tensors_are_passed_over(tmp_path: Path) -> None:
+    nodes = [helper.make_node("SequenceConstruct", ["input"], ["list"]), helper.make_node("Neg", ["input"], ["scores"])]
+    sequence = helper.make_tensor_sequence_value_info("list", TensorProto.FLOAT, ["n", 3])
+    files = models.save(
+        tmp_path, nodes, [models.tensor("input", ("n", 3))], [sequence, models.tensor("scores", ("n", 3))]
+    )
+    with load(files) as predictor:
+        assert [output.name for output in predictor.outputs] == ["scores"]
+        assert predictor.run([np.ones((1, 3), np.float32)])[0].tolist() == [[-1.0, -1.0, -1.0]]
+
+
+def test_an_input_of_words_is_refused(tmp_path: Path) -> None:
+    words = [models.tensor(name, ("n",), TensorProto.STRING) for name in ("input", "scores")]
+    files = models.save(tmp_path, [helper.make_node("Identity", ["input"], ["scores"])], words[:1], words[1:])
+    with pytest.raises(ModelError, match=r"input `input` is a tensor\(string\), which is not a tensor of numbers"):
+        load(files)
+
+
+def test_not_a_number_comes_out_as_it_is(tmp_path: Path) -> None:
+    with load(models.one_step(tmp_path, "Log", ("n", 3), ("n", 3))) as predictor:
+        assert np.isnan(predictor.run([np.full((1, 3), -1, np.float32)])[0]).all()

@@ -1,0 +1,104 @@
+"""Samples are prepared on several threads and predicted on several lanes; answers come in order all the same."""
+
+import threading
+
+import pytest
+
+from mlmodelscope_worker.pipeline.header import ImageError
+from mlmodelscope_worker.predictor import ModelError
+from mlmodelscope_worker.scenario.offline import Batch, Offline, describe_failure
+
+
+def run(batches: list[list[int]], threads: int, lanes: int, prepare=lambda sample, buffers: sample * 10) -> list[tuple]:
+    answers: list[tuple] = []
+
+    def infer(batch: Batch) -> tuple:
+        return batch.index, list(batch.tensors), dict(batch.errors)
+
+    offline = Offline(prepare, infer, lambda *answer: answers.append(answer), threads, lanes)
+    for index, samples in enumerate(batches):
+        offline.submit(Batch(index, samples, []))
+    offline.finish()
+    return answers
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("lanes", [1, 2, 5])
+def test_answers_come_in_order_whatever_the_number_of_threads(threads: int, lanes: int) -> None:
+    batches = [[10 * index + slot for slot in range(index % 4 + 1)] for index in range(40)]
+    answers = run(batches, threads, lanes)
+    assert [index for index, _, _ in answers] == list(range(40))
+    assert [tensors for _, tensors, _ in answers] == [[sample * 10 for sample in batch] for batch in batches]
+
+
+def test_a_slow_first_batch_holds_back_the_others() -> None:
+    """The second batch is ready before the first is even prepared, and still comes second."""
+    second_done = threading.Event()
+
+    def prepare(sample: int, buffers: list) -> int:
+        if sample == 0:
+            assert second_done.wait(30)
+        else:
+            second_done.set()
+        return sample
+
+    assert [index for index, _, _ in run([[0], [1]], 2, 2, prepare)] == [0, 1]
+
+
+def test_decoding_runs_ahead_of_the_predictor() -> None:
+    """While the predictor is busy with the first batch, the next ones are prepared."""
+    ahead = threading.Event()
+
+    def prepare(sample: int, buffers: list) -> int:
+        if sample == 3:
+            ahead.set()
+        return sample
+
+    def infer(batch: Batch) -> tuple:
+        assert ahead.wait(30)
+        return (batch.index,)
+
+    answers: list[int] = []
+    offline = Offline(prepare, infer, answers.append, 1, 1)
+    for index in range(4):
+        offline.submit(Batch(index, [index], []))
+    offline.finish()
+    assert answers == [0, 1, 2, 3]
+
+
+def test_a_sample_that_fails_is_an_error_in_its_slot() -> None:
+    def prepare(sample: int, buffers: list) -> int:
+        if sample == 2:
+            raise ImageError("the file is empty")
+        return sample
+
+    assert run([[1, 2, 3]], 2, 1, prepare) == [(0, [1, None, 3], {1: "the file is empty"})]
+
+
+@pytest.mark.parametrize("accident", [SystemExit, KeyboardInterrupt, MemoryError])
+def test_an_exit_in_a_thread_is_a_failed_sample_not_a_host_that_waits_for_ever(accident: type) -> None:
+    def prepare(sample: int, buffers: list) -> int:
+        if sample == 1:
+            raise accident("enough")
+        return sample
+
+    answers = run([[1], [2], [3]], 1, 1, prepare)
+    assert [list(errors) for _, _, errors in answers] == [[0], [], []]
+    assert answers[0][2] == {0: f"{accident.__name__}: enough"}
+
+
+def test_an_empty_batch_has_an_answer_too() -> None:
+    assert run([[], [1], []], 2, 2) == [(0, [], {}), (1, [10], {}), (2, [], {})]
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (ImageError("the file is empty"), "the file is empty"),
+        (ModelError("input `x` takes float32"), "input `x` takes float32"),
+        (RuntimeError("first\nsecond"), "RuntimeError: first"),
+        (KeyError("x"), "KeyError: 'x'"),
+    ],
+)
+def test_a_failure_is_one_line(error: Exception, line: str) -> None:
+    assert describe_failure(error) == line

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ from mlmodelscope_worker.protocol import Channel, Closed
 _START_TIMEOUT_S = 120
 _STOP_TIMEOUT_S = 5
 _LOG_TAIL = 2000
+_PREFIX = "mlmodelscope-worker-"
 
 
 class WorkerDied(WorkerError):
@@ -31,7 +33,8 @@ class WorkerProcess:
     """A worker and the connection to it; leaving the `with` block ends it."""
 
     def __init__(self, python: str, environment: Mapping[str, str]) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
+        _remove_left_behind()
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
         place = Path(self._folder.name)
         self._log = place / "log"
         # Only the worker's own package goes onto the stack's path, not whatever else lies beside it here.
@@ -132,6 +135,18 @@ class WorkerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close() if kind is None else self.kill()
+
+
+def _remove_left_behind() -> None:
+    """Remove the folders of hosts that were killed: their workers ended by themselves, their folders did not."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
+        try:
+            os.kill(int(owner), 0)
+        except ProcessLookupError:
+            shutil.rmtree(folder, ignore_errors=True)
+        except (ValueError, PermissionError):
+            continue  # not ours to judge
 
 
 def _signal_name(number: int) -> str:

@@ -38,7 +38,7 @@ def cast(
 ):
     """Change the element type."""
     array = image.array
-    if mode == "value" and array.dtype.name == element_type:
+    if mode == "value" and array.dtype == element_type:
         return image
     return image.with_array(_cast(array, element_type, mode))
 

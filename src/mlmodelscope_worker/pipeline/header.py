@@ -159,10 +159,7 @@ def refuse_truncated(data):
     found = kind(data)
     whole = True
     if found == "jpeg":
-        markers = [marker for marker, _, _ in jpeg_segments(data)]
-        whole = 0xDA in markers and markers[-1] == 0xD9
-        if markers.count(0xDA) > _MAX_SCANS:
-            raise ImageError("a JPEG file of %d scans is refused" % markers.count(0xDA))
+        whole = _is_whole_jpeg(data)
     elif found == "png":
         whole = any(name == b"IEND" for name, _, _ in png_chunks(data))
     elif found == "gif":
@@ -172,6 +169,23 @@ def refuse_truncated(data):
         whole = len(data) >= 8 + struct.unpack_from("<I", data, 4)[0]
     if not whole:
         raise ImageError("the %s file is truncated" % _NAMES[found])
+
+
+def _is_whole_jpeg(data):
+    components = 0
+    for marker, start, _ in jpeg_segments(data):
+        if marker in (0xC0, 0xC1) and start + 5 < len(data):  # not progressive
+            components = data[start + 5]
+        if marker == 0xDA:
+            # Nearly every file: all components in one scan, after which decoders stop, and the end where it belongs.
+            # Walking through the scan to be sure would take as long as a tenth of decoding it.
+            if components and data[start : start + 1] == bytes((components,)) and data.endswith(b"\xff\xd9"):
+                return True
+            break
+    markers = [marker for marker, _, _ in jpeg_segments(data)]
+    if markers.count(0xDA) > _MAX_SCANS:
+        raise ImageError("a JPEG file of %d scans is refused" % markers.count(0xDA))
+    return 0xDA in markers and markers[-1] == 0xD9
 
 
 def orientation(data):

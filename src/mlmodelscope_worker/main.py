@@ -1,6 +1,6 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, batch, close
+    host -> worker   open, prepare, latency, batches, close
     worker -> host   opened, prepared, latency, answers, refused
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
@@ -14,6 +14,7 @@ import threading
 import traceback
 
 from . import __version__, environment
+from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import ModelError
@@ -91,7 +92,7 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "batch")
+    REQUESTS = ("open", "prepare", "latency", "batches")
 
     def __init__(self, channel):
         self._channel = channel
@@ -109,14 +110,13 @@ class Desk(object):
     def latency(self, header, buffers):
         self._channel.send(probe_latency(self.session, header, buffers))
 
-    def batch(self, header, buffers):
+    def batches(self, header, buffers):
         if self._offline is None:
             session = self.session
             lanes = header["lanes"] if session.predictor.concurrent else 1
-            self._offline = Offline(
-                session.prepare, session.infer, self._channel.send, header["preparing_threads"], lanes
-            )
-        self._offline.submit(Batch(header["batch"], header["samples"], buffers))
+            outbox = Outbox(self._channel)
+            self._offline = Offline(session.prepare, session.infer, outbox, header["threads"], lanes)
+        self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in header["batches"]])
 
     def close(self):
         if self._offline is not None:

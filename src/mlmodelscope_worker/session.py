@@ -71,7 +71,7 @@ class Session(object):
     def infer(self, batch):
         """A prepared batch's answer, as (header, buffers) for the host."""
         good = self._alike(batch)
-        header = {"do": "answers", "batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
+        header = {"batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
         buffers = ()
         if good:
             try:

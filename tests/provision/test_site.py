@@ -81,4 +81,4 @@ def test_lanes_share_the_cores(
 ) -> None:
     monkeypatch.setattr(site, "available_cores", lambda: 8)
     found = site.provision(plan(store, "onnxruntime", folder / "graph.onnx", threads=threads), store)
-    assert (found.lanes, found.preparing_threads) == (lanes, 8)
+    assert (found.lanes, found.threads) == (lanes, 8)

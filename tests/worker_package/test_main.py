@@ -48,7 +48,9 @@ def open_model(process: WorkerProcess, folder: Path, model: dict | None = None, 
 
 def ask_batch(process: WorkerProcess, *images: bytes) -> tuple[dict, list[bytes]]:
     samples = [{"buffer": slot} for slot in range(len(images))]
-    return ask(process, "batch", "answers", *images, batch=0, samples=samples, lanes=2, preparing_threads=2)
+    batches = [{"batch": 0, "samples": samples}]
+    header, buffers = ask(process, "batches", "answers", *images, batches=batches, lanes=2, threads=2)
+    return header["answers"][0], buffers
 
 
 # A conversation.
@@ -257,7 +259,7 @@ def test_tensors_and_answers_have_the_same_bits_in_every_worker(planned: Callabl
     tensors, answers = set(), set()
     for batch_size, lanes, threads in ((1, 1, 1), (4, 1, 3), (7, 3, 2), (30, 2, 8)):
         site, plan, dataset = planned(batch_size)
-        with Worker(replace(site, lanes=lanes, preparing_threads=threads), plan) as worker:
+        with Worker(replace(site, lanes=lanes, threads=threads), plan) as worker:
             prepared = worker.prepare(dataset.samples)
             assert all(isinstance(each, tuple) for each in prepared)
             tensors.add(tuple(content for _, content in prepared))

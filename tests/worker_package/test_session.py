@@ -39,10 +39,16 @@ def open_session(folder: Path, **changes: Any) -> Session:
 def answer(session: Session, samples: list[bytes], batch_size: int, threads: int, lanes: int) -> list[tuple]:
     """All answers, through the same threads as in a worker."""
     answers: list[tuple] = []
-    offline = Offline(session.prepare, session.infer, lambda *each: answers.append(each), threads, lanes)
+    offline = Offline(
+        session.prepare,
+        session.infer,
+        lambda header, buffers, is_last: answers.append((header, buffers)),
+        threads,
+        lanes,
+    )
     for index, start in enumerate(range(0, len(samples), batch_size)):
         part = samples[start : start + batch_size]
-        offline.submit(Batch(index, [{"buffer": slot} for slot in range(len(part))], part))
+        offline.submit([Batch(index, [{"buffer": slot} for slot in range(len(part))], part)])
     offline.finish()
     return answers
 

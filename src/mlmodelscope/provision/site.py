@@ -20,13 +20,13 @@ class Site:
     model_files: dict[str, str]
     lanes: int
     """Batches predicted side by side."""
-    preparing_threads: int
-    """Samples prepared side by side."""
+    threads: int
+    """Threads of the worker that prepare samples and predict batches."""
 
     @property
     def batches_under_way(self) -> int:
-        """Per lane: one being predicted, the next being prepared, and some to begin with at once."""
-        return 4 * self.lanes
+        """Enough that no thread waits for the host, few enough that an accident does not cost much."""
+        return 16 * self.lanes
 
 
 def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
@@ -37,7 +37,7 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
         python=sys.executable,
         model_files=provision_model(plan, artifacts),
         lanes=max(1, cores // threads),
-        preparing_threads=cores,
+        threads=cores,
     )
 
 

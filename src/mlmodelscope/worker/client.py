@@ -6,6 +6,7 @@ import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
@@ -100,30 +101,22 @@ class Worker:
         window = 1 if one_at_a_time else self._site.batches_under_way
         source = iter(batches)
         while True:
-            while len(waiting) < window and (batch := next(source, None)) is not None:
-                self._process.send(self._batch_message(batch))
-                waiting.append(batch)
+            if len(waiting) <= window // 2:  # several at a time: a message costs more than what it says
+                fresh = list(islice(source, window - len(waiting)))
+                if fresh:
+                    self._send(fresh)
+                    waiting.extend(fresh)
             if not waiting:
                 return
             header, buffers = self._process.receive("answers")
-            yield _answers(waiting.popleft(), header, buffers)
+            parts = iter(buffers)
+            for answer in header["answers"]:
+                yield _answers(waiting.popleft(), answer, list(islice(parts, answer["parts"])))
 
-    def _batch_message(self, batch: Batch) -> dict[str, Any]:
-        return {
-            "do": "batch",
-            "batch": batch.index,
-            "samples": [sample.content for sample in batch.samples],
-            "lanes": self._site.lanes,
-            "preparing_threads": self._site.preparing_threads,
-        }
-
-    def answer_bytes(self, images: Sequence[bytes]) -> Answers:
-        """Answers for encoded images that are not in any dataset."""
-        samples = [Sample(str(index), {"buffer": index}, "", None) for index in range(len(images))]
-        batch = Batch(0, samples)
-        self._process.send(self._batch_message(batch), tuple(images))
-        header, buffers = self._process.receive("answers")
-        return _answers(batch, header, buffers)
+    def _send(self, batches: Sequence[Batch], buffers: tuple[bytes, ...] = ()) -> None:
+        content = [{"batch": batch.index, "samples": [sample.content for sample in batch.samples]} for batch in batches]
+        request = {"do": "batches", "batches": content, "lanes": self._site.lanes, "threads": self._site.threads}
+        self._process.send(request, buffers)
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The tensors that the model would get, each with shape and element type, or the reason why there is none."""

@@ -1,18 +1,20 @@
-"""Offline: all samples are at hand; decode and steps run on several threads ahead of the predictor.
+"""Offline: all samples are at hand; a crew of threads does what is next, from the file to the answer.
 
-    batches in -> [preparing threads: load, steps] -> [lanes: stack, predict, answer] -> answers out, in order
+    batches in -> [crew: load and prepare a sample | stack and predict a batch that is ready] -> answers out, in order
 
-A batch always holds the same samples, so an answer never depends on how many threads there are. Nothing queues up
-without bound: the host sends a new batch only when an answer has come back.
+A thread that prepares the last sample of a batch predicts it at once, while the tensors are still in its caches:
+nothing is handed over, and no thread wakes another for it. `lanes` limits how many predict side by side; the others
+prepare ahead of them. A batch always holds the same samples, so an answer never depends on how many threads there
+are. Nothing queues up without bound: the host sends a new batch only when an answer has come back.
 """
 
-import queue
+import collections
 import threading
 
 from ..pipeline.header import ImageError
 from ..predictor import ModelError
 
-_STOP = object()
+_AHEAD_PER_LANE = 2  # prepared batches that may wait for a lane
 
 
 class Batch(object):
@@ -24,67 +26,97 @@ class Batch(object):
         self.tensors = [None] * len(samples)
         self.errors = {}
         self.preparing = len(samples)
-        self.lock = threading.Lock()
 
 
 class Offline(object):
-    """Runs batches through prepare (sample -> array), infer (arrays -> answer) and hands answers to `emit` in order."""
+    """Runs batches through prepare (sample -> array) and infer (batch -> header and buffers of an answer).
 
-    def __init__(self, prepare, infer, emit, preparing_threads, lanes):
+    `emit` gets the answers in order, each with whether it is the last of all that is under way.
+    """
+
+    def __init__(self, prepare, infer, emit, threads, lanes):
         self._prepare = prepare
         self._infer = infer
         self._emit = emit
-        self._to_prepare = queue.Queue()
-        self._to_infer = queue.Queue()
+        self._to_prepare = collections.deque()
+        self._to_infer = collections.deque()
+        self._free_lanes = lanes
+        self._ahead = _AHEAD_PER_LANE * lanes
+        self._closing = False
+        self._change = threading.Condition(threading.Lock())
         self._submitted = 0
         self._waiting = {}
         self._next = 0
-        self._emit_lock = threading.Lock()
-        self._preparers = self._start(self._prepare_loop, preparing_threads)
-        self._lanes = self._start(self._infer_loop, lanes)
-
-    def _start(self, target, count):
-        threads = [threading.Thread(target=target, daemon=True) for _ in range(count)]
-        for thread in threads:
+        self._emitting = threading.Lock()
+        self._crew = [threading.Thread(target=self._work, daemon=True) for _ in range(threads)]
+        for thread in self._crew:
             thread.start()
-        return threads
 
-    def submit(self, batch):
-        batch.turn = self._submitted
-        self._submitted += 1
-        if not batch.samples:
-            self._to_infer.put(batch)
-        for slot in range(len(batch.samples)):
-            self._to_prepare.put((batch, slot))
+    def submit(self, batches):
+        with self._change:
+            for batch in batches:
+                batch.turn = self._submitted
+                self._submitted += 1
+                self._to_prepare.extend((batch, slot) for slot in range(len(batch.samples)))
+                if not batch.samples:
+                    self._to_infer.append(batch)
+            self._change.notify_all()
 
     def finish(self):
         """Let everything submitted come out, then stop the threads."""
-        for stage, threads in ((self._to_prepare, self._preparers), (self._to_infer, self._lanes)):
-            for _ in threads:
-                stage.put(_STOP)
-            for thread in threads:
-                thread.join()
+        with self._change:
+            self._closing = True
+            self._change.notify_all()
+        for thread in self._crew:
+            thread.join()
 
-    def _prepare_loop(self):
-        for batch, slot in iter(self._to_prepare.get, _STOP):
-            try:
-                batch.tensors[slot] = self._prepare(batch.samples[slot], batch.buffers)
-            except BaseException as error:  # even an exit: without this thread the host would wait for ever
-                batch.errors[slot] = describe_failure(error)
-            with batch.lock:
-                batch.preparing -= 1
-                ready = batch.preparing == 0
-            if ready:
-                self._to_infer.put(batch)
+    def _work(self):
+        for batch, slot in iter(self._take, None):
+            if slot is None or self._is_ready_after(batch, slot):
+                self._answer(batch)
 
-    def _infer_loop(self):
-        for batch in iter(self._to_infer.get, _STOP):
-            answer = self._infer(batch)
-            with self._emit_lock:
-                self._waiting[batch.turn] = answer
-                while self._next in self._waiting:
-                    self._emit(*self._waiting.pop(self._next))
-                    self._next += 1
+    def _take(self):
+        """What is next: (batch, None) to predict, (batch, slot) to prepare, or None when all is done."""
+        with self._change:
+            while True:
+                if self._to_infer and self._free_lanes:
+                    self._free_lanes -= 1
+                    self._change.notify()  # there is room to prepare again
+                    return self._to_infer.popleft(), None
+                if self._to_prepare and len(self._to_infer) <= self._ahead:
+                    return self._to_prepare.popleft()
+                if self._closing and not self._to_prepare and not self._to_infer:
+                    return None
+                self._change.wait()
+
+    def _is_ready_after(self, batch, slot):
+        """Prepare a sample; whether its batch is complete now and this thread may predict it at once."""
+        try:
+            batch.tensors[slot] = self._prepare(batch.samples[slot], batch.buffers)
+        except BaseException as error:  # even an exit: without this thread the host would wait for ever
+            batch.errors[slot] = describe_failure(error)
+        with self._change:
+            batch.preparing -= 1
+            if batch.preparing:
+                return False
+            if not self._free_lanes:
+                self._to_infer.append(batch)
+                return False
+            self._free_lanes -= 1
+            return True
+
+    def _answer(self, batch):
+        answer = self._infer(batch)
+        with self._change:
+            self._free_lanes += 1
+            if self._to_infer or self._closing:
+                self._change.notify_all()
+        with self._emitting:
+            self._waiting[batch.turn] = answer
+            while self._next in self._waiting:
+                header, buffers = self._waiting.pop(self._next)
+                self._next += 1
+                self._emit(header, buffers, self._next == self._submitted)
 
 
 def describe_failure(error):

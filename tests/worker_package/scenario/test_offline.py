@@ -13,12 +13,17 @@ def run(batches: list[list[int]], threads: int, lanes: int, prepare=lambda sampl
     answers: list[tuple] = []
 
     def infer(batch: Batch) -> tuple:
-        return batch.index, list(batch.tensors), dict(batch.errors)
+        return batch.index, (list(batch.tensors), dict(batch.errors))
 
-    offline = Offline(prepare, infer, lambda *answer: answers.append(answer), threads, lanes)
-    for index, samples in enumerate(batches):
-        offline.submit(Batch(index, samples, []))
+    def emit(index: int, content: tuple, is_last: bool) -> None:
+        answers.append((index, *content))
+        lasts.append(is_last)
+
+    lasts: list[bool] = []
+    offline = Offline(prepare, infer, emit, threads, lanes)
+    offline.submit([Batch(index, samples, []) for index, samples in enumerate(batches)])
     offline.finish()
+    assert lasts == [False] * (len(batches) - 1) + [True]
     return answers
 
 
@@ -56,12 +61,11 @@ def test_decoding_runs_ahead_of_the_predictor() -> None:
 
     def infer(batch: Batch) -> tuple:
         assert ahead.wait(30)
-        return (batch.index,)
+        return batch.index, ()
 
     answers: list[int] = []
-    offline = Offline(prepare, infer, answers.append, 1, 1)
-    for index in range(4):
-        offline.submit(Batch(index, [index], []))
+    offline = Offline(prepare, infer, lambda index, *_: answers.append(index), 2, 1)
+    offline.submit([Batch(index, [index], []) for index in range(4)])
     offline.finish()
     assert answers == [0, 1, 2, 3]
 

@@ -9,11 +9,13 @@ are. Nothing queues up without bound: the host sends a new batch only when an an
 """
 
 import collections
+import re
 import threading
 
 from ..pipeline.header import ImageError
 from ..predictor import ModelError
 
+_ADDRESS = re.compile(r"\s*<[^<>]* at 0x[0-9a-fA-F]+>")
 _AHEAD_PER_LANE = 2  # prepared batches that may wait for a lane
 
 
@@ -120,7 +122,9 @@ class Offline(object):
 
 
 def describe_failure(error):
-    """One line on why a sample failed. Foreseen reasons speak for themselves, others name their exception."""
-    if isinstance(error, (ImageError, ModelError)):
-        return str(error)
-    return "%s: %s" % (type(error).__name__, str(error).split("\n")[0])
+    """One line on why a sample failed. Foreseen reasons speak for themselves, others name their exception.
+
+    An object's address is left out: it is another one in every run, and the same run must leave the same record.
+    """
+    line = _ADDRESS.sub("", str(error).split("\n")[0])
+    return line if isinstance(error, (ImageError, ModelError)) else "%s: %s" % (type(error).__name__, line)

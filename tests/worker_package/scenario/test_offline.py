@@ -106,3 +106,8 @@ def test_an_empty_batch_has_an_answer_too() -> None:
 )
 def test_a_failure_is_one_line(error: Exception, line: str) -> None:
     assert describe_failure(error) == line
+
+
+def test_a_reason_is_the_same_in_every_run() -> None:
+    reason = describe_failure(ImageError("Pillow cannot decode it: cannot identify image file %r" % object()))
+    assert reason == "Pillow cannot decode it: cannot identify image file"

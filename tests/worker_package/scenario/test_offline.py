@@ -109,5 +109,5 @@ def test_a_failure_is_one_line(error: Exception, line: str) -> None:
 
 
 def test_a_reason_is_the_same_in_every_run() -> None:
-    reason = describe_failure(ImageError("Pillow cannot decode it: cannot identify image file %r" % object()))
+    reason = describe_failure(ImageError(f"Pillow cannot decode it: cannot identify image file {object()!r}"))
     assert reason == "Pillow cannot decode it: cannot identify image file"

@@ -7,6 +7,7 @@ One worker has one model open. When the host goes away the connection ends, and 
 """
 
 import argparse
+import gc
 import os
 import queue
 import sys
@@ -102,6 +103,8 @@ class Desk(object):
     def open(self, header, buffers):
         self.close()
         self.session = Session(header["task"])
+        gc.collect()
+        getattr(gc, "freeze", gc.collect)()  # what is loaded stays: the collector need not look at it each time
         self._channel.send(describe_session(self.session))
 
     def prepare(self, header, buffers):

@@ -12,6 +12,7 @@ import threading
 
 MAX_HEADER = 64 << 20
 MAX_BUFFER = 4 << 30
+_SMALL = 1 << 16  # up to here a copy is cheaper than another system call
 
 _LENGTH = struct.Struct(">I")
 
@@ -34,6 +35,9 @@ class Channel(object):
         text = json.dumps(header, separators=(",", ":")).encode("utf-8")
         try:
             with self._sending:
+                if sum(map(len, views)) <= _SMALL:
+                    self._socket.sendall(b"".join([_LENGTH.pack(len(text)), text] + views))
+                    return
                 self._socket.sendall(_LENGTH.pack(len(text)) + text)
                 for view in views:
                     self._socket.sendall(view)

@@ -6,6 +6,7 @@
 {"row": path, "index": i, "shape": [...], "color": c}           the i-th row of one large image
 """
 
+import os
 import threading
 
 from .pipeline.decode import decode
@@ -32,13 +33,13 @@ class Loader(object):
 
     def _file(self, path):
         try:
-            with open(path, "rb") as file:
-                data = file.read(_MAX_FILE_BYTES + 1)
+            with open(path, "rb", buffering=0) as file:
+                # Asked before reading: `read(limit)` would reserve memory for the limit each time.
+                if os.fstat(file.fileno()).st_size > _MAX_FILE_BYTES:
+                    raise ImageError("the file is larger than %d bytes" % _MAX_FILE_BYTES)
+                return file.read()
         except OSError as error:
             raise ImageError("cannot read it: %s" % (error.strerror or error))
-        if len(data) > _MAX_FILE_BYTES:
-            raise ImageError("the file is larger than %d bytes" % _MAX_FILE_BYTES)
-        return data
 
     def _slice(self, sample):
         import numpy as np

@@ -11,7 +11,7 @@ from mlmodelscope.provision.weights.join_onnx import join_weights
 from mlmodelscope.provision.weights.protobuf_wire import read_fields, write_bytes_header, write_varint
 from mlmodelscope.provision.weights.read import Tensor
 
-GRAPHS = Path(__file__).parents[2] / "manifests" / "models" / "graphs"
+GRAPHS = Path(__file__).parents[3] / "manifests" / "models" / "graphs"
 FLOAT, INT64 = 1, 7
 DATA = struct.pack("<6f", *range(6))
 

@@ -154,7 +154,11 @@ def test_a_claim_keeps_its_digits() -> None:
         (b"a: 1\nb: 2\na: 3\n", "the key `a` stands here a second time (first in line 1)"),
         (b"a: !!python/object/apply:os.system [echo]", "the tag"),
         (b"{a: 1}: 2", "a key must be a word"),
-        (b"a: &a [*a]", "nested deeper than"),
+        (b"a: &a [*a]", "repeats nothing that ends before it"),
+        (
+            b"".join(b"k%d: &k%d [*k%d]\n" % (n, n, n - 1) if n else b"k0: &k0 [1]\n" for n in range(200)),
+            "nested deeper",
+        ),
         (b"[" * 3000, "nested deeper than"),
         (b"x: " + b"[" * 500 + b"]" * 500, "nested deeper than"),
     ],

@@ -41,12 +41,7 @@ def show_manifest(manifest: Manifest, as_json: bool) -> None:
     if as_json:
         print_json(manifest.model_dump(mode="json"))
         return
-    from io import StringIO
+    import yaml
 
-    from ruamel.yaml import YAML
-
-    out = StringIO()
-    yaml = YAML()
-    yaml.default_flow_style = False
-    yaml.dump(manifest.model_dump(mode="json", exclude_none=True), out)
-    print(out.getvalue(), end="")
+    explicit = manifest.model_dump(mode="json", exclude_none=True)
+    print(yaml.safe_dump(explicit, sort_keys=False, allow_unicode=True, width=120), end="")

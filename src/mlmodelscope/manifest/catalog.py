@@ -1,4 +1,4 @@
-"""Manifests by name: the ones that come with the package, and the user's own folders."""
+"""Manifests by name, id or digest: the ones that come with the package, and the user's own folders."""
 
 from __future__ import annotations
 
@@ -7,22 +7,40 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from mlmodelscope.errors import ManifestError, Problem, UsageError
 from mlmodelscope.manifest.load import load_manifest
-from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.manifest.schema import (
+    DatasetManifest,
+    HardwareManifest,
+    Manifest,
+    ModelManifest,
+    ReferenceLog,
+    SoftwareManifest,
+)
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 
-Kind = Literal["models", "datasets"]
-_NAME = re.compile(r"^name:\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+Kind = Literal["models", "datasets", "software", "hardware", "logs"]
+Sought = TypeVar("Sought", bound=Manifest)
+
+_WORDS: dict[type[Manifest], tuple[Kind, str]] = {
+    ModelManifest: ("models", "model"),
+    DatasetManifest: ("datasets", "dataset"),
+    SoftwareManifest: ("software", "software"),
+    HardwareManifest: ("hardware", "hardware"),
+    ReferenceLog: ("logs", "reference log"),
+}
+_NAME = re.compile(r"^(name|id):\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12,64})")
 
 
 @dataclass(frozen=True)
 class Catalogued:
     name: str
     path: Path
+    id: str | None = None
 
 
 def catalog_folders() -> list[Path]:
@@ -35,43 +53,54 @@ def catalog_folders() -> list[Path]:
 
 
 def list_catalog(kind: Kind) -> Iterator[Catalogued]:
-    """Every manifest of a kind, without reading more of it than its name."""
+    """Every manifest of a kind, without reading more of it than its name and id."""
     for folder in catalog_folders():
         for place in (folder / kind, folder) if not (folder / kind).is_dir() else (folder / kind,):
             for path in sorted(place.glob("*.y*ml")):
                 try:
-                    match = _NAME.search(path.read_text(encoding="utf-8", errors="replace"))
+                    found = dict(_NAME.findall(path.read_text(encoding="utf-8", errors="replace")))
                 except OSError:
                     continue
-                if match:
-                    yield Catalogued(match[1], path)
+                name = found.get("name") or found.get("id")
+                if name:
+                    yield Catalogued(name, path, found.get("id"))
 
 
 def find_model(name: str | Path | ModelManifest) -> ModelManifest:
-    """A model manifest by path, name, or `name@constraint`."""
-    found = name if isinstance(name, ModelManifest) else _find(str(name), "models")
-    if not isinstance(found, ModelManifest):
-        raise UsageError(f"{name} is the manifest of a dataset, not of a model")
-    return found
+    """A model manifest by path, name, `name@constraint`, id or digest."""
+    return find_manifest(ModelManifest, name)
 
 
 def find_dataset(name: str | Path | DatasetManifest) -> DatasetManifest:
-    """A dataset manifest by path, name, or `name@constraint`."""
-    found = name if isinstance(name, DatasetManifest) else _find(str(name), "datasets")
-    if not isinstance(found, DatasetManifest):
-        raise UsageError(f"{name} is the manifest of a model, not of a dataset")
+    """A dataset manifest by path, name, `name@constraint`, id or digest."""
+    return find_manifest(DatasetManifest, name)
+
+
+def find_manifest(sought: type[Sought], name: str | Path | Sought) -> Sought:
+    """A manifest of some kind by path, name, `name@constraint`, id or digest."""
+    if isinstance(name, sought):
+        return name
+    kind, word = _WORDS[sought]
+    found = _find(str(name), sought)
+    if not isinstance(found, sought):
+        raise UsageError(f"{name} is a {_WORDS[type(found)][1]} manifest, not a {word} manifest")
     return found
 
 
-def _find(name: str, kind: Kind) -> ModelManifest | DatasetManifest:
+def _find(name: str, sought: type[Manifest]) -> Manifest:
     if name.endswith((".yml", ".yaml")) or os.sep in name:
         if not Path(name).exists():
             raise ManifestError(Problem("there is no such file", file=name))
         return load_manifest(name)
+    kind, word = _WORDS[sought]
+    entries = list(list_catalog(kind))
+    digest = _DIGEST.fullmatch(name)
+    if digest is not None and not any(name in (entry.name, entry.id) for entry in entries):
+        return _by_digest(digest[1], name, sought, entries)
     wanted, _, constraint_text = name.partition("@")
     constraint = Constraint(constraint_text or "*")
-    entries = list(list_catalog(kind))
-    candidates = [load_manifest(entry.path) for entry in entries if entry.name == wanted]
+    named = [_load(entry.path, sought) for entry in entries if wanted in (entry.name, entry.id)]
+    candidates = [manifest for manifest in named if manifest is not None]
     matching = [
         manifest for manifest in candidates if constraint.matches(Version(manifest.version), allow_prerelease=True)
     ]
@@ -82,6 +111,23 @@ def _find(name: str, kind: Kind) -> ModelManifest | DatasetManifest:
         raise UsageError(f"no version of {wanted} satisfies {constraint}; there is {versions}")
     known = sorted({entry.name for entry in entries})
     raise UsageError(
-        f"there is no {kind[:-1]} `{wanted}`\nknown: {', '.join(known)}",
+        f"there is no {word} `{wanted}`\nknown: {', '.join(known)}",
         hint=nearest(wanted, known) or "a path to a manifest file will do as well",
     )
+
+
+def _load(path: Path, sought: type[Manifest]) -> Manifest | None:
+    """Folders may hold several kinds of manifest; only those of the kind that is sought count."""
+    manifest = load_manifest(path)
+    return manifest if isinstance(manifest, sought) else None
+
+
+def _by_digest(start: str, name: str, sought: type[Manifest], entries: list[Catalogued]) -> Manifest:
+    for entry in entries:
+        try:
+            manifest = _load(entry.path, sought)
+        except ManifestError:
+            continue  # someone else's broken file is not what was asked for
+        if manifest is not None and manifest.digest.startswith(start):
+            return manifest
+    raise UsageError(f"there is no {_WORDS[sought][1]} with the digest {name}")

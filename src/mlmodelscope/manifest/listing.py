@@ -13,13 +13,14 @@ from dataclasses import replace
 from typing import Any
 
 from mlmodelscope.errors import Problem
-from mlmodelscope.manifest.source import SourceList, SourceMap, place_of, spell_path
+from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Declaration, ParameterError
 from mlmodelscope_worker.pipeline import STEPS
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
+_FUNCTIONS = ("preprocess", "run", "postprocess", "init", "load", "unload")
 _OUTPUT_FIELDS = ("features_url", "features_checksum", "label_offset")
 
 DataPath = tuple[str | int, ...]
@@ -37,22 +38,67 @@ class Problems(list[Problem]):
         self.append(replace(problem, path=spell_path(path), line=line, column=column))
 
 
-def rearrange(manifest: SourceMap) -> list[Problem]:
-    """Bring a model manifest's data into the schema's form, in place; what cannot be read is returned."""
+def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
+    """Bring a manifest's data into the schema's form, in place; what cannot be read is returned."""
     problems = Problems(manifest)
-    _lift_environment(manifest)
-    for kind, known in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
-        _wrap_single(manifest, kind)
-        layers = manifest.get(kind)
-        for index, layer in enumerate(layers if isinstance(layers, list) else ()):
-            if isinstance(layer, SourceMap) and "processing" in layer:
-                if kind == "outputs" and isinstance(layer["processing"], SourceMap):
-                    for field in _OUTPUT_FIELDS:
-                        if field in layer["processing"]:
-                            layer["processing"].move(field, layer)
-                path = (kind, index, "processing")
-                layer["processing"] = _read_steps(layer["processing"], path, known, problems)
+    for stage in _FUNCTIONS:
+        _spell_out_function(manifest, stage)
+    if kind == "model":
+        _lift_environment(manifest)
+        _name_what_is_missing(manifest, problems)
+        for layers, known in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
+            _read_layers(manifest, layers, known, problems)
+    elif kind == "software":
+        _spell_out_container(manifest)
+        _read_variables(manifest, "env")
     return problems
+
+
+def _spell_out_function(manifest: SourceMap, stage: str) -> None:
+    """Code as bare text, with the line that it starts in."""
+    written = manifest.get(stage)
+    if isinstance(written, str):
+        function = SourceMap()
+        function.place = manifest.places[stage]
+        function.put("code", written, function.place)
+        manifest[stage] = written = function
+    if isinstance(written, SourceMap) and isinstance(written.get("code"), SourceText) and "line" not in written:
+        written.put("line", written["code"].line, written.place)
+
+
+def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
+    """Without code of its own a model needs these; said here, so that it is said beside whatever else is wrong."""
+    if "run" in manifest:
+        return
+    for key in ("inputs", "outputs", "source"):
+        if manifest.get(key) is None or manifest[key] == []:
+            manifest.pop(key, None)
+            manifest.places.pop(key, None)
+            problems.note((), Problem(f"the key `{key}` is missing"))
+
+
+def _spell_out_container(manifest: SourceMap) -> None:
+    """One image for every architecture and device, as DLSpec writes it."""
+    image = manifest.get("container")
+    if isinstance(image, str):
+        both, architectures = SourceMap(), SourceMap()
+        for device in ("cpu", "gpu"):
+            both.put(device, image, manifest.places["container"])
+        architectures.put("any", both, manifest.places["container"])
+        manifest["container"] = architectures
+
+
+def _read_layers(manifest: SourceMap, kind: str, known: dict[str, Declaration], problems: Problems) -> None:
+    _wrap_single(manifest, kind)
+    layers = manifest.get(kind)
+    for index, layer in enumerate(layers if isinstance(layers, list) else ()):
+        if isinstance(layer, SourceMap) and "processing" in layer:
+            if kind == "outputs" and isinstance(layer["processing"], SourceMap):
+                for field in _OUTPUT_FIELDS:
+                    if field in layer["processing"]:
+                        layer["processing"].move(field, layer)
+            path = (kind, index, "processing")
+            layer["processing"] = _read_steps(layer["processing"], path, known, problems)
 
 
 def _lift_environment(manifest: SourceMap) -> None:
@@ -61,14 +107,7 @@ def _lift_environment(manifest: SourceMap) -> None:
         for key in ("container", "envvars"):
             if key in framework and key not in manifest:
                 framework.move(key, manifest)
-    variables = manifest.get("envvars")
-    if isinstance(variables, SourceList):  # a list of one-key mappings, as later manifests write it
-        merged = SourceMap()
-        for item in variables:
-            if isinstance(item, SourceMap):
-                for key in list(item):
-                    item.move(key, merged)
-        manifest["envvars"] = variables = merged
+    variables = _read_variables(manifest, "envvars")
     container = manifest.get("container")
     images = list(container.values()) if isinstance(container, SourceMap) else []
     for holder in (framework, container, *images):
@@ -79,10 +118,25 @@ def _lift_environment(manifest: SourceMap) -> None:
                 variables = SourceMap()
                 manifest.put("envvars", variables, holder.places[key])
             holder.move(key, variables)
+    _read_variables(manifest, "envvars")
+
+
+def _read_variables(manifest: SourceMap, key: str) -> Any:
+    """Environment variables as one mapping of texts; later manifests write a list of one-key mappings."""
+    variables = manifest.get(key)
+    if isinstance(variables, SourceList):
+        merged = SourceMap()
+        merged.place = variables.place
+        for item in variables:
+            if isinstance(item, SourceMap):
+                for name in list(item):
+                    item.move(name, merged)
+        manifest[key] = variables = merged
     if isinstance(variables, SourceMap):
-        for key, value in variables.items():
+        for name, value in variables.items():
             if isinstance(value, (int, float)):
-                variables[key] = getattr(value, "text", str(value).lower())
+                variables[name] = getattr(value, "text", str(value).lower())
+    return variables
 
 
 def _wrap_single(manifest: SourceMap, kind: str) -> None:

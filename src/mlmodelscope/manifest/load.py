@@ -2,51 +2,104 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
-from mlmodelscope.errors import ManifestError
+from mlmodelscope.errors import ManifestError, Problem
+from mlmodelscope.manifest.dialect import Dialect, Notes, recognise_dialect, recognise_kind
 from mlmodelscope.manifest.explain import explain
 from mlmodelscope.manifest.listing import rearrange
 from mlmodelscope.manifest.reference import resolve_references
-from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-from mlmodelscope.manifest.source import SourceList, SourceMap, parse_source, read_source
+from mlmodelscope.manifest.schema import KINDS
+from mlmodelscope.manifest.schema.part import Manifest, content_digest
+from mlmodelscope.manifest.source import SourceList, SourceMap, decode_source, parse_source, read_bytes
 
 
-def load_manifest(source: str | Path | Mapping[str, Any]) -> ModelManifest | DatasetManifest:
+@dataclass(frozen=True)
+class Document:
+    """A manifest as it was read: today's form, and what was decided on the way there."""
+
+    file: str
+    folder: Path
+    text: str
+    kind: str
+    dialect: Dialect | None
+    data: SourceMap
+    """Today's form as an author would write it, before any default is filled in."""
+    notes: Notes = field(default_factory=Notes)
+
+    def manifest(self) -> Manifest:
+        """Check it against the schema; ManifestError holds every problem. Uses the data up."""
+        return _validate(self.data, self.kind, self.file, self.folder)
+
+
+def open_document(path: str | Path) -> Document:
+    """Read a manifest file of any kind and dialect."""
+    path = Path(path)
+    return parse_document(read_bytes(path), str(path), path.absolute().parent)
+
+
+def parse_document(raw: str | bytes, file: str = "<text>", folder: Path | None = None) -> Document:
+    """Read a manifest of any kind and dialect, given as text."""
+    text = decode_source(raw, file)
+    return _document(parse_source(text, file), file, folder or Path.cwd(), text)
+
+
+def load_manifest(source: str | Path | Mapping[str, Any]) -> Manifest:
     """Read a manifest from a file, or check one given as a mapping."""
     if isinstance(source, Mapping):
-        return read_manifest(_with_places(source), "<mapping>", Path.cwd())
-    path = Path(source)
-    return read_manifest(read_source(path), str(path), path.absolute().parent)
+        return _document(_with_places(source), "<mapping>", Path.cwd()).manifest()
+    return open_document(source).manifest()
 
 
-def parse_manifest(text: str | bytes, file: str = "<text>") -> ModelManifest | DatasetManifest:
+def parse_manifest(text: str | bytes, file: str = "<text>") -> Manifest:
     """Check a manifest given as text."""
-    return read_manifest(parse_source(text, file), file, Path.cwd())
+    return parse_document(text, file).manifest()
 
 
-def read_manifest(data: SourceMap, file: str, folder: Path) -> ModelManifest | DatasetManifest:
-    schema: type[ModelManifest] | type[DatasetManifest] = DatasetManifest if _is_dataset(data) else ModelManifest
+def _document(data: SourceMap, file: str, folder: Path, text: str = "") -> Document:
+    kind = _kind(data, file)
+    dialect = recognise_dialect(kind, data)
+    notes = Notes()
+    if dialect is not None:
+        data = dialect.convert(data, notes)
+    return Document(file, folder, text, kind, dialect, data, notes)
+
+
+def _kind(data: SourceMap, file: str) -> str:
+    if "kind" not in data:
+        return recognise_kind(data)
+    place = data.places["kind"]
+    kind = data.pop("kind")
+    if kind not in KINDS:
+        raise ManifestError(
+            Problem(f"`{kind}` is not a kind of manifest", "kind", file, place[0], place[1], known=tuple(KINDS))
+        )
+    return str(kind)
+
+
+def _validate(data: SourceMap, kind: str, file: str, folder: Path) -> Manifest:
+    schema = KINDS[kind]
     if "license" in data and "licence" not in data:  # both spellings are welcome, one is kept
-        data.put("licence", data.pop("license"), data.places.pop("license"))
-    problems = rearrange(data) if schema is ModelManifest else []
-    resolve_references(data, folder)
+        data.move("license", data, "licence")
+    problems = rearrange(data, kind)
     try:
         manifest = schema.model_validate(data)
     except ValidationError as error:
         problems += explain(error, schema, data)
     if problems:
         raise ManifestError(*(replace(problem, file=file) for problem in problems))
+    digest = content_digest(manifest)
+    if resolve_references(data, folder):
+        manifest = schema.model_validate(data)
+    manifest._digest = digest
+    manifest._file = sys.intern(file)
     return manifest
-
-
-def _is_dataset(data: SourceMap) -> bool:
-    return "sources" in data or ("format" in data and "inputs" not in data)
 
 
 def _with_places(value: Any) -> Any:
@@ -59,8 +112,8 @@ def _with_places(value: Any) -> Any:
         return result
     if isinstance(value, (list, tuple)):
         items = SourceList()
-        items.extend(_with_places(item) for item in value)
-        items.places = [(0, 0)] * len(items)
+        for item in value:
+            items.put(_with_places(item), (0, 0))
         items.place = (0, 0)
         return items
     return value

@@ -120,17 +120,20 @@ def _refuse_odd_address(url: str) -> None:
         )
 
 
-def resolve_references(data: Any, folder: Path) -> None:
-    """Make paths that are relative to the manifest absolute, in place."""
+def resolve_references(data: Any, folder: Path) -> bool:
+    """Make paths that are relative to the manifest absolute, in place; whether there were any."""
+    changed = False
     if isinstance(data, dict):
         for key, value in data.items():
             if key in REFERENCE_KEYS and isinstance(value, str) and value and not _SCHEME.match(value):
                 data[key] = _resolve(value, folder)
+                changed = True
             elif key not in ("attributes", "description", "references"):
-                resolve_references(value, folder)
+                changed |= resolve_references(value, folder)
     elif isinstance(data, list):
         for item in data:
-            resolve_references(item, folder)
+            changed |= resolve_references(item, folder)
+    return changed
 
 
 def _resolve(text: str, folder: Path) -> str:

@@ -1,17 +1,18 @@
 """YAML text becomes plain data in which every value remembers its place and numbers their spelling.
 
-Read from the composed nodes rather than from a loader: the author's spelling (`1.10` is not `1.1`) and the positions
-survive, duplicate keys and foreign tags are refused, and aliases are counted before they are expanded.
+Read from the parser's events rather than from a loader: the author's spelling (`1.10` is not `1.1`) and the positions
+survive, words mean what YAML 1.2 says (`no` is a word, Norway's too), duplicate keys and foreign tags are refused,
+aliases are counted before they are expanded, and no nesting is deep enough to exhaust a stack.
 """
 
 from __future__ import annotations
 
+import copy
+import re
 from pathlib import Path
 from typing import Any
 
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+import yaml
 
 from mlmodelscope.errors import ManifestError, Problem
 
@@ -20,6 +21,19 @@ MAX_VALUES = 100_000
 MAX_DEPTH = 64
 
 Place = tuple[int, int]
+Span = tuple[int, int]
+"""From and to, in characters of the text."""
+
+_PREFIX = "tag:yaml.org,2002:"
+_PLAIN = (
+    ("null", re.compile(r"~|null|Null|NULL|")),
+    ("bool", re.compile(r"true|True|TRUE|false|False|FALSE")),
+    ("int", re.compile(r"[-+]?[0-9][0-9_]*|0o[0-7]+|0x[0-9a-fA-F]+")),
+    (
+        "float",
+        re.compile(r"[-+]?(\.[0-9]+|[0-9][0-9_]*(\.[0-9_]*)?)([eE][-+]?[0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)"),
+    ),
+)
 
 
 class SourceFloat(float):
@@ -34,20 +48,35 @@ class SourceInt(int):
     text: str
 
 
+class SourceText(str):
+    """A block of text that remembers the line where it starts: code keeps its line numbers."""
+
+    line: int
+
+
 class SourceMap(dict[str, Any]):
-    """A mapping that knows where each key stands."""
+    """A mapping that knows where each key stands and, where a dialect implied a value, why it is there."""
 
     def __init__(self) -> None:
         super().__init__()
         self.places: dict[str, Place] = {}
+        self.spans: dict[str, Span] = {}
+        self.reasons: dict[str, str] = {}
         self.place: Place = (1, 1)
 
-    def put(self, key: str, value: Any, place: Place) -> None:
+    def put(self, key: str, value: Any, place: Place, reason: str | None = None) -> None:
         self[key] = value
         self.places[key] = place
+        if reason is not None:
+            self.reasons[key] = reason
 
-    def move(self, key: str, target: SourceMap) -> None:
-        target.put(key, self.pop(key), self.places.pop(key))
+    def move(self, key: str, target: SourceMap, name: str | None = None) -> None:
+        """Bring a key into another mapping, with all that is known of it."""
+        name = name or key
+        span, reason = self.spans.pop(key, None), self.reasons.pop(key, None)
+        target.put(name, self.pop(key), self.places.pop(key), reason)
+        if span is not None:
+            target.spans[name] = span
 
 
 class SourceList(list[Any]):
@@ -56,37 +85,45 @@ class SourceList(list[Any]):
     def __init__(self) -> None:
         super().__init__()
         self.places: list[Place] = []
+        self.spans: list[Span] = []
         self.place: Place = (1, 1)
+
+    def put(self, value: Any, place: Place) -> None:
+        self.append(value)
+        self.places.append(place)
 
 
 def read_source(path: Path) -> SourceMap:
     """A manifest file as data with places; ManifestError with file, line and column when it cannot be."""
+    return parse_source(read_bytes(path), str(path))
+
+
+def read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except IsADirectoryError:
         raise ManifestError(Problem("this is a folder, not a manifest", file=str(path))) from None
-    except OSError as error:
-        raise ManifestError(Problem(f"cannot read it: {error.strerror or error}", file=str(path))) from None
-    return parse_source(raw, str(path))
+    except (OSError, ValueError) as error:  # a name with a zero byte is a ValueError
+        reason = getattr(error, "strerror", None) or error
+        raise ManifestError(Problem(f"cannot read it: {reason}", file=str(path))) from None
 
 
 def parse_source(raw: bytes | str, file: str = "<text>") -> SourceMap:
     """Manifest text as data with places."""
-    text = _decode(raw, file)
+    text = decode_source(raw, file)
+    loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
     try:
-        node = YAML(typ="safe", pure=True).compose(text)
-    except MarkedYAMLError as error:
+        data = _Builder(file).build(yaml.parse(text, Loader=loader))
+    except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
         reason = " ".join(filter(None, (error.context, error.problem))) or "cannot be parsed"
         raise ManifestError(Problem(f"not valid YAML: {reason}", file=file, line=line, column=column)) from None
-    except RecursionError:
-        raise ManifestError(Problem(f"nested deeper than {MAX_DEPTH} levels", file=file)) from None
-    except (YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ManifestError(Problem(f"not valid YAML: {reason}", file=file)) from None
-    if node is None:
+    if data is None:
         raise ManifestError(
             Problem(
                 "the file is empty",
@@ -94,98 +131,179 @@ def parse_source(raw: bytes | str, file: str = "<text>") -> SourceMap:
                 hint="a manifest starts with `name:`, see docs/manifest-model.md",
             )
         )
-    data = _Converter(file).convert(node, 0)
     if not isinstance(data, SourceMap):
         raise ManifestError(Problem("a manifest is a mapping of keys to values", file=file, line=1, column=1))
     return data
 
 
-def _decode(raw: bytes | str, file: str) -> str:
+def decode_source(raw: bytes | str, file: str) -> str:
     if isinstance(raw, str):
         return raw
     if len(raw) > MAX_BYTES:
         raise ManifestError(Problem(f"larger than {MAX_BYTES >> 20} MiB, so not a manifest", file=file))
     try:
-        text = raw.decode("utf-8-sig")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw[: error.start].count(b"\n") + 1
         column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
         raise ManifestError(Problem("not UTF-8 text, so not a manifest", file=file, line=line, column=column)) from None
-    return text
 
 
-class _Converter:
+class _Open:
+    """A mapping or list whose end has not come yet."""
+
+    def __init__(self, data: SourceMap | SourceList, anchor: str | None, values: int, start: int) -> None:
+        self.data = data
+        self.anchor = anchor
+        self.values_before = values
+        self.start = start
+        self.levels = 1
+        self.key: str | None = None
+        self.key_place: Place = (1, 1)
+
+
+class _Builder:
+    """Events become data, without recursion."""
+
     def __init__(self, file: str) -> None:
         self.file = file
         self.values = 0
+        self.open: list[_Open] = []
+        self.anchors: dict[str, tuple[Any, int, int]] = {}
+        self.documents = 0
+        self.result: Any = None
 
-    def convert(self, node: Node, depth: int) -> Any:
-        self.values += 1
-        place = (node.start_mark.line + 1, node.start_mark.column + 1)
+    def build(self, events: Any) -> Any:
+        for event in events:
+            name = type(event).__name__
+            if name == "ScalarEvent":
+                self._value(self._scalar(event), event, 1)
+            elif name in ("MappingStartEvent", "SequenceStartEvent"):
+                self._start(event, SourceMap() if name == "MappingStartEvent" else SourceList())
+            elif name in ("MappingEndEvent", "SequenceEndEvent"):
+                self._end(event)
+            elif name == "AliasEvent":
+                self._alias(event)
+            elif name == "DocumentStartEvent":
+                self.documents += 1
+                if self.documents > 1:
+                    self.refuse("a second document starts here; a manifest file holds one", place_of_event(event))
+        return self.result
+
+    def _start(self, event: Any, data: SourceMap | SourceList) -> None:
+        place = place_of_event(event)
+        if len(self.open) >= MAX_DEPTH:
+            self.refuse(f"nested deeper than {MAX_DEPTH} levels", place)
+        if event.tag and event.tag.removeprefix(_PREFIX) not in ("map", "seq", "!"):
+            self.refuse(f"the tag `{event.tag}` is not allowed in a manifest", place)
+        if self.open and isinstance(self.open[-1].data, SourceMap) and self.open[-1].key is None:
+            self.refuse("a key must be a word", place)
+        self._count(1, place)
+        data.place = place
+        self.open.append(_Open(data, event.anchor, self.values - 1, event.start_mark.index))
+
+    def _end(self, event: Any) -> None:
+        done = self.open.pop()
+        if done.anchor:
+            self.anchors[done.anchor] = (done.data, self.values - done.values_before, done.levels)
+        if self.open:
+            self.open[-1].levels = max(self.open[-1].levels, done.levels + 1)
+        self._store(done.data, done.data.place, (done.start, event.end_mark.index))
+
+    def _alias(self, event: Any) -> None:
+        place = place_of_event(event)
+        if event.anchor not in self.anchors:
+            self.refuse(f"not valid YAML: `*{event.anchor}` repeats nothing that ends before it", place)
+        data, size, levels = self.anchors[event.anchor]
+        self._count(size, place)
+        if len(self.open) + levels > MAX_DEPTH:
+            self.refuse(f"nested deeper than {MAX_DEPTH} levels", place)
+        self.open[-1].levels = max(self.open[-1].levels, levels + 1)
+        self._value(copy.deepcopy(data), event, 0)
+
+    def _value(self, value: Any, event: Any, count: int) -> None:
+        place = place_of_event(event)
+        self._count(count, place)
+        holder = self.open[-1] if self.open else None
+        if holder is not None and isinstance(holder.data, SourceMap) and holder.key is None:
+            self._key(holder, value, event, place)
+            return
+        if getattr(event, "anchor", None) and type(event).__name__ == "ScalarEvent":
+            self.anchors[event.anchor] = (value, 1, 0)
+        self._store(value, place, (event.start_mark.index, event.end_mark.index))
+
+    def _key(self, holder: _Open, value: Any, event: Any, place: Place) -> None:
+        if type(event).__name__ != "ScalarEvent":
+            self.refuse("a key must be a word", place)
+        key: str = event.value
+        if key in holder.data:
+            first = holder.data.places[key]  # type: ignore[call-overload]
+            self.refuse(f"the key `{key}` stands here a second time (first in line {first[0]})", place)
+        holder.key, holder.key_place = key, place
+
+    def _store(self, value: Any, place: Place, span: Span) -> None:
+        if not self.open:
+            self.result = value
+            return
+        holder = self.open[-1]
+        if isinstance(holder.data, SourceMap):
+            assert holder.key is not None
+            holder.data.put(holder.key, value, holder.key_place)
+            holder.data.spans[holder.key] = span
+            holder.key = None
+        else:
+            holder.data.put(value, place)
+            holder.data.spans.append(span)
+
+    def _count(self, values: int, place: Place) -> None:
+        self.values += values
         if self.values > MAX_VALUES:
             self.refuse(f"more than {MAX_VALUES} values once its aliases are expanded", place)
-        if depth > MAX_DEPTH:
-            self.refuse(f"nested deeper than {MAX_DEPTH} levels", place)
-        if not isinstance(node, ScalarNode) and _kind(node) not in ("map", "seq"):
-            self.refuse(f"the tag `{node.tag}` is not allowed in a manifest", place)
-        if isinstance(node, MappingNode):
-            return self.mapping(node, place, depth)
-        if isinstance(node, SequenceNode):
-            items = SourceList()
-            items.place = place
-            for item in node.value:
-                items.places.append((item.start_mark.line + 1, item.start_mark.column + 1))
-                items.append(self.convert(item, depth + 1))
-            return items
-        assert isinstance(node, ScalarNode)
-        return self.scalar(node, place)
 
-    def mapping(self, node: MappingNode, place: Place, depth: int) -> SourceMap:
-        result = SourceMap()
-        result.place = place
-        for key_node, value_node in node.value:
-            at = (key_node.start_mark.line + 1, key_node.start_mark.column + 1)
-            if not isinstance(key_node, ScalarNode):
-                self.refuse("a key must be a word", at)
-            key = key_node.value
-            if key in result:
-                first = result.places[key]
-                self.refuse(f"the key `{key}` stands here a second time (first in line {first[0]})", at)
-            result.put(key, self.convert(value_node, depth + 1), at)
-        return result
-
-    def scalar(self, node: ScalarNode, place: Place) -> Any:
-        kind = _kind(node)
-        text: str = node.value
-        if kind in ("str", "timestamp", "merge", "value"):
-            return text
+    def _scalar(self, event: Any) -> Any:
+        text: str = event.value
+        if event.tag and event.tag != "!":
+            kind = event.tag.removeprefix(_PREFIX)
+        elif event.implicit[0]:
+            kind = plain_kind(text)
+        else:
+            kind = "str"
+        if kind == "str":
+            return _with_line(text, event) if event.style in ("|", ">") else text
         if kind == "null":
             return None
         if kind == "bool":
             return text.lower() == "true"
         try:
             if kind == "int":
-                whole = SourceInt(text.replace("_", ""), 0) if text[:2].lower() in ("0x", "0o") else SourceInt(text)
+                whole = SourceInt(text.replace("_", ""), 0 if text[:2] in ("0x", "0o") else 10)
                 whole.text = text
                 return whole
             if kind == "float":
-                real = SourceFloat(_spell_float(text))
+                real = SourceFloat(text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan"))
                 real.text = text
                 return real
         except ValueError:
-            return text  # digits of another number base or script: the author's word, not a number
-        self.refuse(f"the tag `{node.tag}` is not allowed in a manifest", place)
+            return text  # more digits than a number may have: the author's word
+        self.refuse(f"the tag `{event.tag}` is not allowed in a manifest", place_of_event(event))
 
     def refuse(self, message: str, place: Place) -> Any:
         raise ManifestError(Problem(message, file=self.file, line=place[0], column=place[1]))
 
 
-def _kind(node: Node) -> str:
-    return str(node.tag).removeprefix("tag:yaml.org,2002:")
+def plain_kind(text: str) -> str:
+    """What YAML 1.2 takes an unquoted word for."""
+    return next((name for name, pattern in _PLAIN if pattern.fullmatch(text)), "str")
 
 
-def _spell_float(text: str) -> str:
-    return text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan")
+def _with_line(text: str, event: Any) -> SourceText:
+    block = SourceText(text)
+    block.line = event.start_mark.line + 2  # behind the `|`
+    return block
+
+
+def place_of_event(event: Any) -> Place:
+    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def place_of(data: Any, path: tuple[str | int, ...]) -> Place:

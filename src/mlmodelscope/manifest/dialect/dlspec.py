@@ -1,0 +1,247 @@
+"""DLSpec's manifests as the paper defines them: hyphenated stages, lists of one-key mappings, `model` for the files."""
+
+from __future__ import annotations
+
+from mlmodelscope.manifest.dialect import v1, v2
+from mlmodelscope.manifest.dialect.notes import Notes
+from mlmodelscope.manifest.dialect.source_files import read_model_block
+from mlmodelscope.manifest.dialect.words import (
+    attributes_of,
+    drop_empty,
+    keep_unknown,
+    mend_keys,
+    mend_value,
+    rename,
+    take,
+)
+from mlmodelscope.manifest.source import SourceList, SourceMap
+
+_STAGES = {
+    "pre-process": "preprocess",
+    "post-process": "postprocess",
+    "pre_process": "preprocess",
+    "post_process": "postprocess",
+}
+_MODEL = (
+    *v1.TOP_LEVEL,
+    "job_type",
+    "system_requirements",
+    "setup",
+    "preprocess",
+    "run",
+    "postprocess",
+    "hyperparameters",
+    "dataset",
+    "software",
+    "hardware",
+)
+_COMMON = ("id", "name", "version", "author", "licence", "license", "description", "references", "attributes")
+
+
+def recognise_model(data: SourceMap) -> bool:
+    return any(key in data for key in _STAGES) or ("model" in data and ("run" in data or "job_type" in data))
+
+
+def convert_model(data: SourceMap, notes: Notes) -> SourceMap:
+    for old, new in _STAGES.items():
+        rename(data, old, new)
+    mend_keys(data, (*_MODEL, "model", "input", "output"), notes)
+    _name_from_id(data, notes)
+    _convert_task(data, notes)
+    rename(data, "input", "inputs")
+    rename(data, "output", "outputs")
+    for kind, words in (("inputs", v1.INPUT_TYPES), ("outputs", v2.OUTPUT_TYPES)):
+        if isinstance(data.get(kind), SourceMap):
+            wrapped = SourceList()
+            wrapped.place = data[kind].place
+            wrapped.put(data[kind], wrapped.place)
+            data[kind] = wrapped
+        layers = data.get(kind)
+        for layer in layers if isinstance(layers, list) else ():
+            if isinstance(layer, SourceMap):
+                v2.convert_layer(layer, words, notes)
+    requirements = data.get("system_requirements")
+    if isinstance(requirements, str):
+        wrapped = SourceList()
+        wrapped.place = data.places["system_requirements"]
+        wrapped.put(requirements, wrapped.place)
+        data["system_requirements"] = wrapped
+    elif isinstance(requirements, list):
+        for index, word in enumerate(requirements):
+            if isinstance(word, str):
+                requirements[index] = word.lower()
+    read_model_block(data, notes)
+    v1.convert_claims(data, notes)
+    keep_unknown(data, _MODEL, attributes_of(data), notes)
+    for key in ("attributes", "licence", "license", "description", "references"):
+        drop_empty(data, key)
+    return data
+
+
+def _convert_task(data: SourceMap, notes: Notes) -> None:
+    place = data.places.get("task", data.place)
+    seen = data.get("task")
+    if seen is None:
+        take(data, "task")
+        notes.imply(data, "task", "general", place, "is taken where nothing is written")
+        return
+    word = str(seen).strip().lower().replace(" ", "_").replace("-", "_")
+    task = v2.TASKS.get(word) or _TASKS.get(word)
+    if task is None:
+        from typing import get_args
+
+        from mlmodelscope.manifest.schema.task import Task
+
+        task = word if word in get_args(Task) else None
+    if task is None:
+        data.move("task", attributes_of(data))
+        notes.imply(data, "task", "general", place, f"is taken for `{seen}`, which is no task that we know")
+    elif task != seen:
+        data["task"] = task
+        data.reasons["task"] = f"is our word for `{seen}`"
+
+
+_TASKS = {
+    "detection": "object_detection",
+    "image_segmentation": "semantic_segmentation",
+    "segmentation": "semantic_segmentation",
+    "machine_translation": "translation",
+    "speech_to_text": "speech_recognition",
+}
+
+
+def recognise_hardware(data: SourceMap) -> bool:
+    return any(isinstance(data.get(key), list) for key in ("cpu", "gpu")) or "name" not in data or "version" not in data
+
+
+def convert_hardware(data: SourceMap, notes: Notes) -> SourceMap:
+    for key in ("cpu", "gpu"):
+        _merge(data, key)
+        part = data.get(key)
+        if isinstance(part, SourceMap):
+            mend_keys(part, ("arch", "model", "ncpu", "flags", "memory", "driver_version", "ngpu"), notes)
+            rename(part, "driver", "driver_version")
+            rename(part, "count", "ncpu" if key == "cpu" else "ngpu")
+            rename(part, "name", "model")
+        elif part is True or part == "":
+            data[key] = SourceMap()
+    if isinstance(data.get("interconnect"), list):
+        data["interconnect"] = " ".join(str(item) for item in data["interconnect"])
+    mend_keys(data, (*_COMMON, "cpu", "gpu", "memory", "interconnect", "setup"), notes)
+    _name_from_id(data, notes)
+    known = (*_COMMON, "cpu", "gpu", "memory", "interconnect", "setup")
+    if any(key not in known for key in data):
+        keep_unknown(data, known, attributes_of(data), notes)
+    return data
+
+
+def recognise_software(data: SourceMap) -> bool:
+    return "framework" not in data and "stack" not in data and ("container" in data or "containers" in data)
+
+
+def convert_software(data: SourceMap, notes: Notes) -> SourceMap:
+    rename(data, "containers", "container")  # the CLOUD'20 paper's framework manifests
+    rename(data, "envvars", "env")
+    known = (*_COMMON, "framework", "container", "env", "stack")
+    mend_keys(data, known, notes)
+    _name_from_id(data, notes)
+    if "framework" not in data:
+        place = data.places.get("name", data.place)
+        framework = SourceMap()
+        framework.place = place
+        framework.put("name", data.get("name"), place)
+        framework.put("version", data.get("version"), data.places.get("version", place))
+        data.put("framework", framework, place, "a software manifest is named after its framework")
+        notes.add("implied", "name and version are those of the framework", place)
+    if any(key not in known for key in data):
+        keep_unknown(data, known, attributes_of(data), notes)
+    return data
+
+
+def recognise_dataset(data: SourceMap) -> bool:
+    sources = data.get("sources")
+    if isinstance(sources, list) and any(
+        isinstance(item, str) or (isinstance(item, dict) and "source" in item) for item in sources
+    ):
+        return True
+    return "format" not in data
+
+
+def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
+    sources = data.get("sources")
+    if isinstance(sources, (str, SourceMap)):
+        wrapped = SourceList()
+        wrapped.place = data.places["sources"]
+        wrapped.put(sources, wrapped.place)
+        data["sources"] = sources = wrapped
+    if isinstance(sources, SourceList):
+        for index, item in enumerate(sources):
+            if isinstance(item, str):
+                named = SourceMap()
+                named.place = sources.places[index]
+                named.put("url", item, named.place)
+                sources[index] = named
+            elif isinstance(item, SourceMap):
+                rename(item, "source", "url")
+    _name_from_id(data, notes)
+    place = data.places.get("sources", data.place)
+    carries = "init" in data
+    if "format" not in data:
+        kind = "functions" if carries else "files"
+        reason = "its functions know the samples" if carries else "DLSpec's datasets are files that the functions read"
+        notes.imply(data, "format", kind, place, reason)
+    if "version" not in data and carries:
+        notes.imply(data, "version", "1.0.0", data.place, "is taken: V2's dataset manifests carry none")
+    known = (*_COMMON, *_DATASET)
+    mend_keys(data, known, notes)
+    if any(key not in known for key in data):
+        keep_unknown(data, known, attributes_of(data), notes)
+    mend_value(data, "task", {**v2.TASKS, **_TASKS}, notes)
+    return data
+
+
+_DATASET = (
+    "task",
+    "format",
+    "sources",
+    "include",
+    "labels",
+    "classes_url",
+    "classes_checksum",
+    "shape",
+    "size",
+    "init",
+    "load",
+    "unload",
+)
+
+
+def _name_from_id(data: SourceMap, notes: Notes) -> None:
+    """Every manifest has a name and a version; where DLSpec gives an id only, that is the name."""
+    v1.settle_name(data, notes)
+    if data.get("name") is None and isinstance(data.get("id"), str):
+        take(data, "name")
+        word = "".join(letter if letter.isalnum() or letter in "._+-" else "-" for letter in data["id"]).strip("-._+")
+        notes.imply(data, "name", word or "unnamed", data.places["id"], "is taken from the id")
+    if (
+        data.get("version") is None
+        and "name" in data
+        and ("cpu" in data or "gpu" in data or "setup" in data or "memory" in data)
+    ):
+        take(data, "version")
+        notes.imply(data, "version", "1.0.0", data.place, "is taken: DLSpec's hardware manifests carry none")
+
+
+def _merge(data: SourceMap, key: str) -> None:
+    """A list of one-key mappings says the same as one mapping."""
+    parts = data.get(key)
+    if not isinstance(parts, SourceList) or not all(isinstance(part, SourceMap) for part in parts):
+        return
+    merged = SourceMap()
+    merged.place = data.places[key]
+    for part in parts:
+        for name in list(part):
+            if name in merged:
+                return  # the same constraint twice: the schema will say that a mapping is expected
+            part.move(name, merged)
+    data[key] = merged

@@ -1,0 +1,55 @@
+"""The one schema that every manifest becomes, a file for each kind. A sentence under each field documents it everywhere."""
+
+from mlmodelscope.manifest.schema.dataset import DatasetManifest, DatasetSource, Labels
+from mlmodelscope.manifest.schema.function import EmbeddedFunction
+from mlmodelscope.manifest.schema.hardware import Cpu, Gpu, HardwareManifest
+from mlmodelscope.manifest.schema.log import CurvePoint, ExpectedOutputs, Measured, ReferenceLog
+from mlmodelscope.manifest.schema.model import (
+    Claim,
+    DatasetReference,
+    Framework,
+    Images,
+    Input,
+    ModelManifest,
+    Output,
+    Source,
+    Step,
+)
+from mlmodelscope.manifest.schema.part import Manifest, Part
+from mlmodelscope.manifest.schema.software import SoftwareManifest, Stack
+
+KINDS: dict[str, type[Manifest]] = {
+    "model": ModelManifest,
+    "dataset": DatasetManifest,
+    "software": SoftwareManifest,
+    "hardware": HardwareManifest,
+    "log": ReferenceLog,
+}
+
+__all__ = [
+    "KINDS",
+    "Claim",
+    "Cpu",
+    "CurvePoint",
+    "DatasetManifest",
+    "DatasetReference",
+    "DatasetSource",
+    "EmbeddedFunction",
+    "ExpectedOutputs",
+    "Framework",
+    "Gpu",
+    "HardwareManifest",
+    "Images",
+    "Input",
+    "Labels",
+    "Manifest",
+    "Measured",
+    "ModelManifest",
+    "Output",
+    "Part",
+    "ReferenceLog",
+    "SoftwareManifest",
+    "Source",
+    "Stack",
+    "Step",
+]

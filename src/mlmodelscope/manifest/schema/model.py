@@ -1,0 +1,233 @@
+"""How to run a model exactly as its owner does."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+
+from mlmodelscope.manifest.schema.function import EmbeddedFunction, Postprocess, Preprocess, Run
+from mlmodelscope.manifest.schema.part import (
+    LOOSE_TEXT,
+    ChecksumText,
+    ConstraintText,
+    Items,
+    Manifest,
+    Name,
+    Part,
+    Reference,
+    text_as_written,
+)
+from mlmodelscope.manifest.schema.task import Task
+
+
+class Step(Part):
+    """One operation with every parameter explicit."""
+
+    name: str
+    parameters: dict[str, Any]
+
+
+class Framework(Part):
+    """The framework that runs the model."""
+
+    name: Annotated[str, Field(min_length=1, description="Name of the framework, for example `onnxruntime`.")]
+    version: Annotated[ConstraintText, Field(description="Which versions will do, for example `^1.x`.")] = "*"
+
+
+class Images(Part):
+    """Container images for one architecture."""
+
+    cpu: Annotated[str | None, Field(description="Image for CPU evaluation.")] = None
+    gpu: Annotated[str | None, Field(description="Image for GPU evaluation.")] = None
+
+
+ElementType = Literal[
+    "float32",
+    "float16",
+    "float64",
+    "bfloat16",
+    "uint8",
+    "int8",
+    "uint16",
+    "int16",
+    "uint32",
+    "int32",
+    "uint64",
+    "int64",
+    "bool",
+    "string",
+]
+InputType = Literal["image", "tensor", "text", "audio", "video", "table", "general"]
+OutputType = Literal[
+    "probability",
+    "logits",
+    "boxes",
+    "classes",
+    "scores",
+    "masks",
+    "keypoints",
+    "image",
+    "text",
+    "audio",
+    "tensor",
+    "general",
+]
+LayerName = Annotated[
+    str | int | None,
+    Field(description="Name or number of the layer; may be left out where there is only one."),
+]
+
+
+class Input(Part):
+    """One input of the model and what happens to a sample before it gets there."""
+
+    type: Annotated[InputType, Field(description="Modality of the input.")]
+    layer_name: LayerName = None
+    element_type: Annotated[ElementType, Field(description="Element type of the tensor that the model takes.")] = (
+        "float32"
+    )
+    description: Annotated[str | None, Field(description="What the input is.")] = None
+    processing: Annotated[Items[Step], Field(description="Pre-processing steps, executed in the order written.")] = ()
+    shape: Annotated[Items[int] | None, Field(description="Shape of the tensor; -1 stands for an open size.")] = None
+    attributes: Annotated[dict[str, Any], Field(description="Anything else worth keeping.")] = {}
+
+
+class Output(Part):
+    """One output of the model and how it becomes answers."""
+
+    type: Annotated[
+        OutputType,
+        Field(
+            description="What the tensor holds. Scores over classes are a `probability` that sums to 1, or raw "
+            "`logits`; a detector has `boxes`, `classes` and `scores`, a segmentation `masks`."
+        ),
+    ]
+    layer_name: LayerName = None
+    element_type: Annotated[ElementType, Field(description="Element type of the output tensor.")] = "float32"
+    description: Annotated[str | None, Field(description="What the output is.")] = None
+    processing: Annotated[Items[Step], Field(description="Post-processing steps, executed in the order written.")] = ()
+    features_url: Annotated[
+        Reference | None, Field(description="File with one class name a line, in output order.")
+    ] = None
+    features_checksum: Annotated[ChecksumText | None, Field(description="Checksum of that file.")] = None
+    label_offset: Annotated[
+        int,
+        Field(
+            ge=-10000,
+            le=10000,
+            description="Output number of the dataset's class 0; 1 where 0 is a background class.",
+        ),
+    ] = 0
+    shape: Annotated[Items[int] | None, Field(description="Shape of the tensor; -1 stands for an open size.")] = None
+    attributes: Annotated[dict[str, Any], Field(description="Anything else worth keeping.")] = {}
+
+
+class Source(Part):
+    """Where the model's files are: one file, a folder, or a graph and its weights."""
+
+    graph_path: Annotated[
+        Reference, Field(description="The model file or folder, or the graph where weights are apart.")
+    ]
+    graph_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the graph file or folder.")] = None
+    weights_path: Annotated[Reference | None, Field(description="The weights, where they are a file of their own.")] = (
+        None
+    )
+    weights_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the weights.")] = None
+    weights_key: Annotated[
+        str | None, Field(description="Key of the tensors inside a checkpoint, for example `state_dict`.")
+    ] = None
+
+
+class DatasetReference(Part):
+    """A dataset by name."""
+
+    name: Annotated[str, Field(description="Name of the dataset.")]
+    version: Annotated[ConstraintText, Field(description="Version constraint.")] = "*"
+
+
+class Claim(Part):
+    """A published number."""
+
+    metric: Annotated[Name, Field(description="What was measured, for example `top1`.")]
+    value: Annotated[
+        str,
+        BeforeValidator(text_as_written),
+        AfterValidator(lambda text: _number_text(text)),
+        LOOSE_TEXT,
+        Field(description="The number as published, in percent, with its digits: `75.10` claims more than `75.1`."),
+    ]
+    dataset: Annotated[str | None, Field(description="Dataset that the number was measured on.")] = None
+    source: Annotated[str | None, Field(description="Where it was published.")] = None
+
+
+def _number_text(text: str) -> str:
+    if not re.fullmatch(r"\d{1,6}(\.\d{1,10})?", text):
+        raise ValueError("expected a number such as 75.1")
+    return text
+
+
+class ModelManifest(Manifest):
+    """How to run a model exactly as its owner does."""
+
+    task: Annotated[Task, Field(description="What the model does.")]
+    job_type: Annotated[
+        Literal["inference", "training"],
+        Field(description="Whether a trained model is run, or one is trained."),
+    ] = "inference"
+    framework: Annotated[
+        Framework | None,
+        Field(description="Framework and version constraint; may be left to the software manifest."),
+    ] = None
+    container: Annotated[dict[str, Images], Field(description="Container images by architecture.")] = {}
+    envvars: Annotated[dict[str, str], Field(description="Environment variables that the framework needs.")] = {}
+    system_requirements: Annotated[
+        Items[Literal["cpu", "gpu", "fpga", "tpu"]],
+        Field(description="Kinds of processor that the task cannot do without."),
+    ] = ()
+    inputs: Annotated[Items[Input], Field(description="The model's inputs.")] = ()
+    outputs: Annotated[Items[Output], Field(description="The model's outputs.")] = ()
+    source: Annotated[Source | None, Field(description="The model's files.")] = None
+    setup: Annotated[
+        str | None,
+        Field(description="Python that is executed once before any function; what it defines, the functions see."),
+    ] = None
+    preprocess: Annotated[
+        Preprocess | None,
+        Field(description="Python `fun(ctx, data)` in place of the inputs' processing: from samples to tensors."),
+    ] = None
+    run: Annotated[Run | None, Field(description="Python `fun(ctx, data)` in place of the framework's own call.")] = (
+        None
+    )
+    postprocess: Annotated[
+        Postprocess | None,
+        Field(description="Python `fun(ctx, data)` in place of the outputs' processing: from tensors to answers."),
+    ] = None
+    hyperparameters: Annotated[
+        dict[str, Any], Field(description="Numbers and words that the functions get as `ctx['hyperparameters']`.")
+    ] = {}
+    dataset: Annotated[str | None, Field(description="Dataset manifest to use when none is named.")] = None
+    software: Annotated[str | None, Field(description="Software manifest to use when none is named.")] = None
+    hardware: Annotated[str | None, Field(description="Hardware manifest to use when none is named.")] = None
+    training_dataset: Annotated[DatasetReference | None, Field(description="What the model was trained on.")] = None
+    claims: Annotated[Items[Claim], Field(description="Published numbers that can be checked.")] = ()
+
+    @property
+    def functions(self) -> dict[str, EmbeddedFunction]:
+        """The code that this manifest would run, in the order of its execution."""
+        setup = EmbeddedFunction(code=self.setup, function="setup") if self.setup is not None else None
+        stages = {"setup": setup, "preprocess": self.preprocess, "run": self.run, "postprocess": self.postprocess}
+        return {name: function for name, function in stages.items() if function is not None}
+
+    @model_validator(mode="after")
+    def _can_run(self) -> ModelManifest:
+        if self.run is None:
+            for field in ("inputs", "outputs", "source"):
+                if not getattr(self, field):
+                    raise ValueError(
+                        f"the key `{field}` is missing: without the function `run` the model's own is needed"
+                    )
+            if self.job_type == "training":
+                raise ValueError("a training task needs the function `run`")
+        return self

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from mlmodelscope import Options, Settings, Store
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.evaluation import plan_evaluation
+from mlmodelscope.preparation import find_aspects, plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_machine
 from mlmodelscope.record.journal import Entry, Journal
@@ -61,7 +61,7 @@ def make_record(place: Path, settings: Settings) -> Record:
     model.write_text(json.dumps({"classes": CLASSES}))
     folder = material.write_images(place / "images", 1, material.thumbnail)
     manifests = material.model_manifest(model, "fake", {"decode": None}), material.dataset_manifest(folder)
-    plan = plan_evaluation(*manifests, Options(), ArtifactStore(settings))
+    plan = plan_aspects(find_aspects(*manifests), Options(), ArtifactStore(settings), settings)
     return Record(
         id=new_record_id(),
         status="running",

@@ -5,6 +5,8 @@ MLModelScopeError            anything we foresaw; the CLI prints it without a tr
 ├── ManifestError            what the author wrote cannot be right; carries file, line, column
 ├── VersionError             not a version, or not a version constraint
 ├── PlanError                the request cannot be met; says by which constraint
+├── TrustError               other people's code would have to run, and nobody said that it may
+├── SetupError               the machine could not be set up as its manifest says
 ├── ArtifactError            a file could not be fetched, opened or trusted
 │   ├── ChecksumError        the bytes are not the ones that were promised
 │   └── OfflineError         the network would be needed and may not be used
@@ -76,6 +78,14 @@ class VersionError(MLModelScopeError):
 
 
 class PlanError(MLModelScopeError):
+    pass
+
+
+class TrustError(MLModelScopeError):
+    pass
+
+
+class SetupError(MLModelScopeError):
     pass
 
 

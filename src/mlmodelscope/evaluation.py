@@ -6,36 +6,43 @@ import errno
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mlmodelscope import __version__
+from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.labels import read_classes
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
-from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError
-from mlmodelscope.manifest.catalog import find_dataset, find_model
-from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource, ModelManifest
-from mlmodelscope.plan.make import Pins, make_plan
+from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError, UsageError
+from mlmodelscope.manifest import schema
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.preparation import (
+    DatasetSource,
+    HardwareSource,
+    ModelSource,
+    SoftwareSource,
+    find_aspects,
+    plan_aspects,
+)
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_machine
+from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.site import Site, provision
-from mlmodelscope.provision.stack import describe_current, worker_digest
+from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.journal import Entry, Journal, has_answers
 from mlmodelscope.record.record import Record, StackRecord, new_record_id
 from mlmodelscope.record.samples import rows_of
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.summary import Summary, summarise_latency
 from mlmodelscope.settings import Settings
-from mlmodelscope.types import Checksum
 from mlmodelscope.worker.client import Answers, Batch, Latency, Worker
 from mlmodelscope.worker.process import WorkerDied
 from mlmodelscope.worker.steady import SteadyRun
 
-__all__ = ["Options", "Watcher", "evaluate", "plan_evaluation", "predict"]
+__all__ = ["Options", "Watcher", "evaluate", "predict"]
 
 
 _OPEN_ATTEMPTS = 3
@@ -54,34 +61,36 @@ class Watcher:
 
     def answered(self, done: int, total: int, failed: int) -> None: ...
 
-
-def plan_evaluation(
-    model: str | Path | ModelManifest,
-    dataset: str | Path | DatasetManifest,
-    options: Options,
-    artifacts: ArtifactStore,
-) -> Plan:
-    """Manifests, pins and this interpreter's stack become a plan."""
-    model_manifest, dataset_manifest = find_model(model), find_dataset(dataset)
-    pins = _pin(_references(model_manifest) + _references(dataset_manifest), artifacts)
-    return make_plan(model_manifest, dataset_manifest, options, describe_current(), pins)
+    def trained(self, progress: float, metrics: dict[str, float]) -> None: ...
 
 
 def evaluate(
-    model: str | Path | ModelManifest,
-    dataset: str | Path | DatasetManifest,
+    model: ModelSource,
+    dataset: DatasetSource | None = None,
     options: Options | None = None,
     *,
+    software: SoftwareSource | None = None,
+    hardware: HardwareSource | None = None,
+    trust: bool = False,
     settings: Settings | None = None,
     again: bool = False,
     watcher: Watcher | None = None,
 ) -> Record:
-    """Evaluate a model on a dataset and keep the record; the same plan again answers from the store."""
+    """Evaluate a model on a dataset and keep the record; the same plan again answers from the store.
+
+    `trust` lets code in the manifests run for this once.
+    """
     settings = settings or Settings.from_environment()
     watcher = watcher or Watcher()
     artifacts = ArtifactStore(settings, watcher.downloading)
-    plan = plan_evaluation(model, dataset, options or Options(), artifacts)
-    with _storage_errors(settings.home):
+    aspects = find_aspects(model, dataset, software, hardware)
+    if aspects.model.job_type == "training":
+        raise UsageError(
+            f"{aspects.model.name} describes a training, not an evaluation",
+            hint=f"mlmodelscope train {aspects.model.file or aspects.model.name}",
+        )
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
+    with storage_errors(settings.home):
         store = Store(settings)
         try:
             return _evaluate_once(plan, store, artifacts, again, watcher)
@@ -126,7 +135,7 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
 
 def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:
     plan = record.plan
-    dataset = open_dataset(plan.dataset, artifacts)
+    dataset = _open_dataset(plan, artifacts)
     batches = cut_batches(dataset, plan)
     folder = store.folder(record.id)
     folder.mkdir(parents=True, exist_ok=True)
@@ -135,7 +144,9 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
         if journal.batches:
             watcher.resuming(record, journal.batches * plan.scenario.batch_size, len(dataset.samples))
         if journal.batches < len(batches) or record.latency is None:
-            site = provision(plan, artifacts)
+            if plan.setup is not None:
+                record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
+            site = provision_site(plan, artifacts)
             record, worker = _open(record, site, dataset, store, artifacts, watcher)
             with worker:
                 started = time.monotonic()
@@ -145,6 +156,21 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
         return _finish(record, journal, dataset, store)
     finally:
         journal.close()
+
+
+def provision_site(plan: Plan, artifacts: ArtifactStore) -> Site:
+    """Everything the plan needs; its functions also get the names of the model's classes."""
+    site = provision(plan, artifacts)
+    if not plan.functions or plan.output.names is None:
+        return site
+    return replace(site, features=tuple(read_classes(Path(site.other_files["features"]))))
+
+
+def _open_dataset(plan: Plan, artifacts: ArtifactStore) -> Dataset:
+    if not plan.dataset.is_known_by_functions:
+        return open_dataset(plan.dataset, artifacts)
+    with Worker(provision_site(plan, artifacts), plan) as worker:  # only the manifest's own code can count its samples
+        return numbered(plan.dataset, worker.opened["count"])
 
 
 def _open(
@@ -215,6 +241,7 @@ def _entry(answers: Answers) -> Entry:
         answers.errors,
         answers.run_ns,
         answers.improbable,
+        answers.answers,
     )
 
 
@@ -262,30 +289,8 @@ def class_names(plan: Plan, dataset: Dataset, outputs: int | None, artifacts: Ar
     )
 
 
-def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
-    """Every file that a manifest names, with its checksum."""
-    if isinstance(manifest, ModelManifest):
-        source = manifest.source
-        pairs = [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
-        pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs]
-    else:
-        pairs = [(manifest.classes_url, manifest.classes_checksum)]
-        for place in manifest.sources:
-            pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
-    return [(url, checksum) for url, checksum in pairs if url]
-
-
-def _pin(references: list[tuple[str, str | None]], artifacts: ArtifactStore) -> Pins:
-    """sha256 of the files whose manifests give none or another checksum: they must be fetched to be known."""
-    return {
-        url: artifacts.fetch(url, checksum).sha256
-        for url, checksum in references
-        if checksum is None or Checksum.parse(checksum).algorithm != "sha256"
-    }
-
-
 @contextmanager
-def _storage_errors(home: Path) -> Iterator[None]:
+def storage_errors(home: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -306,24 +311,27 @@ class Prediction:
     names: tuple[str, ...]
     scores: tuple[float, ...]
     error: str | None
+    answer: str | None = None
+    """The answer as JSON, where it is no list of classes."""
 
 
 def predict(
-    model: str | Path | ModelManifest,
+    model: ModelSource,
     images: Sequence[str | Path],
     options: Options | None = None,
     *,
+    software: SoftwareSource | None = None,
+    trust: bool = False,
     settings: Settings | None = None,
     watcher: Watcher | None = None,
 ) -> list[Prediction]:
     """What a model says of some images: files or URLs. Nothing is recorded."""
     settings = settings or Settings.from_environment()
     artifacts = ArtifactStore(settings, (watcher or Watcher()).downloading)
-    manifest = find_model(model)
-    pins = _pin(_references(manifest), artifacts)
-    plan = make_plan(manifest, _LOOSE_IMAGES, options or Options(), describe_current(), pins)
+    aspects = find_aspects(model, _LOOSE_IMAGES, software)
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
     contents = [artifacts.fetch(str(image)).path for image in images]
-    site = provision(plan, artifacts)
+    site = provision_site(plan, artifacts)
     samples = [Sample(str(index), {"file": str(path)}, "", None) for index, path in enumerate(contents)]
     with Worker(site, plan) as worker:
         names = class_names(plan, Dataset([], []), worker.classes, artifacts)
@@ -339,16 +347,17 @@ def predict(
             tuple(names[number] if 0 <= number < len(names) else str(number) for number in row.classes),
             row.scores,
             row.error,
+            row.answer,
         )
         for image, row in zip(images, rows, strict=True)
     ]
 
 
 # Single images are a dataset of their own, without labels and without files to fetch.
-_LOOSE_IMAGES = DatasetManifest(
+_LOOSE_IMAGES = schema.DatasetManifest(
     name="images",
     version="1.0.0",
-    task="classification",
+    task="general",
     format="list",
-    sources=(DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
+    sources=(schema.DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
 )

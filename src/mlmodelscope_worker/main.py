@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, batches, close
-    worker -> host   opened, prepared, latency, answers, refused
+    host -> worker   open, prepare, latency, batches, train, close
+    worker -> host   opened, prepared, latency, answers, progress, trained, refused
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -15,6 +15,7 @@ import threading
 import traceback
 
 from . import __version__, environment
+from .clock import nanoseconds
 from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
@@ -22,7 +23,7 @@ from .predictor import ModelError
 from .protocol import Closed, connect
 from .scenario.offline import Batch, Offline, describe_failure
 from .scenario.single_stream import measure_latency
-from .session import Session, alike
+from .session import alike, open_session
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError)
 
@@ -93,7 +94,7 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "batches")
+    REQUESTS = ("open", "prepare", "latency", "batches", "train")
 
     def __init__(self, channel):
         self._channel = channel
@@ -102,7 +103,7 @@ class Desk(object):
 
     def open(self, header, buffers):
         self.close()
-        self.session = Session(header["task"])
+        self.session = open_session(header["task"])
         gc.collect()
         getattr(gc, "freeze", gc.collect)()  # what is loaded stays: the collector need not look at it each time
         self._channel.send(describe_session(self.session))
@@ -121,6 +122,9 @@ class Desk(object):
             self._offline = Offline(session.prepare, session.infer, outbox, header["threads"], lanes)
         self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in header["batches"]])
 
+    def train(self, header, buffers):
+        self._channel.send(train(self._channel, self.session, header))
+
     def close(self):
         if self._offline is not None:
             self._offline.finish()
@@ -137,6 +141,7 @@ def describe_session(session):
         "inputs": [tensor.describe() for tensor in session.predictor.inputs],
         "outputs": [tensor.describe() for tensor in session.predictor.outputs],
         "output": session.output,
+        "count": getattr(session, "count", None),
         "environment": environment.describe(),
     }
 
@@ -157,8 +162,33 @@ def send_tensors(channel, session, samples, buffers):
     channel.send({"do": "prepared", "tensors": shapes, "errors": errors}, content)
 
 
+def probe_functions(session, header):
+    """The same for a manifest's own functions; samples that they cannot take are found out in the evaluation."""
+    samples = header["samples"][: session.batch_size]
+    try:
+        warm_up, raw = session.measure(samples, header["warm_up_runs"], header["max_runs"], header["budget_s"])
+    except Exception:
+        warm_up, raw = [], []
+    return {"do": "latency", "batch_size": len(samples), "warm_up_ns": warm_up, "raw_ns": raw}
+
+
+def train(channel, session, header):
+    """Run a training task, telling the host how it goes."""
+    from .output.answer import plain
+
+    def report(progress, **metrics):
+        values = {name: float(value) for name, value in metrics.items()}
+        channel.send({"do": "progress", "progress": float(progress), "metrics": values})
+
+    start = nanoseconds()
+    result = session.train(header["data"], report)
+    return {"do": "trained", "result": plain(result), "train_ns": nanoseconds() - start}
+
+
 def probe_latency(session, header, buffers):
     """Time the predictor alone on a batch of the first samples that can be prepared and go together."""
+    if hasattr(session, "measure"):
+        return probe_functions(session, header)
     tensors = []
     for sample in header["samples"]:
         try:

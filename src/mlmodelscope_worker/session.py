@@ -124,6 +124,15 @@ class Session(object):
         self.predictor.close()
 
 
+def open_session(task):
+    """The manifest's own functions, where it has any; the declared steps otherwise."""
+    if task.get("functions"):
+        from .function_session import FunctionSession
+
+        return FunctionSession(task)
+    return Session(task)
+
+
 def alike(tensor, other):
     return tensor.shape == other.shape and tensor.dtype == other.dtype
 

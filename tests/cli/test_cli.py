@@ -176,7 +176,7 @@ def test_predict_fails_when_an_image_does(run: Run) -> None:
     [
         (("evaluate", "efficientnet-lite9", "imagenet-70"), 2, "did you mean `efficientnet-lite"),
         (("evaluate", "efficientnet-lite0@^9", "imagenet-70"), 2, "no version of efficientnet-lite0 satisfies ^9"),
-        (("evaluate", "toy.yml", "toy.yml"), 2, "is the manifest of a model, not of a dataset"),
+        (("evaluate", "toy.yml", "toy.yml"), 2, "is a model manifest, not a dataset manifest"),
         (("evaluate", "none.yml", "pictures.yml"), 1, "there is no such file"),
         (("evaluate", "toy.yml", "pictures.yml", "--batch-size", "0"), 2, "--batch-size"),
         (("evaluate", "toy.yml", "pictures.yml", "--option", "speed"), 2, "KEY=VALUE"),

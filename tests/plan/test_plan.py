@@ -170,13 +170,13 @@ def test_a_file_without_a_known_digest_cannot_be_planned() -> None:
 def test_a_local_file_changes_the_plan_when_its_bytes_change(
     settings: Any, make_model: Callable[..., ModelManifest], make_dataset: Any, make_pictures: Any
 ) -> None:
-    from mlmodelscope.evaluation import plan_evaluation
+    from mlmodelscope.preparation import find_aspects, plan_aspects
     from mlmodelscope.provision.artifact import ArtifactStore
 
     folder: Path = make_pictures()
     model, dataset = make_model(), make_dataset(folder)
-    before = plan_evaluation(model, dataset, Options(), ArtifactStore(settings)).digest
-    assert plan_evaluation(model, dataset, Options(), ArtifactStore(settings)).digest == before
+    before = plan_aspects(find_aspects(model, dataset), Options(), ArtifactStore(settings), settings).digest
+    assert plan_aspects(find_aspects(model, dataset), Options(), ArtifactStore(settings), settings).digest == before
     picture = next(folder.rglob("*.png"))
     picture.write_bytes(picture.read_bytes() + b"\0")
-    assert plan_evaluation(model, dataset, Options(), ArtifactStore(settings)).digest != before
+    assert plan_aspects(find_aspects(model, dataset), Options(), ArtifactStore(settings), settings).digest != before

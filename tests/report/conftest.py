@@ -87,7 +87,7 @@ def keep(settings: Settings) -> Callable[..., Record]:
         store.add(record)
         table = TableWriter(store.folder(record.id) / "samples.parquet", SAMPLES)
         for row in rows:
-            table.add(*row)
+            table.add(*row, None)
         table.finish()
         return record
 

@@ -16,9 +16,10 @@ import pytest
 import mlmodelscope_worker
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import WorkerError
-from mlmodelscope.evaluation import cut_batches, plan_evaluation
+from mlmodelscope.evaluation import cut_batches
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.preparation import find_aspects, plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.settings import Settings
@@ -249,7 +250,7 @@ def planned(
     artifacts = ArtifactStore(settings, lambda *_: None)
 
     def plan(batch_size: int) -> tuple[Site, Plan, list]:
-        made = plan_evaluation(model, dataset, Options(batch_size=batch_size), artifacts)
+        made = plan_aspects(find_aspects(model, dataset), Options(batch_size=batch_size), artifacts, settings)
         return provision(made, artifacts), made, open_dataset(made.dataset, artifacts)
 
     return plan

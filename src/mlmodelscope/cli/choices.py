@@ -12,11 +12,20 @@ if TYPE_CHECKING:
     from mlmodelscope.plan.options import Options
 
 ModelName = Annotated[
-    str, typer.Argument(help="A model's name, name@constraint, or the path of its manifest.", metavar="MODEL")
+    str,
+    typer.Argument(help="A model's name, name@constraint, id or digest, or the path of its manifest.", metavar="MODEL"),
 ]
 DatasetName = Annotated[
-    str, typer.Argument(help="A dataset's name, name@constraint, or the path of its manifest.", metavar="DATASET")
+    str | None,
+    typer.Argument(
+        help="A dataset's name, name@constraint, id or digest, or the path of its manifest; by default the one that "
+        "the model names.",
+        metavar="DATASET",
+    ),
 ]
+SoftwareName = Annotated[str | None, typer.Option("--software", help="A software manifest, by name or path.")]
+HardwareName = Annotated[str | None, typer.Option("--hardware", help="A hardware manifest, by name or path.")]
+Trust = Annotated[bool, typer.Option("--trust", help="Let the code in the manifests run, this once.")]
 BatchSize = Annotated[int, typer.Option(help="Samples that the model gets at once.", min=1)]
 Threads = Annotated[int, typer.Option(help="Threads inside one call of the framework.", min=1)]
 Limit = Annotated[int | None, typer.Option(help="Take only so many samples.", min=1)]
@@ -47,11 +56,11 @@ def make_options(
         stratified=stratified,
         seed=seed,
         top_k=top_k,
-        predictor_options=dict(_pair(text) for text in predictor_options or ()),
+        predictor_options=dict(pair(text) for text in predictor_options or ()),
     )
 
 
-def _pair(text: str) -> tuple[str, Any]:
+def pair(text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
         raise UsageError(f"`{text}` is not of the form KEY=VALUE")

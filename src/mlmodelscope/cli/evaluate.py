@@ -10,13 +10,16 @@ import typer
 from mlmodelscope.cli.choices import (
     BatchSize,
     DatasetName,
+    HardwareName,
     Limit,
     ModelName,
     PredictorOption,
     Seed,
+    SoftwareName,
     Stratified,
     Threads,
     TopK,
+    Trust,
     make_options,
 )
 from mlmodelscope.cli.terminal import (
@@ -38,7 +41,9 @@ if TYPE_CHECKING:
 @verb
 def evaluate(
     model: ModelName,
-    dataset: DatasetName,
+    dataset: DatasetName = None,
+    software: SoftwareName = None,
+    hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
     limit: Limit = None,
@@ -48,6 +53,7 @@ def evaluate(
     option: PredictorOption = None,
     again: Annotated[bool, typer.Option("--again", help="Run even if the same plan has a record.")] = False,
     report: Annotated[Path | None, typer.Option(help="Also write the HTML report to this file.")] = None,
+    trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> int:
@@ -60,7 +66,17 @@ def evaluate(
 
     options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
     with TerminalWatcher() as watcher:
-        record = run(model, dataset, options, settings=settings(offline), again=again, watcher=watcher)
+        record = run(
+            model,
+            dataset,
+            options,
+            software=software,
+            hardware=hardware,
+            trust=trust,
+            settings=settings(offline),
+            again=again,
+            watcher=watcher,
+        )
     if report is not None:
         from mlmodelscope.cli.report import write
 

@@ -4,7 +4,24 @@ from __future__ import annotations
 
 import typer
 
-from mlmodelscope.cli import check, datasets, doctor, evaluate, models, plan, predict, records, report, schema
+from mlmodelscope.cli import (
+    check,
+    convert,
+    datasets,
+    doctor,
+    evaluate,
+    log,
+    models,
+    plan,
+    predict,
+    records,
+    replay,
+    report,
+    schema,
+    show,
+    train,
+    trust,
+)
 
 app = typer.Typer(
     name="mlmodelscope",
@@ -31,8 +48,14 @@ app.command("models")(models.models)
 app.command("datasets")(datasets.datasets)
 app.command("schema")(schema.schema)
 app.command("check")(check.check)
+app.command("show")(show.show)
+app.command("convert")(convert.convert)
+app.command("trust")(trust.trust)
 app.command("predict")(predict.predict)
 app.command("plan")(plan.plan)
 app.command("evaluate")(evaluate.evaluate)
+app.command("train")(train.train)
 app.add_typer(records.app, name="records")
 app.command("report")(report.report)
+app.command("log")(log.log)
+app.command("replay")(replay.replay)

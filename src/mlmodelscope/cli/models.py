@@ -25,7 +25,7 @@ def models(
         ("task", "framework", "claims"),
         lambda manifest: (
             manifest.task,
-            f"{manifest.framework.name} {manifest.framework.version}",
+            f"{manifest.framework.name} {manifest.framework.version}" if manifest.framework else "",
             ", ".join(f"{claim.metric} {claim.value} %" for claim in manifest.claims),
         ),
         as_json,

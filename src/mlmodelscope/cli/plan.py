@@ -9,10 +9,12 @@ import typer
 from mlmodelscope.cli.choices import (
     BatchSize,
     DatasetName,
+    HardwareName,
     Limit,
     ModelName,
     PredictorOption,
     Seed,
+    SoftwareName,
     Stratified,
     Threads,
     TopK,
@@ -24,7 +26,9 @@ from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, ver
 @verb
 def plan(
     model: ModelName,
-    dataset: DatasetName,
+    dataset: DatasetName = None,
+    software: SoftwareName = None,
+    hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
     limit: Limit = None,
@@ -37,11 +41,13 @@ def plan(
     as_json: AsJson = True,
 ) -> None:
     """Print the plan of an evaluation: every default resolved, every file by its digest."""
-    from mlmodelscope.evaluation import plan_evaluation
+    from mlmodelscope.preparation import find_aspects, plan_aspects
     from mlmodelscope.provision.artifact import ArtifactStore
 
     options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
-    made = plan_evaluation(model, dataset, options, ArtifactStore(settings(offline)))
+    found = settings(offline)
+    aspects = find_aspects(model, dataset, software, hardware)
+    made = plan_aspects(aspects, options, ArtifactStore(found), found, trust=True)  # nothing is run
     if digest:
         print(made.digest)
     else:

@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from mlmodelscope.cli.choices import BatchSize, ModelName, PredictorOption, Threads, TopK, make_options
+from mlmodelscope.cli.choices import (
+    BatchSize,
+    ModelName,
+    PredictorOption,
+    SoftwareName,
+    Threads,
+    TopK,
+    Trust,
+    make_options,
+)
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
 
 
@@ -19,6 +28,8 @@ def predict(
     threads: Threads = 1,
     top_k: TopK = 5,
     option: PredictorOption = None,
+    software: SoftwareName = None,
+    trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> int:
@@ -28,7 +39,9 @@ def predict(
 
     options = make_options(batch_size, threads, None, False, 0, top_k, option)
     with TerminalWatcher() as watcher:
-        predictions = run(model, images, options, settings=settings(offline), watcher=watcher)
+        predictions = run(
+            model, images, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
+        )
     if as_json:
         print_json([asdict(prediction) for prediction in predictions])
         return int(any(prediction.error for prediction in predictions))
@@ -39,6 +52,8 @@ def predict(
         out.print(f"[bold]{escape(prediction.image)}[/bold]", soft_wrap=True)
         if prediction.error:
             out.print(f"  [red]failed:[/red] {escape(prediction.error)}")
+        if prediction.answer:
+            out.print(f"  {escape(prediction.answer)}", soft_wrap=True)
         best = max(prediction.scores, default=0) or 1
         probabilities = all(0 <= score <= 1 for score in prediction.scores)
         for name, score in zip(prediction.names, prediction.scores, strict=True):

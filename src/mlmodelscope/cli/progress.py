@@ -82,3 +82,12 @@ class TerminalWatcher(Watcher):
             self._task = self._samples.add_task("samples", total=total, rate="")
         speed = self._samples.tasks[0].speed
         self._samples.update(self._task, completed=done, rate=f"{speed:.0f}/s" if speed else "")
+
+    def trained(self, progress: float, metrics: dict[str, float]) -> None:
+        if self._quiet:
+            return
+        self._show(self._samples)
+        if self._task is None:
+            self._task = self._samples.add_task("training", total=100, rate="")
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in metrics.items())
+        self._samples.update(self._task, completed=round(100 * progress), rate=shown)

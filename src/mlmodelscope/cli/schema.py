@@ -13,6 +13,9 @@ from mlmodelscope.cli.terminal import AsJson, print_json, verb
 class Kind(StrEnum):
     model = "model"
     dataset = "dataset"
+    software = "software"
+    hardware = "hardware"
+    log = "log"
     plan = "plan"
     record = "record"
 

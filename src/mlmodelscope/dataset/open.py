@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlmodelscope.dataset.arrays import read_arrays
 from mlmodelscope.dataset.cifar import read_cifar10, read_cifar100
 from mlmodelscope.dataset.classes import class_words, read_classes, to_number
+from mlmodelscope.dataset.files import read_files
 from mlmodelscope.dataset.images import read_folder, read_imagenet, read_list
 from mlmodelscope.dataset.mnist import read_mnist
 from mlmodelscope.dataset.rows import read_rows
@@ -25,6 +26,7 @@ FORMATS: dict[str, Format] = {
     "mnist": read_mnist,
     "arrays": read_arrays,
     "rows": read_rows,
+    "files": read_files,
 }
 _PACKED = ("cifar10", "cifar100", "mnist", "arrays")
 """Formats whose files may be compressed; a label file always may."""
@@ -58,7 +60,11 @@ def _read(source: PlannedSource, dataset: PlannedDataset, artifacts: ArtifactSto
         files = unpack(files, IMAGE_ARRAYS, artifacts)
     prefix = f"{source.name}/" if len(dataset.sources) > 1 else ""
     samples = FORMATS[dataset.format](files, labels, dataset)
-    return [Unlabelled(prefix + one.id, one.content, one.word, one.digest) for one in samples] if prefix else samples
+    if not prefix:
+        return samples
+    return [
+        Unlabelled(prefix + one.id, {**one.content, "source": source.name}, one.word, one.digest) for one in samples
+    ]
 
 
 def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> NamedFile:
@@ -95,7 +101,9 @@ def _label(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)),
+            None
+            if dataset.format == "files"
+            else to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)),
         )
         for index, sample in enumerate(found)
     ]

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.manifest.schema import KINDS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Declaration
 from mlmodelscope_worker.pipeline import STEPS
 
 
 def manifest_schema(kind: str) -> dict[str, Any]:
-    """JSON Schema (2020-12) of a model or dataset manifest."""
-    if kind == "dataset":
-        return _published(DatasetManifest.model_json_schema(by_alias=False), "dataset")
-    schema = ModelManifest.model_json_schema(by_alias=False)
+    """JSON Schema (2020-12) of one kind of manifest."""
+    schema = KINDS[kind].model_json_schema(by_alias=False)
+    if kind != "model":
+        return _published(schema, kind)
     parts = schema["$defs"]
     for layer, steps in (("Input", STEPS), ("Output", OUTPUT_STEPS)):
         allowed = _steps_schema(steps)

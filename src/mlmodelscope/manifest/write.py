@@ -142,6 +142,11 @@ def spell_flow(value: Any) -> str:
 
 
 def _inner(value: Any) -> str:
+    """Inside brackets, where a comma ends a word."""
+    if isinstance(value, str):
+        spelled = spell_text(value)
+        plain = spelled[:1] not in ("'", '"')
+        return "'" + value.replace("'", "''") + "'" if plain and any(mark in value for mark in ",[]{}") else spelled
     return "null" if value is None else spell_flow(value)
 
 
@@ -161,7 +166,7 @@ def spell_text(text: str) -> str:
     if "\n" in spelled:
         spelled = yaml.safe_dump(str(text), default_style='"', width=float("inf"), allow_unicode=True).rstrip("\n")
     quoted = spelled[:1] in ("'", '"')
-    if not quoted and (plain_kind(text) != "str" or any(mark in text for mark in ",[]{}")):
+    if not quoted and plain_kind(text) != "str":
         return "'" + text.replace("'", "''") + "'"
     return spelled
 

@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from mlmodelscope.errors import PlanError, UsageError
-from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
+from mlmodelscope.manifest.schema import (
+    DatasetManifest,
+    Framework,
+    HardwareManifest,
+    Manifest,
+    ModelManifest,
+    SoftwareManifest,
+    Step,
+)
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
+from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import (
     Plan,
     PlannedDataset,
     PlannedFile,
+    PlannedFunction,
     PlannedInput,
+    PlannedManifest,
     PlannedModel,
     PlannedOutput,
     PlannedPredictor,
@@ -47,57 +59,172 @@ Pins = Mapping[str, str]
 
 
 def make_plan(
-    model: ModelManifest, dataset: DatasetManifest, options: Options, stack: StackDescription, pins: Pins
+    model: ModelManifest,
+    dataset: DatasetManifest,
+    options: Options,
+    stack: StackDescription,
+    pins: Pins,
+    *,
+    software: SoftwareManifest | None = None,
+    hardware: HardwareManifest | None = None,
+    machine: MachineFacts | None = None,
 ) -> Plan:
     """Resolve every default and constraint."""
-    if len(model.inputs) != 1 or len(model.outputs) != 1:
-        raise PlanError(
-            f"{model.name} has {len(model.inputs)} inputs and {len(model.outputs)} outputs; "
-            "classification takes one of each"
-        )
-    if model.task != dataset.task:
+    if dataset.task not in (model.task, "general") and model.task != "general":
         raise PlanError(f"{model.name} is for {model.task}, {dataset.name} for {dataset.task}")
-    predictor = find_predictor(model)
-    first_input, output = model.inputs[0], model.outputs[0]
-    steps = _end_in_element_type(first_input.processing, first_input.element_type)
+    _refuse_machine(model, hardware, machine)
+    framework = _framework(model, software)
+    predictor = find_predictor(model, framework) if _needs_framework(model, framework) else None
+    first_input = _plan_input(model)
+    functions = {**_plan_functions(model), **_plan_functions(dataset)}
     return Plan(
         task=model.task,
-        model=PlannedModel(
-            name=model.name,
-            version=model.version,
-            graph=_file(model.source.graph_path, model.source.graph_checksum, pins),
-            weights=_optional_file(model.source.weights_path, model.source.weights_checksum, pins),
-            weights_key=model.source.weights_key,
-        ),
-        input=PlannedInput(layer_name=first_input.layer_name, element_type=first_input.element_type, steps=steps),
-        output=PlannedOutput(
-            layer_name=output.layer_name,
-            steps=output.processing,
-            probabilities=output.type == "probability" or any(step.name == "softmax" for step in output.processing),
-            top_k=options.top_k,
-            label_offset=output.label_offset,
-            names=_optional_file(output.features_url, output.features_checksum, pins),
-        ),
+        job_type=model.job_type,
+        model=_plan_model(model, pins),
+        input=first_input,
+        output=_plan_output(model, options, pins),
         dataset=_plan_dataset(dataset, options, pins),
         predictor=PlannedPredictor(name=predictor, options=_predictor_options(predictor, options)),
-        stack=_plan_stack(model, predictor, steps, stack),
+        stack=_plan_stack(model, framework, predictor, first_input.steps if first_input else (), stack, software),
         scenario=_plan_scenario(options),
         seed=options.seed,
+        functions=functions,
+        context=_context(model) if functions else {},
+        hyperparameters={**model.hyperparameters, **options.hyperparameters},
+        setup=hardware.setup if hardware else None,
         claims=model.claims,
+        manifests=_manifests(model=model, dataset=dataset, software=software, hardware=hardware),
     )
 
 
-def find_predictor(model: ModelManifest) -> str:
+def _refuse_machine(model: ModelManifest, hardware: HardwareManifest | None, machine: MachineFacts | None) -> None:
+    if machine is None:
+        return
+    reasons = unmet(hardware, machine) if hardware else []
+    if "gpu" in model.system_requirements and not machine.gpus:
+        reasons.append(f"{model.name} has `system_requirements: [gpu]`, there is no GPU")
+    for other in ("fpga", "tpu"):
+        if other in model.system_requirements:
+            reasons.append(f"{model.name} has `system_requirements: [{other}]`, which cannot be seen on this machine")
+    if reasons:
+        asked = hardware.reference if hardware else model.reference
+        raise PlanError(f"this machine is not what {asked} asks for\n" + "\n".join(f"- {each}" for each in reasons))
+
+
+def _framework(model: ModelManifest, software: SoftwareManifest | None) -> Framework | None:
+    """What runs the model: the model's own word on it, and where it has none, the software manifest's."""
+    ours, theirs = model.framework, software.framework if software else None
+    if ours and theirs and _word(ours.name) != _word(theirs.name):
+        assert software is not None
+        raise PlanError(f"{model.name} is for {ours.name}, {software.name} brings {theirs.name}")
+    return theirs if theirs and (not ours or ours.version == "*") else ours
+
+
+def _needs_framework(model: ModelManifest, framework: Framework | None) -> bool:
+    """A `run` function may do all by itself; where there are files of a known framework, it gets them loaded."""
+    if model.run is None:
+        return True
+    return model.source is not None and framework is not None and _word(framework.name) in PREDICTORS
+
+
+def _plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
+    source = model.source
+    if source is None:
+        return PlannedModel(name=model.name, version=model.version)
+    return PlannedModel(
+        name=model.name,
+        version=model.version,
+        graph=_file(source.graph_path, source.graph_checksum, pins),
+        weights=_optional_file(source.weights_path, source.weights_checksum, pins),
+        weights_key=source.weights_key,
+    )
+
+
+def _plan_input(model: ModelManifest) -> PlannedInput | None:
+    if model.preprocess is not None:
+        return None
+    if len(model.inputs) != 1:
+        raise PlanError(
+            f"{model.name} has {len(model.inputs)} inputs; steps prepare one",
+            hint="a `preprocess` function can prepare several",
+        )
+    (only,) = model.inputs
+    if only.type != "image":
+        raise PlanError(
+            f"{model.name} takes {only.type}; so far steps prepare images only",
+            hint="a `preprocess` function can prepare anything",
+        )
+    steps = _end_in_element_type(only.processing, only.element_type)
+    return PlannedInput(layer_name=only.layer_name, element_type=only.element_type, steps=steps)
+
+
+def _plan_output(model: ModelManifest, options: Options, pins: Pins) -> PlannedOutput:
+    if model.postprocess is None and model.job_type == "inference":
+        scores = [output for output in model.outputs if output.type in ("probability", "logits")]
+        if model.task != "classification" or len(model.outputs) != 1 or not scores:
+            kinds = ", ".join(output.type for output in model.outputs) or "no output"
+            raise PlanError(
+                f"{model.name} is for {model.task} and gives {kinds}; so far the outputs of a classification "
+                "(one output of type `probability` or `logits`) become answers by themselves",
+                hint="a `postprocess` function can make answers of anything",
+            )
+    first = model.outputs[0] if model.outputs else None
+    steps = first.processing if first and model.postprocess is None else ()
+    return PlannedOutput(
+        layer_name=first.layer_name if first else None,
+        steps=steps,
+        probabilities=first is not None
+        and (first.type == "probability" or any(step.name == "softmax" for step in steps)),
+        top_k=options.top_k,
+        label_offset=first.label_offset if first else 0,
+        names=_optional_file(first.features_url, first.features_checksum, pins) if first else None,
+    )
+
+
+def _plan_functions(manifest: ModelManifest | DatasetManifest) -> dict[str, PlannedFunction]:
+    return {
+        stage: PlannedFunction(
+            code=each.code, function=each.function or stage, gets=each.gets, file=manifest.file, line=each.line
+        )
+        for stage, each in manifest.functions.items()
+    }
+
+
+def _context(model: ModelManifest) -> dict[str, Any]:
+    """What `ctx` tells the functions of the manifest."""
+    kept = {"name", "version", "task", "job_type", "inputs", "outputs", "attributes"}
+    return model.model_dump(mode="json", include=kept, exclude_none=True)
+
+
+def _manifests(**manifests: Manifest | None) -> dict[str, PlannedManifest]:
+    return {
+        aspect: PlannedManifest(name=each.name, version=each.version, id=each.id, digest=each.digest)
+        for aspect, each in manifests.items()
+        if each is not None
+    }
+
+
+def find_predictor(model: ModelManifest, framework: Framework | None = None) -> str:
     """Which predictor runs this model's framework."""
-    word = model.framework.name.lower().replace(" ", "").replace("-", "").replace("_", "")
-    name = _FRAMEWORKS.get(word, word)
+    framework = framework or model.framework
+    if framework is None:
+        raise PlanError(
+            f"neither {model.name} nor a software manifest says which framework runs it",
+            hint="name a software manifest with --software, or write `framework:` into the model manifest",
+        )
+    name = _word(framework.name)
     if name not in PREDICTORS:
         raise PlanError(
-            f"there is no predictor for the framework {model.framework.name} of {model.name}\n"
+            f"there is no predictor for the framework {framework.name} of {model.name}\n"
             f"known: {', '.join(sorted(PREDICTORS))}",
             hint=nearest(name, PREDICTORS),
         )
     return name
+
+
+def _word(framework: str) -> str:
+    word = framework.lower().replace(" ", "").replace("-", "").replace("_", "")
+    return _FRAMEWORKS.get(word, word)
 
 
 def _end_in_element_type(steps: tuple[Step, ...], element_type: str) -> tuple[Step, ...]:
@@ -143,7 +270,9 @@ def _plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins) -> Pla
     )
 
 
-def _predictor_options(predictor: str, options: Options) -> dict[str, object]:
+def _predictor_options(predictor: str | None, options: Options) -> dict[str, object]:
+    if predictor is None:
+        return {"threads": options.threads, **options.predictor_options}
     try:
         given = {"threads": options.threads, **options.predictor_options}
         return dict(PREDICTORS[predictor].resolve(given))
@@ -153,23 +282,18 @@ def _predictor_options(predictor: str, options: Options) -> dict[str, object]:
         raise UsageError(f"option{where} of {predictor}: {error.message}{known}") from None
 
 
-def _plan_stack(model: ModelManifest, predictor: str, steps: tuple[Step, ...], stack: StackDescription) -> PlannedStack:
+def _plan_stack(
+    model: ModelManifest,
+    framework: Framework | None,
+    predictor: str | None,
+    steps: tuple[Step, ...],
+    stack: StackDescription,
+    software: SoftwareManifest | None,
+) -> PlannedStack:
     used = {"numpy": stack.packages.get("numpy", "")}
-    alternatives = PREDICTORS[predictor].packages
-    found = next((name for name in alternatives if normalise(name) in stack.packages), None)
-    if alternatives and found is None:
-        raise PlanError(
-            f"{model.name} needs {predictor}, which this Python does not have",
-            hint=f"pip install 'mlmodelscope[{predictor}]'",
-        )
-    if found is not None:
-        version = used[found] = stack.packages[normalise(found)]
-        constraint = Constraint(model.framework.version)
-        if not constraint.matches(Version(version), allow_prerelease=True):
-            raise PlanError(
-                f"{model.name} needs {model.framework.name} {constraint}, this Python has {found} {version}",
-                hint=f"pip install '{found}' in a version that satisfies {constraint}",
-            )
+    if predictor is not None:
+        assert framework is not None
+        used |= _framework_version(model, framework, predictor, stack)
     for step in steps:
         library = step.parameters.get("library")
         if library is not None:
@@ -177,7 +301,51 @@ def _plan_stack(model: ModelManifest, predictor: str, steps: tuple[Step, ...], s
     missing = sorted(name for name, version in used.items() if not version)
     if missing:
         raise PlanError(f"this Python lacks {', '.join(missing)}", hint=f"pip install {' '.join(missing)}")
-    return PlannedStack(name=stack.name, python=stack.python, packages=used, environment=dict(model.envvars))
+    if model.functions:  # code may import anything, so anything may change the answer
+        used = dict(stack.packages)
+    _refuse_stack(software, stack)
+    environment = {**(software.env if software else {}), **model.envvars}
+    return PlannedStack(name=stack.name, python=stack.python, packages=used, environment=environment)
+
+
+def _framework_version(
+    model: ModelManifest, framework: Framework, predictor: str, stack: StackDescription
+) -> dict[str, str]:
+    alternatives = PREDICTORS[predictor].packages
+    found = next((name for name in alternatives if normalise(name) in stack.packages), None)
+    if found is None:
+        if not alternatives:
+            return {}
+        raise PlanError(
+            f"{model.name} needs {predictor}, which this Python does not have",
+            hint=f"pip install 'mlmodelscope[{predictor}]'",
+        )
+    version = stack.packages[normalise(found)]
+    constraint = Constraint(framework.version)
+    if not constraint.matches(Version(version), allow_prerelease=True):
+        raise PlanError(
+            f"{model.name} needs {framework.name} {constraint}, this Python has {found} {version}",
+            hint=f"pip install '{found}' in a version that satisfies {constraint}",
+        )
+    return {found: version}
+
+
+def _refuse_stack(software: SoftwareManifest | None, stack: StackDescription) -> None:
+    """So far the one stack is this Python: it must be what the software manifest describes."""
+    if software is None or software.stack is None:
+        return
+    reasons = []
+    if not Constraint(software.stack.python).matches(Version(stack.python), allow_prerelease=True):
+        reasons.append(f"Python {software.stack.python} is asked for, this is {stack.python}")
+    for requirement in software.stack.requirements:
+        name, _, version = requirement.partition(";")[0].partition(" --")[0].strip().partition("==")
+        have = stack.packages.get(normalise(name.strip().partition("[")[0]))
+        if version and have != version.strip():
+            reasons.append(f"{requirement.strip()} is asked for, there is {have or 'none'}")
+    if reasons:
+        raise PlanError(
+            f"this Python is not what {software.reference} describes\n" + "\n".join(f"- {each}" for each in reasons)
+        )
 
 
 def _library_version(library: str, stack: StackDescription) -> dict[str, str]:

@@ -28,3 +28,5 @@ class Options:
     """Calls whose latency is measured, at the most."""
     timed_budget_s: float = 3.0
     """Seconds that measuring latency may take."""
+    hyperparameters: dict[str, Any] = field(default_factory=dict)
+    """What the evaluator sets beside or above the manifest's own."""

@@ -22,12 +22,35 @@ class PlannedFile(Part):
     url: str = Field(description="Where it can be had; not part of the plan's identity.")
 
 
+class PlannedManifest(Part):
+    """Which manifest this came from; not part of the plan's identity."""
+
+    name: str
+    version: str
+    id: str | None = None
+    digest: str = Field(description="Digest of the manifest's content.")
+
+
+class PlannedFunction(Part):
+    """Python that a manifest carries."""
+
+    code: str
+    function: str
+    gets: str = Field(default="files", description="What it is called with: `files` of a batch, or one `sample`.")
+    file: str = Field(default="", description="Manifest that carries it, for tracebacks; not part of the identity.")
+    line: int = Field(default=0, description="Line in that file; not part of the identity.")
+
+
 class PlannedModel(Part):
     name: str
     version: str
-    graph: PlannedFile
+    graph: PlannedFile | None = None
     weights: PlannedFile | None = None
     weights_key: str | None = None
+
+    @property
+    def reference(self) -> str:
+        return f"{self.name}@{self.version}"
 
 
 class PlannedInput(Part):
@@ -71,9 +94,16 @@ class PlannedDataset(Part):
     size: int | None
     subset: Subset
 
+    @property
+    def is_known_by_functions(self) -> bool:
+        """Whether only the embedded functions know what samples there are."""
+        return self.format == "functions"
+
 
 class PlannedPredictor(Part):
-    name: str
+    """The framework that runs the model; none where a function does everything."""
+
+    name: str | None
     options: dict[str, Any]
 
 
@@ -97,30 +127,42 @@ class Scenario(Part):
 
 
 class Plan(Part):
-    """One evaluation, completely."""
+    """One evaluation or training, completely."""
 
     schema_version: int = 1
     task: str
+    job_type: str = "inference"
     model: PlannedModel
-    input: PlannedInput
+    input: PlannedInput | None = None
     output: PlannedOutput
     dataset: PlannedDataset
     predictor: PlannedPredictor
     stack: PlannedStack
     scenario: Scenario
     seed: int
+    functions: dict[str, PlannedFunction] = Field(default={}, description="Embedded Python by stage.")
+    context: dict[str, Any] = Field(default={}, description="What the functions are told of the manifest.")
+    hyperparameters: dict[str, Any] = {}
+    setup: str | None = Field(default=None, description="Shell commands that set the machine up before.")
     claims: tuple[Claim, ...] = ()
+    manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 
     @property
     def digest(self) -> str:
         """The plan's identity: the same for the same work, whatever the files' addresses or the claims about it."""
-        identity = _without_addresses(self.model_dump(mode="json", exclude={"claims"}))
+        identity = _without_addresses(
+            self.model_dump(mode="json", exclude={"claims", "manifests"}, exclude_defaults=True)
+        )
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _without_addresses(value: Any) -> Any:
     if isinstance(value, dict):
-        is_file = value.keys() == {"sha256", "url"}
-        return {key: _without_addresses(item) for key, item in value.items() if not (is_file and key == "url")}
+        left_out: tuple[str, ...] = ()
+        if value.keys() == {"sha256", "url"}:
+            left_out = ("url",)
+        elif {"code", "function"} <= value.keys():
+            left_out = ("file", "line")
+        return {key: _without_addresses(item) for key, item in value.items() if key not in left_out}
     return [_without_addresses(item) for item in value] if isinstance(value, list) else value

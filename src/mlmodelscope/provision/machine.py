@@ -10,9 +10,12 @@ import re
 import shutil
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from mlmodelscope.plan.match import GpuFacts, MachineFacts
 
 
 class Machine(BaseModel):
@@ -57,6 +60,39 @@ def describe_machine(root: Path = Path("/")) -> Machine:
         container=_container(root),
         gpus=_gpus(),
     )
+
+
+def describe_facts(root: Path = Path("/")) -> MachineFacts:
+    """The same machine as far as a hardware manifest may ask for it."""
+    machine = describe_machine(root)
+    flags = re.search(r"^(flags|Features)\s*:\s*(.+)$", _read(root / "proc/cpuinfo") or "", re.MULTILINE)
+    return MachineFacts(
+        architecture=machine.architecture,
+        cpu=machine.cpu,
+        cores=machine.cores,
+        memory_bytes=machine.memory_bytes,
+        flags=frozenset(flags[2].lower().split()) if flags else frozenset(),
+        gpus=tuple(_gpu_facts()),
+        interconnects=_interconnects(machine),
+    )
+
+
+def _gpu_facts() -> Iterator[GpuFacts]:
+    for line in _ask_nvidia("name,memory.total,driver_version,compute_cap"):
+        name, memory, driver, capability = (part.strip() for part in line.split(","))
+        size = re.match(r"(\d+)\s*MiB", memory)
+        yield GpuFacts(
+            f"NVIDIA {name.removeprefix('NVIDIA ')}", int(size[1]) << 20 if size else None, driver, capability
+        )
+
+
+def _interconnects(machine: Machine) -> frozenset[str]:
+    """What links processor and GPUs: NVLink where a GPU reports an active link, PCIe wherever there is a GPU."""
+    if not machine.gpus:
+        return frozenset()
+    tool = shutil.which("nvidia-smi")
+    links = _run([tool, "nvlink", "--status"]) if tool else ""
+    return frozenset({"pcie", "nvlink"} if re.search(r"Link \d+: [\d.]+ GB/s", links) else {"pcie"})
 
 
 def available_cores() -> int:
@@ -125,12 +161,18 @@ def _container(root: Path) -> str | None:
 
 
 def _gpus() -> tuple[str, ...]:
+    return tuple(_ask_nvidia("name,memory.total,driver_version"))
+
+
+def _ask_nvidia(fields: str) -> list[str]:
     tool = shutil.which("nvidia-smi")
-    if tool is None:
-        return ()
-    query = [tool, "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    answer = _run([tool, f"--query-gpu={fields}", "--format=csv,noheader"]) if tool else ""
+    return [line.strip() for line in answer.splitlines() if line.strip()]
+
+
+def _run(command: list[str]) -> str:
     try:
-        answer = subprocess.run(query, capture_output=True, text=True, errors="replace", timeout=20, check=True)
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=20, check=True)
     except (subprocess.SubprocessError, OSError):
-        return ()
-    return tuple(line.strip() for line in answer.stdout.splitlines() if line.strip())
+        return ""
+    return done.stdout

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from mlmodelscope.plan.plan import Plan
@@ -22,6 +22,12 @@ class Site:
     """Batches predicted side by side."""
     threads: int
     """Threads of the worker that prepare samples and predict batches."""
+    other_files: dict[str, str] = field(default_factory=dict)
+    """Files that a manifest's functions may want beside the model."""
+    features: tuple[str, ...] = ()
+    """Names of the model's classes, for those functions."""
+    folder: str | None = None
+    """Where a training puts what it makes."""
 
     @property
     def batches_under_way(self) -> int:
@@ -33,17 +39,22 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     """Fetch and verify the model, and decide how wide to run on this machine."""
     cores = available_cores()
     threads = int(plan.predictor.options.get("threads", 1))
+    names = plan.output.names if plan.functions else None
+    labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     return Site(
         python=sys.executable,
         model_files=provision_model(plan, artifacts),
         lanes=max(1, cores // threads),
         threads=cores,
+        other_files={"features": str(labels)} if labels else {},
     )
 
 
 def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     """The model's files by role. A weight-free ONNX graph and its weights are joined into one file."""
     model = plan.model
+    if model.graph is None:
+        return {}
     graph = artifacts.fetch(model.graph.url, f"sha256:{model.graph.sha256}").path
     if model.weights is None:
         return {"graph": str(graph)}

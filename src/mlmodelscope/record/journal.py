@@ -34,6 +34,8 @@ class Entry:
     errors: dict[int, str]
     run_ns: int
     improbable: int
+    answers: tuple[str, ...] | None = None
+    """Answers that are no classes, as JSON texts, of the samples that did not fail."""
 
 
 class Journal:
@@ -68,7 +70,7 @@ class Journal:
         return kept, batches
 
     def append(self, entry: Entry) -> None:
-        header = {
+        header: dict[str, object] = {
             "batch": entry.batch,
             "k": entry.k,
             "classes": len(entry.classes),
@@ -76,6 +78,8 @@ class Journal:
             "run_ns": entry.run_ns,
             "improbable": entry.improbable,
         }
+        if entry.answers is not None:
+            header["answers"] = list(entry.answers)
         self._write(header, entry.classes + entry.scores)
         self.batches += 1
         if time.monotonic() - self._synced > _SYNC_EVERY_S:
@@ -104,6 +108,7 @@ class Journal:
                     {int(slot): reason for slot, reason in header["errors"].items()},
                     header["run_ns"],
                     header["improbable"],
+                    tuple(header["answers"]) if "answers" in header else None,
                 )
 
     def close(self) -> None:

@@ -56,6 +56,32 @@ class Metrics(Part):
         return getattr(self, name)
 
 
+class CurvePoint(Part):
+    """How good a training was at one moment."""
+
+    progress: float = Field(description="Share of the training that was done.")
+    wall_s: float = Field(description="Seconds since it started.")
+    metrics: dict[str, float]
+
+
+class TrainedFile(Part):
+    """A file that a training made, kept in the record's folder under `artifacts`."""
+
+    name: str
+    sha256: str
+    size_bytes: int
+
+
+class TrainingRecord(Part):
+    curve: tuple[CurvePoint, ...] = ()
+    artifacts: tuple[TrainedFile, ...] = ()
+    metrics: dict[str, float] = Field(default={}, description="What the last stage returned, where it is numbers.")
+    result: Any = Field(default=None, description="What the last stage returned.")
+    reference: str | None = Field(default=None, description="Reference log that it was compared with.")
+    stopped: str | None = Field(default=None, description="Why it was stopped early.")
+    wall_s: float | None = None
+
+
 class Record(Part):
     schema_version: Literal[1] = 1
     id: str
@@ -78,6 +104,8 @@ class Record(Part):
     latency: LatencyRecord | None = None
     load_s: float | None = Field(default=None, description="Seconds to load the model.")
     wall_s: float | None = Field(default=None, description="Seconds that the samples took, all attempts together.")
+    setup_output: str | None = Field(default=None, description="What the hardware manifest's setup commands printed.")
+    training: TrainingRecord | None = Field(default=None, description="For a training: how it went and what it made.")
     attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
     notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
 

@@ -24,6 +24,7 @@ SAMPLES = pa.schema(
         ("scores", pa.list_(pa.float32())),
         ("right", pa.bool_()),
         ("error", pa.string()),
+        ("answer", pa.string()),
     ]
 )
 BATCHES = pa.schema([("batch", pa.int32()), ("samples", pa.int32()), ("run_ns", pa.int64())])
@@ -37,6 +38,8 @@ class Row:
     classes: tuple[int, ...]
     scores: tuple[float, ...]
     error: str | None
+    answer: str | None = None
+    """The answer as JSON, where it is no list of classes."""
 
 
 def rows_of(entry: Entry, samples: Sequence[Sample]) -> Iterator[Row]:
@@ -48,6 +51,9 @@ def rows_of(entry: Entry, samples: Sequence[Sample]) -> Iterator[Row]:
     for slot, sample in enumerate(samples):
         if slot in entry.errors:
             yield Row(sample, (), (), entry.errors[slot])
+        elif entry.answers is not None:
+            yield Row(sample, (), (), None, entry.answers[row])
+            row += 1
         else:
             yield Row(sample, classes[row * k : row * k + k], scores[row * k : row * k + k], None)
             row += 1
@@ -84,7 +90,7 @@ class TableWriter:
 
 
 def add_row(writer: TableWriter, row: Row) -> None:
-    right = None if row.error or row.sample.label is None else row.classes[:1] == (row.sample.label,)
+    right = None if row.error or row.answer or row.sample.label is None else row.classes[:1] == (row.sample.label,)
     writer.add(
         row.sample.id,
         row.sample.digest,
@@ -93,6 +99,7 @@ def add_row(writer: TableWriter, row: Row) -> None:
         row.scores or None,
         right,
         row.error,
+        row.answer,
     )
 
 

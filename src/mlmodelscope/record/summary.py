@@ -55,7 +55,7 @@ class Summary:
             self.failed += 1
             if len(self.failures) < _FAILURES_KEPT:
                 self.failures.append(Failure(sample=row.sample.id, reason=row.error))
-        elif row.sample.label is not None:
+        elif row.sample.label is not None and row.answer is None:
             self._kept_classes = max(self._kept_classes, len(row.classes))
             for each in self._metrics.values():
                 each.update(row.sample.label, row.classes, row.scores)

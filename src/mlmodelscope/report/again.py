@@ -43,7 +43,7 @@ def command(plan: Plan) -> str:
 
 
 def _predictor_options(plan: Plan) -> dict[str, Any]:
-    declaration = PREDICTORS.get(plan.predictor.name)
+    declaration = PREDICTORS.get(plan.predictor.name or "")
     usual = declaration.defaults if declaration else {}
     return {
         name: value

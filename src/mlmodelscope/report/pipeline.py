@@ -41,8 +41,14 @@ class Block:
 
 def pipeline_blocks(plan: Plan) -> list[Block]:
     return [
-        *(_step(step, "input", STEPS) for step in plan.input.steps),
+        *(
+            _function(plan, stage, "input")
+            for stage in ("setup", "init", "load", "preprocess")
+            if stage in plan.functions
+        ),
+        *(_step(step, "input", STEPS) for step in (plan.input.steps if plan.input else ())),
         _model(plan),
+        *(_function(plan, stage, "output") for stage in ("postprocess", "unload") if stage in plan.functions),
         *(_step(step, "output", OUTPUT_STEPS) for step in plan.output.steps),
         _answers(plan),
     ]
@@ -53,14 +59,26 @@ def _step(step: Step, kind: str, known: dict[str, Declaration]) -> Block:
     return Block(step.name, kind, declaration.meaning if declaration else "", _describe(step.parameters, declaration))
 
 
+def _function(plan: Plan, stage: str, kind: str) -> Block:
+    function = plan.functions[stage]
+    lines = Parameter("lines", str(len(function.code.splitlines())), "Length of the code.", True)
+    return Block(f"{stage} (Python)", kind, f"The manifest's own function `{function.function}`.", (lines,))
+
+
 def _model(plan: Plan) -> Block:
-    declaration = PREDICTORS.get(plan.predictor.name)
+    declaration = PREDICTORS.get(plan.predictor.name or "")
+    runs = plan.predictor.name or "Python"
     layers = [
-        Parameter("input", words.value(plan.input.layer_name), "Layer that takes the tensor.", True),
-        Parameter("element_type", plan.input.element_type, "Element type of that tensor.", True),
         Parameter("output", words.value(plan.output.layer_name), "Layer that the scores come from.", True),
-        Parameter("predictor", plan.predictor.name, "Framework that runs the model.", True),
+        Parameter("predictor", runs, "Framework that runs the model.", True),
     ]
+    if plan.input is not None:
+        layers[:0] = [
+            Parameter("input", words.value(plan.input.layer_name), "Layer that takes the tensor.", True),
+            Parameter("element_type", plan.input.element_type, "Element type of that tensor.", True),
+        ]
+    if "run" in plan.functions:
+        layers.append(Parameter("run", "Python", "The manifest's own function calls the framework.", True))
     layers = [layer for layer in layers if layer.value != "none"]
     meaning = declaration.meaning if declaration else ""
     return Block(plan.model.name, "model", meaning, (*layers, *_describe(plan.predictor.options, declaration)))

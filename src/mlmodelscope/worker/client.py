@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from types import TracebackType
@@ -38,6 +38,8 @@ class Answers:
     run_ns: int
     improbable: int
     """Samples whose scores were declared probabilities and are none."""
+    answers: tuple[str, ...] | None = None
+    """Answers that are no classes, as JSON texts."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,22 @@ class Latency:
     batch_size: int
     warm_up_ns: list[int]
     raw_ns: list[int]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is, and how good."""
+
+    progress: float
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training returned."""
+
+    result: Any
+    wall_s: float
 
 
 class Worker:
@@ -75,7 +93,9 @@ class Worker:
     @property
     def classes(self) -> int | None:
         """How many scores the model gives for a sample, where its output shape says so."""
-        shape = self.opened["outputs"][self.opened["output"]]["shape"][1:]
+        if not self.opened["outputs"]:
+            return None
+        shape = (self.opened["outputs"][self.opened["output"]]["shape"] or [])[1:]
         return math.prod(shape) if shape and None not in shape else None
 
     @property
@@ -118,6 +138,16 @@ class Worker:
         request = {"do": "batches", "batches": content, "lanes": self._site.lanes, "threads": self._site.threads}
         self._process.send(request, buffers)
 
+    def train(self, data: Mapping[str, Sequence[str]]) -> Iterator[Progress | Trained]:
+        """Run a training task: how it goes, and in the end what came out."""
+        self._process.send({"do": "train", "data": dict(data)})
+        while True:
+            header, _ = self._process.receive("progress", "trained")
+            if header["do"] == "trained":
+                yield Trained(header["result"], header["train_ns"] / 1e9)
+                return
+            yield Progress(header["progress"], header["metrics"])
+
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The tensors that the model would get, each with shape and element type, or the reason why there is none."""
         self._process.send({"do": "prepare", "samples": [sample.content for sample in samples]})
@@ -132,18 +162,33 @@ class Worker:
 def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> Answers:
     classes, scores = buffers if buffers else (b"", b"")
     errors = {int(slot): message for slot, message in header["errors"].items()}
-    return Answers(batch, header["k"], classes, scores, errors, header["run_ns"], header["improbable"])
+    answers = tuple(header["answers"]) if "answers" in header else None
+    return Answers(batch, header["k"], classes, scores, errors, header["run_ns"], header["improbable"], answers)
 
 
 def _task(site: Site, plan: Plan) -> dict[str, Any]:
     """The part of a plan that the worker needs, with files where they are on this machine."""
-    return {
+    task: dict[str, Any] = {
         "predictor": {
             "name": plan.predictor.name,
             "files": site.model_files,
             "options": plan.predictor.options,
         },
-        "input": plan.input.model_dump(mode="json"),
+        "input": plan.input.model_dump(mode="json") if plan.input else None,
         "output": plan.output.model_dump(mode="json", exclude={"names"}),
         "batch_size": plan.scenario.batch_size,
     }
+    if plan.functions:
+        task |= {
+            "task": plan.task,
+            "functions": {stage: each.model_dump(mode="json") for stage, each in plan.functions.items()},
+            "context": plan.context,
+            "files": {**site.model_files, **site.other_files},
+            "features": list(site.features),
+            "hyperparameters": plan.hyperparameters,
+            "seed": plan.seed,
+            "count": plan.dataset.subset.count or plan.dataset.size,
+            "folder": site.folder,
+            "source": plan.dataset.sources[0].name if plan.dataset.sources else "data",
+        }
+    return task

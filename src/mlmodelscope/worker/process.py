@@ -77,8 +77,8 @@ class WorkerProcess:
         except Closed:
             raise self._died() from None
 
-    def receive(self, expected: str) -> tuple[dict[str, Any], list[bytes]]:
-        """The next message, which must be of the expected kind; a refusal becomes a WorkerError."""
+    def receive(self, *expected: str) -> tuple[dict[str, Any], list[bytes]]:
+        """The next message, which must be of an expected kind; a refusal becomes a WorkerError."""
         try:
             header, buffers = self._channel.receive()
         except Closed:
@@ -86,8 +86,8 @@ class WorkerProcess:
         if header["do"] == "refused":
             detail = f"\n{header['traceback']}" if header.get("traceback") else ""
             raise WorkerError(header["message"] + detail)
-        if header["do"] != expected:
-            raise WorkerError(f"the worker said `{header['do']}` where `{expected}` was due")
+        if header["do"] not in expected:
+            raise WorkerError(f"the worker said `{header['do']}` where `{expected[0]}` was due")
         return header, buffers
 
     def _died(self) -> WorkerDied:

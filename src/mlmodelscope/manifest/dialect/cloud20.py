@@ -1,4 +1,4 @@
-"""The form of the CLOUD'20 paper: `inputs[].steps` and `outputs[].steps` as lists, frameworks in manifests of their own."""
+"""The form of the CLOUD'20 paper: `inputs[].steps` and `outputs[].steps` are lists of one-key mappings."""
 
 from __future__ import annotations
 

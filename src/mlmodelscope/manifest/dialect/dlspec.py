@@ -153,6 +153,11 @@ def convert_software(data: SourceMap, notes: Notes) -> SourceMap:
         framework.put("version", data.get("version"), data.places.get("version", place))
         data.put("framework", framework, place, "a software manifest is named after its framework")
         notes.add("implied", "name and version are those of the framework", place)
+        written = data.get("version")
+        if isinstance(written, str) and not written[:1].isdecimal():  # a constraint says which frameworks will do
+            at = data.places["version"]
+            take(data, "version")
+            notes.imply(data, "version", "1.0.0", at, "is the manifest's own; the constraint is the framework's")
     if any(key not in known for key in data):
         keep_unknown(data, known, attributes_of(data), notes)
     return data

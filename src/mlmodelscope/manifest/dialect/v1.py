@@ -8,7 +8,7 @@ mean and scale in R, G, B order even where the colour mode is BGR.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, get_args
 
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
@@ -22,6 +22,7 @@ from mlmodelscope.manifest.dialect.words import (
     rename,
     take,
 )
+from mlmodelscope.manifest.schema.model import InputType
 from mlmodelscope.manifest.source import Place, SourceFloat, SourceList, SourceMap
 
 ELEMENT_TYPES = {
@@ -177,17 +178,11 @@ def _convert_input(layer: SourceMap, framework: str, notes: Notes) -> None:
     _keep_parameters(parameters, layer, notes, "inputs[].parameters.")
 
 
-INPUT_TYPES = {
-    "image": "image",
+INPUT_TYPES = {word: word for word in get_args(InputType)} | {
     "images": "image",
     "raw": "tensor",
-    "tensor": "tensor",
-    "text": "text",
     "sentence": "text",
     "sentences": "text",
-    "audio": "audio",
-    "general": "general",
-    "video": "video",
 }
 
 
@@ -217,7 +212,7 @@ def _image_steps(parameters: SourceMap, layer: SourceMap, framework: str, notes:
     _add_resize(steps, parameters, notes)
     arithmetic = [key for key in ("mean", "scale") if parameters.get(key) not in (None, "", [])]
     if arithmetic:
-        steps.add("cast", {"element_type": "float32"}, parameters.places[arithmetic[0]])
+        steps.add("cast", {"element_type": "float32"}, parameters.place)
     for key, name, parameter in (("mean", "mean", "values"), ("scale", "rescale", "divisor")):
         place = parameters.places.get(key, parameters.place)
         value = take(parameters, key)

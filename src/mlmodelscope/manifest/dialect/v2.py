@@ -5,6 +5,8 @@ Their functions are called for one sample at a time: `data` is the sample's numb
 
 from __future__ import annotations
 
+from typing import get_args
+
 from mlmodelscope.manifest.dialect import v1
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
@@ -18,6 +20,7 @@ from mlmodelscope.manifest.dialect.words import (
     rename,
     take,
 )
+from mlmodelscope.manifest.schema.model import OutputType
 from mlmodelscope.manifest.source import SourceList, SourceMap
 
 _FUNCTIONS = ("preprocess", "postprocess", "before_preprocess", "setup", "run")
@@ -41,20 +44,13 @@ TASKS = {
     "classification": "classification",
     "general": "general",
 }
-OUTPUT_TYPES = {
+OUTPUT_TYPES = {word: word for word in get_args(OutputType)} | {
     "classification": "probability",
-    "probability": "probability",
     "feature": "probability",
     "boundingbox": "boxes",
-    "boxes": "boxes",
     "semanticsegment": "masks",
     "instancesegment": "masks",
-    "image": "image",
-    "text": "text",
-    "audio": "audio",
     "raw": "tensor",
-    "tensor": "tensor",
-    "general": "general",
 }
 
 

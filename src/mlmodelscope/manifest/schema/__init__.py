@@ -1,4 +1,4 @@
-"""The one schema that every manifest becomes, a file for each kind. A sentence under each field documents it everywhere."""
+"""The one schema that every manifest becomes, a file for each kind. A field's sentence documents it everywhere."""
 
 from mlmodelscope.manifest.schema.dataset import DatasetManifest, DatasetSource, Labels
 from mlmodelscope.manifest.schema.function import EmbeddedFunction

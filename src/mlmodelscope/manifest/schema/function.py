@@ -1,4 +1,4 @@
-"""Python that a manifest carries: `fun(ctx, data)`. Here it is text; a worker executes it, and only when it is trusted."""
+"""Python that a manifest carries: `fun(ctx, data)`. Here it is text; a worker executes it, and only when trusted."""
 
 from __future__ import annotations
 

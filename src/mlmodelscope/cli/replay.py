@@ -1,0 +1,65 @@
+"""`replay`: do again what a reference log describes, and say what differs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+
+from mlmodelscope.cli.choices import HardwareName, SoftwareName, Trust
+from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+
+
+@verb
+def replay(
+    log: Annotated[str, typer.Argument(help="A reference log: its path, name, id or digest.")],
+    model: Annotated[str | None, typer.Option(help="Another model manifest.")] = None,
+    dataset: Annotated[str | None, typer.Option(help="Another dataset manifest.")] = None,
+    software: SoftwareName = None,
+    hardware: HardwareName = None,
+    again: Annotated[bool, typer.Option("--again", help="Run even if the same plan has a record.")] = False,
+    trust: Trust = False,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> int:
+    """Run a reference log's task again; vary one of its four manifests, or none.
+
+    Exit code 0: every expected output came out again; 1: something differs.
+    """
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.replay import replay as run
+
+    with TerminalWatcher() as watcher:
+        record, differences = run(
+            log,
+            model=model,
+            dataset=dataset,
+            software=software,
+            hardware=hardware,
+            again=again,
+            trust=trust,
+            settings=settings(offline),
+            watcher=watcher,
+        )
+    if as_json:
+        print_json({"record": record.id, "same": differences.is_same, **asdict(differences)})
+        return int(not differences.is_same)
+    from rich.table import Table
+
+    out = console()
+    if differences.compared:
+        out.print(
+            f"{differences.agreeing} of {differences.compared} expected answers came out again; "
+            f"the scores differ by at most {differences.largest_score_gap:.3g}"
+        )
+    table = Table(box=None, pad_edge=False)
+    for column in ("what", "which", "expected", "here"):
+        table.add_column(column)
+    for item in differences.items:
+        table.add_row(
+            item.aspect, item.name, str(item.expected), "not there" if item.found is None else str(item.found)
+        )
+    out.print(table if differences.items else "nothing differs")
+    out.print(f"record {record.id}")
+    return int(not differences.is_same)

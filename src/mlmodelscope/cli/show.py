@@ -1,0 +1,73 @@
+"""`show`: one manifest with everything made explicit, and where each value came from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mlmodelscope.cli.terminal import AsJson, print_json, verb
+from mlmodelscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.manifest.load import Document
+
+
+@verb
+def show(
+    name: Annotated[str, typer.Argument(help="Path, name, name@constraint, id or digest of a manifest; - for stdin.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show a manifest resolved: every default explicit, each value with its origin."""
+    from mlmodelscope.manifest.provenance import resolve
+    from mlmodelscope.manifest.source import spell_path
+    from mlmodelscope.manifest.write import write_manifest
+
+    document = _open(name)
+    manifest, explicit, origins = resolve(document)
+    dialect = document.dialect.name if document.dialect else "today"
+    if as_json:
+        body: dict[str, Any] = {
+            "file": document.file,
+            "kind": document.kind,
+            "dialect": dialect,
+            "digest": manifest.digest,
+            "manifest": explicit,
+            "origins": {spell_path(path): origin for path, origin in origins.items()},
+            "notes": [{"kind": note.kind, "message": note.message, "line": note.place[0]} for note in document.notes],
+        }
+        print_json(body)
+        return
+    written = f"{document.dialect.meaning}" if document.dialect else "today's form"
+    print(f"# {document.kind} manifest {document.file}, written in {written}")
+    print(f"# sha256:{manifest.digest}")
+    print(write_manifest(explicit, document.kind, beside=origins), end="")
+    for note in document.notes:
+        print(f"# {note.kind}: {note.message} (line {note.place[0]})")
+
+
+def _open(name: str) -> Document:
+    from mlmodelscope.manifest.load import open_document, parse_document
+
+    if name == "-":
+        return parse_document(sys.stdin.buffer.read(), "<stdin>")
+    if name.endswith((".yml", ".yaml")) or os.sep in name or Path(name).is_file():
+        return open_document(name)
+    return open_document(find_file(name))
+
+
+def find_file(name: str) -> str:
+    """The file of a catalogued manifest of any kind."""
+    from mlmodelscope.manifest.catalog import find_manifest
+    from mlmodelscope.manifest.schema import KINDS
+
+    misses = []
+    for sought in KINDS.values():
+        try:
+            return find_manifest(sought, name).file
+        except UsageError as error:
+            misses.append(error)
+    raise misses[0]

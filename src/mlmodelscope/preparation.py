@@ -1,0 +1,98 @@
+"""From what a user names to a plan: manifests found, their code trusted, their files pinned, every default resolved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.catalog import find_dataset, find_manifest, find_model
+from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.plan.make import Pins, make_plan
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.machine import describe_facts
+from mlmodelscope.provision.stack import describe_current
+from mlmodelscope.provision.trust import require_trust
+from mlmodelscope.settings import Settings
+from mlmodelscope.types import Checksum
+
+ModelSource = str | Path | ModelManifest
+DatasetSource = str | Path | DatasetManifest
+SoftwareSource = str | Path | SoftwareManifest
+HardwareSource = str | Path | HardwareManifest
+
+
+@dataclass(frozen=True)
+class Aspects:
+    """The four manifests that describe an evaluation; one can be varied while the others stay."""
+
+    model: ModelManifest
+    dataset: DatasetManifest
+    software: SoftwareManifest | None = None
+    hardware: HardwareManifest | None = None
+
+
+def find_aspects(
+    model: ModelSource,
+    dataset: DatasetSource | None = None,
+    software: SoftwareSource | None = None,
+    hardware: HardwareSource | None = None,
+) -> Aspects:
+    """Find the manifests; what is not named is what the model manifest names."""
+    found = find_model(model)
+    dataset = dataset if dataset is not None else found.dataset
+    if dataset is None:
+        raise UsageError(
+            f"no dataset is named, and {found.name} names none", hint="mlmodelscope datasets shows what there is"
+        )
+    software = software if software is not None else found.software
+    hardware = hardware if hardware is not None else found.hardware
+    return Aspects(
+        found,
+        find_dataset(dataset),
+        find_manifest(SoftwareManifest, software) if software is not None else None,
+        find_manifest(HardwareManifest, hardware) if hardware is not None else None,
+    )
+
+
+def plan_aspects(
+    aspects: Aspects, options: Options, artifacts: ArtifactStore, settings: Settings, *, trust: bool = False
+) -> Plan:
+    """A plan that may be carried out: code is trusted before anything is fetched for it."""
+    require_trust((aspects.model, aspects.dataset, aspects.hardware), settings, trust=trust)
+    return make_plan(
+        aspects.model,
+        aspects.dataset,
+        options,
+        describe_current(),
+        {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)},
+        software=aspects.software,
+        hardware=aspects.hardware,
+        machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
+    )
+
+
+def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> Pins:
+    """sha256 of the files whose manifests give none or another checksum: they must be fetched to be known."""
+    return {
+        url: artifacts.fetch(url, checksum).sha256
+        for url, checksum in _references(manifest)
+        if checksum is None or Checksum.parse(checksum).algorithm != "sha256"
+    }
+
+
+def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
+    """Every file that a manifest names, with its checksum."""
+    pairs: list[tuple[str | None, str | None]] = []
+    if isinstance(manifest, ModelManifest):
+        source = manifest.source
+        if source is not None:
+            pairs += [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
+        pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs[:1]]
+    else:
+        pairs += [(manifest.classes_url, manifest.classes_checksum)]
+        for place in manifest.sources:
+            pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
+    return [(url, checksum) for url, checksum in pairs if url]

@@ -1,0 +1,95 @@
+"""Other people's code runs only when the user said so: for one run, or for good by its digest."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mlmodelscope.errors import StoreError, TrustError, UsageError
+from mlmodelscope.manifest.schema import Manifest
+from mlmodelscope.manifest.trust import code_digest, code_of
+from mlmodelscope.settings import Settings
+
+_SHOWN = 16
+
+
+class Trusted:
+    """The digests that a user has decided to trust."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._path = settings.home / "trusted.json"
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self.read()
+
+    def read(self) -> dict[str, dict[str, str]]:
+        try:
+            content = json.loads(self._path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            # Believing nothing would be safe too, but the user would not learn why.
+            raise StoreError(f"cannot read {self._path}: {error}") from None
+        if not isinstance(content, dict):
+            raise StoreError(f"{self._path} is not a list of trusted digests")
+        return content
+
+    def add(self, digest: str, name: str) -> None:
+        known = self.read()
+        known[digest] = {"name": name, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+        self._write(known)
+
+    def remove(self, start: str) -> str:
+        known = self.read()
+        found = [digest for digest in known if digest.startswith(start.removeprefix("sha256:"))]
+        if len(found) != 1:
+            raise UsageError(f"{'no' if not found else 'more than one'} trusted digest begins with {start}")
+        del known[found[0]]
+        self._write(known)
+        return found[0]
+
+    def _write(self, known: dict[str, dict[str, str]]) -> None:
+        draft = self._path.with_suffix(f".{os.getpid()}.draft")
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            draft.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
+            draft.chmod(0o600)
+            draft.replace(self._path)
+        except OSError as error:
+            draft.unlink(missing_ok=True)
+            raise StoreError(f"cannot write {self._path}: {error.strerror or error}") from None
+
+
+def require_trust(manifests: Iterable[Manifest | None], settings: Settings, *, trust: bool = False) -> None:
+    """Refuse unless every piece of code in the manifests is trusted."""
+    if trust:
+        return
+    trusted: Trusted | None = None
+    for manifest in manifests:
+        digest = code_digest(manifest) if manifest is not None else None
+        if manifest is None or digest is None:
+            continue
+        trusted = trusted or Trusted(settings)
+        if digest not in trusted:
+            raise TrustError(_refusal(manifest, digest))
+
+
+def _refusal(manifest: Manifest, digest: str) -> str:
+    place = manifest.file or manifest.reference
+    stages = ", ".join(
+        f"{each.stage} ({Path(place).name}:{each.line})" if each.line else each.stage for each in code_of(manifest)
+    )
+    return (
+        f"{manifest.reference} carries {code_of(manifest)[0].language} code that is not trusted: {stages}\n"
+        f"read it:                 mlmodelscope check {place}\n"
+        f"run it once:             give the same command with --trust\n"
+        f"trust it from now on:    mlmodelscope trust {digest[:_SHOWN] if not manifest.file else place}"
+    )
+
+
+def is_digest(text: str) -> bool:
+    return re.fullmatch(r"(sha256:)?[0-9a-f]{64}", text) is not None

@@ -1,0 +1,66 @@
+"""A reference log carried out again, and compared with what came out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mlmodelscope.evaluation import Watcher, evaluate
+from mlmodelscope.manifest.catalog import find_manifest
+from mlmodelscope.manifest.schema import ReferenceLog
+from mlmodelscope.manifest.schema.log import ManifestReference
+from mlmodelscope.preparation import DatasetSource, HardwareSource, ModelSource, SoftwareSource
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.log import expected_rows, options_of, read_outputs
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.store import Store
+from mlmodelscope.report.differences import Differences, compare_with_log
+from mlmodelscope.settings import Settings
+from mlmodelscope.training import train
+
+
+def replay(
+    log: str | Path | ReferenceLog,
+    *,
+    model: ModelSource | None = None,
+    dataset: DatasetSource | None = None,
+    software: SoftwareSource | None = None,
+    hardware: HardwareSource | None = None,
+    again: bool = False,
+    trust: bool = False,
+    settings: Settings | None = None,
+    watcher: Watcher | None = None,
+) -> tuple[Record, Differences]:
+    """Do what a reference log describes, with any of its four manifests replaced."""
+    settings = settings or Settings.from_environment()
+    wanted = find_manifest(ReferenceLog, log)
+    named = wanted.manifests
+    chosen = {
+        "model": model if model is not None else _name(named.model),
+        "dataset": dataset if dataset is not None else _name(named.dataset),
+        "software": software if software is not None else _name(named.software),
+        "hardware": hardware if hardware is not None else _name(named.hardware),
+    }
+    run = train if wanted.job_type == "training" else evaluate
+    record = run(
+        **chosen,  # type: ignore[arg-type]
+        options=options_of(wanted),
+        again=again,
+        trust=trust,
+        settings=settings,
+        watcher=watcher,
+    )
+    store = Store(settings)
+    try:
+        table = None
+        if wanted.outputs is not None and wanted.outputs.url is not None:
+            table = ArtifactStore(settings).fetch(wanted.outputs.url, wanted.outputs.checksum).path
+        expected = read_outputs(wanted, table)
+        found = {row.sample: row for row in expected_rows(record, store)} if expected else {}
+        return record, compare_with_log(wanted, record, expected, found)
+    finally:
+        store.close()
+
+
+def _name(reference: ManifestReference | None) -> str | None:
+    """Name and version: the manifest may have moved or been improved since; that its content differs is reported."""
+    return f"{reference.name}@{reference.version}" if reference is not None else None

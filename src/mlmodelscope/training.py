@@ -1,0 +1,262 @@
+"""Training tasks: the same sentence as an evaluation, with a model artifact and a metric curve at its end.
+
+A training that goes nowhere is expensive. Most of the final result is there after a quarter of the way, so a training
+whose metric is then not comparable with the reference log's is stopped, with the reason in the record.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from mlmodelscope import __version__
+from mlmodelscope.dataset.files import source_files
+from mlmodelscope.errors import MLModelScopeError, UsageError
+from mlmodelscope.evaluation import Watcher, provision_site, storage_errors
+from mlmodelscope.manifest.catalog import find_manifest
+from mlmodelscope.manifest.schema import ReferenceLog
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.preparation import (
+    DatasetSource,
+    HardwareSource,
+    ModelSource,
+    SoftwareSource,
+    find_aspects,
+    plan_aspects,
+)
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.hashing import list_files
+from mlmodelscope.provision.machine import describe_machine
+from mlmodelscope.provision.setup import run_setup
+from mlmodelscope.provision.stack import worker_digest
+from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedFile, TrainingRecord, new_record_id
+from mlmodelscope.record.store import Store
+from mlmodelscope.settings import Settings
+from mlmodelscope.worker.client import Progress, Trained, Worker
+
+_SAVE_EVERY_S = 1.0
+
+
+@dataclass(frozen=True)
+class EarlyStop:
+    """When a training is given up."""
+
+    at: float = 0.25
+    """Share of the training after which its metric is compared with the reference's."""
+    within: float = 0.1
+    """How much worse than the reference it may be, as a share of the reference."""
+    metric: str | None = None
+    """Which metric; by default the first that both curves have, a quality before a loss."""
+
+
+def train(
+    model: ModelSource,
+    dataset: DatasetSource | None = None,
+    options: Options | None = None,
+    *,
+    software: SoftwareSource | None = None,
+    hardware: HardwareSource | None = None,
+    reference: str | Path | ReferenceLog | None = None,
+    early_stop: EarlyStop | None = None,
+    trust: bool = False,
+    settings: Settings | None = None,
+    again: bool = False,
+    watcher: Watcher | None = None,
+) -> Record:
+    """Carry out a training task and keep the record and what it made.
+
+    With a `reference` log, a training that falls behind it is stopped; `early_stop` None means never.
+    """
+    settings = settings or Settings.from_environment()
+    watcher = watcher or Watcher()
+    artifacts = ArtifactStore(settings, watcher.downloading)
+    aspects = find_aspects(model, dataset, software, hardware)
+    if aspects.model.job_type != "training":
+        raise UsageError(
+            f"{aspects.model.name} describes an inference, not a training",
+            hint=f"mlmodelscope evaluate {aspects.model.file or aspects.model.name}",
+        )
+    log = find_manifest(ReferenceLog, reference) if reference is not None else None
+    judge = Judge(log, early_stop) if log is not None and early_stop is not None else None
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
+    with storage_errors(settings.home):
+        store = Store(settings)
+        try:
+            return _train_once(plan, store, artifacts, judge, log, again, watcher)
+        finally:
+            store.close()
+
+
+class Judge:
+    """Compares a curve with the reference's, once, when enough of the training is done."""
+
+    def __init__(self, log: ReferenceLog, rule: EarlyStop) -> None:
+        self._log = log
+        self._rule = rule
+        self._done = False
+
+    def verdict(self, point: CurvePoint) -> str | None:
+        """Why the training should stop, or nothing."""
+        if self._done or point.progress < self._rule.at:
+            return None
+        self._done = True
+        name = self._metric(point)
+        if name is None:
+            return None
+        expected = interpolate(
+            [(each.progress, each.metrics[name]) for each in self._log.curve if name in each.metrics], point.progress
+        )
+        found = point.metrics[name]
+        if expected is None or not self._is_worse(name, found, expected):
+            return None
+        return (
+            f"at {100 * point.progress:.0f} % of the training {name} is {found:.4g} where {self._log.reference} had "
+            f"{expected:.4g}: more than {100 * self._rule.within:.0f} % worse, so the rest is not worth its cost"
+        )
+
+    def _metric(self, point: CurvePoint) -> str | None:
+        known = {name for each in self._log.curve for name in each.metrics}
+        shared = [name for name in point.metrics if name in known]
+        if self._rule.metric is not None:
+            return self._rule.metric if self._rule.metric in shared else None
+        return next((name for name in shared if not smaller_is_better(name)), shared[0] if shared else None)
+
+    def _is_worse(self, name: str, found: float, expected: float) -> bool:
+        if math.isnan(found):
+            return True
+        margin = self._rule.within * abs(expected)
+        return found > expected + margin if smaller_is_better(name) else found < expected - margin
+
+
+def smaller_is_better(name: str) -> bool:
+    return any(word in name.lower() for word in ("loss", "error", "perplexity", "mse", "mae"))
+
+
+def interpolate(points: Sequence[tuple[float, float]], at: float) -> float | None:
+    """The curve's value at a moment, between its neighbours; nothing before its beginning."""
+    ordered = sorted(points)
+    if not ordered or at < ordered[0][0] - 1e-9:
+        return None
+    before = ordered[0]
+    for point in ordered:
+        if point[0] >= at:
+            span = point[0] - before[0]
+            return point[1] if span <= 0 else before[1] + (point[1] - before[1]) * (at - before[0]) / span
+        before = point
+    return before[1]
+
+
+def _train_once(
+    plan: Plan,
+    store: Store,
+    artifacts: ArtifactStore,
+    judge: Judge | None,
+    log: ReferenceLog | None,
+    again: bool,
+    watcher: Watcher,
+) -> Record:
+    machine, worker = describe_machine(), worker_digest()
+    if store.is_locked(plan.digest):
+        watcher.waiting("another process is training the same plan")
+    with store.lock(plan.digest):
+        found = store.find(plan.digest, machine.digest, worker, "finished")
+        if found and not again and found.training is not None and found.training.stopped is None:
+            return found
+        record = store.find(plan.digest, machine.digest, worker, "running")
+        if record is None:
+            record = Record(
+                id=new_record_id(),
+                status="running",
+                created_at=datetime.now(UTC),
+                plan_digest=plan.digest,
+                plan=plan,
+                machine=machine,
+                worker_version=__version__,
+                worker_digest=worker,
+            )
+            store.add(record)
+        else:
+            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
+            store.save(record)
+        try:
+            return _run(record, store, artifacts, judge, log, watcher)
+        except MLModelScopeError:
+            store.delete(record)  # a training cannot go on where it stopped: nothing is worth keeping
+            raise
+
+
+def _run(
+    record: Record,
+    store: Store,
+    artifacts: ArtifactStore,
+    judge: Judge | None,
+    log: ReferenceLog | None,
+    watcher: Watcher,
+) -> Record:
+    plan = record.plan
+    folder = store.folder(record.id) / "artifacts"
+    _clear(folder)
+    if plan.setup is not None:
+        record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
+    site = replace(provision_site(plan, artifacts), folder=str(folder))
+    data = source_files(plan.dataset, artifacts)
+    training = TrainingRecord(reference=log.reference if log else None)
+    with Worker(site, plan) as worker:
+        record = record.model_copy(update={"stack": StackRecord(**worker.opened["environment"]), "training": training})
+        store.save(record)
+        started = saved = time.monotonic()
+        for event in worker.train(data):
+            now = time.monotonic()
+            training = _take(training, event, now - started)
+            if isinstance(event, Trained):
+                break
+            watcher.trained(event.progress, event.metrics)
+            stop = judge.verdict(training.curve[-1]) if judge is not None else None
+            if stop is not None:
+                training = training.model_copy(update={"stopped": stop, "wall_s": now - started})
+                worker.kill()
+                break
+            if now - saved > _SAVE_EVERY_S:
+                record = record.model_copy(update={"training": training})
+                store.save(record)
+                saved = now
+    training = training.model_copy(update={"artifacts": tuple(_made(folder, artifacts))})
+    notes = (training.stopped,) if training.stopped else ()
+    record = record.model_copy(
+        update={"training": training, "status": "finished", "finished_at": datetime.now(UTC), "notes": notes}
+    )
+    store.save(record)
+    return record
+
+
+def _take(training: TrainingRecord, event: Progress | Trained, wall_s: float) -> TrainingRecord:
+    if isinstance(event, Progress):
+        point = CurvePoint(progress=event.progress, wall_s=wall_s, metrics=event.metrics)
+        return training.model_copy(update={"curve": (*training.curve, point)})
+    numbers = event.result if isinstance(event.result, dict) else {}
+    metrics = {
+        str(name): float(value)
+        for name, value in numbers.items()
+        if isinstance(value, (int, float)) and not isinstance(value, bool)
+    }
+    return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.wall_s})
+
+
+def _made(folder: Path, artifacts: ArtifactStore) -> Iterator[TrainedFile]:
+    names = list_files(folder)
+    digests = artifacts.digests([folder / name for name in names])
+    for name, digest in zip(names, digests, strict=True):
+        yield TrainedFile(name=name, sha256=digest, size_bytes=(folder / name).stat().st_size)
+
+
+def _clear(folder: Path) -> None:
+    """An earlier attempt may have left something half-made."""
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)

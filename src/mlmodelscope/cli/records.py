@@ -80,11 +80,13 @@ def show(
 ) -> None:
     """Show one record, or the samples of it that went wrong."""
     from mlmodelscope.cli.evaluate import show_record
+    from mlmodelscope.cli.train import show_training
 
     store = _store()
     record = store.get(name)
     if not wrong and not failed:
-        print(record.model_dump_json(indent=2)) if as_json else show_record(record)
+        present = show_training if record.training is not None else show_record
+        print(record.model_dump_json(indent=2)) if as_json else present(record)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()
     if as_json:

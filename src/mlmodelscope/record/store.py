@@ -130,8 +130,10 @@ class Store:
         try:
             with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
                 packed.writestr("record.json", record.model_dump_json(indent=2))
-                for path in sorted(self.folder(record.id).glob("*.parquet")):
-                    packed.write(path, path.name)
+                folder = self.folder(record.id)
+                for path in (*sorted(folder.glob("*.parquet")), *sorted(folder.glob("artifacts/**/*"))):
+                    if path.is_file():
+                        packed.write(path, path.relative_to(folder).as_posix())
             draft.replace(destination)
         except OSError as error:
             draft.unlink(missing_ok=True)
@@ -189,6 +191,8 @@ def _metric_rows(record: Record) -> list[dict[str, Any]]:
             found[name] = record.metrics[name]
     if record.metrics.calibration is not None:
         found["ece"] = record.metrics.calibration["ece"]
+    if record.training is not None:
+        found |= record.training.metrics
     if record.latency is not None:
         found["latency_p50_s"] = record.latency.p50_s
     return [

@@ -26,7 +26,9 @@ class Summary:
         self._metrics: dict[str, Metric] = {}
         self._refused: dict[str, str] = {}
         for name, make in METRICS.items():
-            if name == "calibration" and not plan.output.probabilities:
+            if plan.task != "classification":
+                self._refused[name] = f"it is a metric of classification, and this is {plan.task}"
+            elif name == "calibration" and not plan.output.probabilities:
                 self._refused[name] = "the scores are logits: add `softmax` to the output's processing"
             else:
                 self._metrics[name] = make()

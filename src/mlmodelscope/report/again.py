@@ -24,8 +24,12 @@ class NamedFile:
 def command(plan: Plan) -> str:
     """The evaluation as one would type it; what has its default is left out."""
     default = Options()
-    parts = ["mlmodelscope", "evaluate", f"{plan.model.name}@{plan.model.version}"]
+    training = plan.job_type == "training"
+    parts = ["mlmodelscope", "train" if training else "evaluate", plan.model.reference]
     parts.append(f"{plan.dataset.name}@{plan.dataset.version}")
+    for aspect in ("software", "hardware"):
+        if aspect in plan.manifests:
+            parts += [f"--{aspect}", f"{plan.manifests[aspect].name}@{plan.manifests[aspect].version}"]
     for flag, value, usual in (
         ("--batch-size", plan.scenario.batch_size, default.batch_size),
         ("--threads", plan.predictor.options.get("threads", default.threads), default.threads),
@@ -39,6 +43,10 @@ def command(plan: Plan) -> str:
         parts.append("--stratified")
     for name, value in _predictor_options(plan).items():
         parts += ["--option", f"{name}={words.value(value)}"]
+    for name, value in plan.hyperparameters.items() if training else ():
+        parts += ["--set", f"{name}={words.value(value)}"]
+    if plan.functions or plan.setup:
+        parts.append("--trust")
     return shlex.join([*parts, "--again"])
 
 

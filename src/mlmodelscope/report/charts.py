@@ -6,6 +6,7 @@ its letters keep their size.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -128,6 +129,37 @@ def reliability(bins: Sequence[dict[str, Any]]) -> str:
     parts.append(_line(x(0), base, x(1), base, "axis"))
     parts.append(_line(x(0), foot, x(1), foot, "axis"))
     return _svg(336, f"Reliability diagram of {len(bins)} bins of confidence", parts)
+
+
+def curve(points: Sequence[tuple[float, float]], name: str) -> str:
+    """A metric in the course of a training; progress in percent below."""
+    top, base = 14, 190
+    values = [value for _, value in points if math.isfinite(value)]
+    if not values:
+        return _svg(20, f"{name}: no finite values", [])
+    ticks = nice_ticks(min(values), max(values), 4)
+
+    def y(value: float) -> float:
+        return base - (base - top) * (value - ticks[0]) / (ticks[-1] - ticks[0])
+
+    def x(progress: float) -> float:
+        return 9 + 88 * progress
+
+    parts = []
+    for tick in ticks:
+        parts.append(_line(x(0), y(tick), x(1), y(tick), "grid"))
+        parts.append(_text(x(0), y(tick) + 4, f"{tick:g}", "scale", "end", "-7"))
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_text(x(share), base + 20, f"{100 * share:g} %", "scale"))
+    known = [(progress, value) for progress, value in points if math.isfinite(value)]
+    for (start, low), (end, high) in itertools.pairwise(known):
+        parts.append(_line(x(start), y(low), x(end), y(high), "whisker"))
+    for progress, value in known:
+        parts.append(
+            f'<circle class="dot" cx="{x(progress):.2f}%" cy="{y(value):.1f}" r="4">'
+            f"<title>{escape(f'{100 * progress:.0f} %: {name} {value:.5g}')}</title></circle>"
+        )
+    return _svg(216, f"{name} from {known[0][1]:.4g} to {known[-1][1]:.4g}", parts)
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:

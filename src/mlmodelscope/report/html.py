@@ -32,8 +32,15 @@ _SECTIONS = (
 
 
 def write_html(record: Record, store: Store, artifacts: ArtifactStore) -> str:
-    page = _templates().get_template("report.html.mako")
-    return str(page.render(**_page(record, store, artifacts)))
+    return render("report.html.mako", _page(record, store, artifacts))
+
+
+def render(template: str, page: dict[str, Any]) -> str:
+    return str(_templates().get_template(template).render(**page))
+
+
+def style() -> str:
+    return (_TEMPLATES / "report.css").read_text(encoding="utf-8")
 
 
 @cache
@@ -47,7 +54,7 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
     classes = worst_classes(record)
     comparisons = compare_claims(record)
     return {
-        "style": (_TEMPLATES / "report.css").read_text(encoding="utf-8"),
+        "style": style(),
         "words": words,
         "sections": [each for each in _SECTIONS if each[0] != "claims" or record.plan.claims],
         "lede": _lede(record),
@@ -104,7 +111,7 @@ def _lede(record: Record) -> str:
 
 
 def _predictor(record: Record) -> str:
-    name = record.plan.predictor.name
+    name = record.plan.predictor.name or "Python"
     declaration = PREDICTORS.get(name)
     packages = record.plan.stack.packages
     version = next((packages[each] for each in declaration.packages if each in packages), "") if declaration else ""

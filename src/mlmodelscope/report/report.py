@@ -12,12 +12,26 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.report.html import write_html
 from mlmodelscope.report.markdown import write_markdown
 from mlmodelscope.report.tabular import write_csv, write_json
+from mlmodelscope.report.training import (
+    write_training_csv,
+    write_training_html,
+    write_training_json,
+    write_training_markdown,
+)
 
 FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
     "html": write_html,
     "md": write_markdown,
     "json": write_json,
     "csv": write_csv,
+}
+
+
+TRAINING_FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
+    "html": write_training_html,
+    "md": write_training_markdown,
+    "json": write_training_json,
+    "csv": write_training_csv,
 }
 
 
@@ -31,4 +45,5 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
             f"record {record.id} is not finished: there is nothing to report yet",
             hint="give the same evaluate command again: it goes on where it stopped",
         )
-    return FORMATS[format](record, store, artifacts)
+    formats = TRAINING_FORMATS if record.training is not None else FORMATS
+    return formats[format](record, store, artifacts)

@@ -2,7 +2,7 @@
   <div class="brand">
     <svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true"><path d="M1 2v12M29 2v12M1 8h28"/><circle cx="17" cy="8" r="5"/></svg>
     <span>MLModelScope</span>
-    <span class="status">evaluation ${record.status}</span>
+    <span class="status">${"training" if record.training else "evaluation"} ${record.status}</span>
   </div>
   <h1>
     <span class="who">${plan.model.name}<span class="version">@${plan.model.version}</span></span>

@@ -66,6 +66,10 @@ def test_every_command_in_the_docs_runs(tmp_path: Path) -> None:
     (tmp_path / "photo.jpg").write_bytes((pictures.path / "imagenet_00_243.jpg").read_bytes())
     listing = (ROOT / "tests" / "manifest" / "listing1.yml").read_text()
     (tmp_path / "my-model.yml").write_text(listing)
+    for page in PAGES:  # an example that begins with its file's name can be used by the commands
+        for text in blocks(page, "yaml"):
+            if name := re.match(r"# (\S+\.yml)\n", text):
+                (tmp_path / name[1]).write_text(text)
     environment = {
         "MLMODELSCOPE_HOME": str(tmp_path / "home"),
         "MLMODELSCOPE_CACHE": str(cache),

@@ -104,6 +104,8 @@ def show_record(record: Record) -> None:
     table = Table(box=None, show_header=False, pad_edge=False)
     for name, label in (("top1", "top-1"), ("top5", "top-5")):
         number = record.metrics[name]
+        if plan.task != "classification":
+            continue
         shown = _with_interval(number) if number else f"refused: {record.metrics.refused.get(name, 'no data')}"
         table.add_row(label, shown)
     if record.metrics.calibration is not None:

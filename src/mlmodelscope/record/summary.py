@@ -67,6 +67,8 @@ class Summary:
         refused = dict(self._refused)
         if self._plan.output.top_k < 5 and self._kept_classes == self._plan.output.top_k:
             refused["top5"] = f"only the {self._plan.output.top_k} best answers were kept"
+        elif "postprocess" in self._plan.functions and 0 < self._kept_classes < 5:
+            refused["top5"] = f"the answers name {self._kept_classes} of the classes only"
         for name, each in self._metrics.items():
             if name in refused:
                 continue

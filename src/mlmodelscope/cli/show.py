@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -61,13 +62,17 @@ def _open(name: str) -> Document:
 
 def find_file(name: str) -> str:
     """The file of a catalogued manifest of any kind."""
-    from mlmodelscope.manifest.catalog import find_manifest
-    from mlmodelscope.manifest.schema import KINDS
+    from typing import get_args
 
-    misses = []
+    from mlmodelscope.manifest.catalog import Kind, find_manifest, list_catalog
+    from mlmodelscope.manifest.schema import KINDS
+    from mlmodelscope.manifest.suggest import nearest
+
     for sought in KINDS.values():
-        try:
+        with contextlib.suppress(UsageError):
             return find_manifest(sought, name).file
-        except UsageError as error:
-            misses.append(error)
-    raise misses[0]
+    known = sorted({entry.name for kind in get_args(Kind) for entry in list_catalog(kind)})
+    raise UsageError(
+        f"there is no manifest `{name}`\nknown: {', '.join(known)}",
+        hint=nearest(name, known) or "a path to a manifest file will do as well",
+    )

@@ -3,57 +3,256 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
-from mlmodelscope.errors import ManifestError, Problem
+from mlmodelscope.errors import ManifestError, UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.lint.finding import Finding
+    from mlmodelscope.lint.subject import Subject
+
+Format = Literal["human", "json", "sarif", "github"]
+_STDIN = "<stdin>"
+
+
+@dataclass(frozen=True)
+class Result:
+    """One file and what there is to say about it."""
+
+    file: str
+    findings: tuple[Finding, ...] = ()
+    mended: tuple[Finding, ...] = ()
+    text: str = ""
+    mended_text: str = ""
+    skipped: bool = False
+
+    def count(self, severity: str) -> int:
+        return sum(found.severity == severity for found in self.findings)
 
 
 @verb
 def check(
-    paths: Annotated[list[str], typer.Argument(help="Files, folders, or - for standard input.", metavar="PATH...")],
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="Files, folders, globs such as 'models/**/*.yml', or - for standard input.", metavar="PATH..."
+        ),
+    ] = None,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what has only one meaning; comments stay.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change, and write nothing.")] = False,
+    explain: Annotated[
+        str | None, typer.Option(help="Explain a rule by its code or name, or `all`.", metavar="CODE")
+    ] = None,
+    form: Annotated[Format, typer.Option("--format", help="For people, programs, code hosts or GitHub.")] = "human",
+    select: Annotated[
+        str | None,
+        typer.Option(help="Only these rules: codes, beginnings of codes, names; by commas.", metavar="CODES"),
+    ] = None,
+    ignore: Annotated[str | None, typer.Option(help="Not these rules.", metavar="CODES")] = None,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings as well.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", help="Show everything, also what is only good to know.")
+    ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check manifests and say exactly what is wrong with them."""
-    results = [(name, _problems(name)) for name in _expand(paths)]
-    if as_json:
-        print_json([{"file": name, "problems": [vars(problem) for problem in problems]} for name, problems in results])
-    else:
-        for name, problems in results:
-            for problem in problems:
-                print(f"{problem}\n", file=sys.stderr)
-            if not problems:
-                print(f"{name}: right")
-        wrong = sum(1 for _, problems in results if problems)
-        if wrong:
-            print(f"{wrong} of {len(results)} manifests have problems", file=sys.stderr)
-    return int(any(problems for _, problems in results))
+    """Check manifests, say exactly what is wrong with them, and mend what can be mended."""
+    if explain is not None:
+        return _explain(explain)
+    if not paths:
+        raise UsageError("which manifests? Name files or folders", hint="`mlmodelscope check .` checks this folder")
+    from mlmodelscope.lint.files import find_files
+
+    codes = _wanted(select, ignore, verbose)
+    results = [_check(each.name, each.explicit, codes, fix, diff) for each in find_files(paths)]
+    everything = verbose or select is not None  # who asks for a rule wants to see it
+    _show(results, "json" if as_json else form, everything, diff, to_stdout="-" in paths and fix and not diff)
+    failing = ("error", "warning") if strict else ("error",)
+    return int(any(result.count(severity) for result in results for severity in failing))
 
 
-def _expand(paths: list[str]) -> list[str]:
-    names: list[str] = []
-    for path in paths:
-        if Path(path).is_dir():
-            found = sorted(str(file) for file in Path(path).rglob("*.y*ml") if file.suffix in (".yml", ".yaml"))
-            if not found:
-                raise ManifestError(Problem("there is no .yml or .yaml file in this folder", file=path))
-            names += found
-        else:
-            names.append(path)
-    return names
+def _explain(word: str) -> int:
+    from mlmodelscope.lint.page import lints_page, rule_page
+    from mlmodelscope.lint.rule import all_rules, find_rules
+
+    if word == "all":
+        print(lints_page(), end="")
+        return 0
+    codes = find_rules(word.split(","), "--explain")
+    print("\n".join(rule_page(rule) for rule in all_rules() if rule.code in codes), end="")
+    return 0
 
 
-def _problems(name: str) -> tuple[Problem, ...]:
-    from mlmodelscope.manifest.load import load_manifest, parse_manifest
+def _wanted(select: str | None, ignore: str | None, verbose: bool) -> set[str]:
+    from mlmodelscope.lint.rule import all_rules, find_rules
 
+    wanted = {rule.code for rule in all_rules() if verbose or not rule.quiet}
+    if select is not None:
+        wanted = find_rules(_words(select, "--select"), "--select")
+    if ignore is not None:
+        wanted -= find_rules(_words(ignore, "--ignore"), "--ignore")
+    return wanted
+
+
+def _words(text: str, option: str) -> list[str]:
+    words = [word for word in text.replace(",", " ").split() if word]
+    if not words:
+        raise UsageError(f"{option} needs at least one code")
+    return words
+
+
+def _check(name: str, explicit: bool, codes: set[str], fix: bool, diff: bool) -> Result:
+    from mlmodelscope.lint.check import check_text, check_unreadable
+    from mlmodelscope.lint.files import is_manifest
+    from mlmodelscope.manifest.source import read_bytes
+
+    file = _STDIN if name == "-" else name
     try:
-        if name == "-":
-            parse_manifest(sys.stdin.buffer.read(), "<stdin>")
-        else:
-            load_manifest(name)
+        raw = sys.stdin.buffer.read() if name == "-" else read_bytes(Path(name))
     except ManifestError as error:
-        return error.problems
-    return ()
+        return Result(file, tuple(check_unreadable(error, file)[1]))
+    folder = None if name == "-" else Path(name).absolute().parent
+    wants_all = fix or diff  # a fix is judged by every rule, whichever are shown
+    subject, findings = check_text(raw, file, folder, None if wants_all else codes)
+    if not explicit and not is_manifest(subject):
+        return Result(file, skipped=True)
+    result = Result(file, tuple(found for found in findings if found.code in codes), text=subject.text)
+    return _mend(result, subject, findings, codes, diff) if wants_all else result
+
+
+def _mend(result: Result, subject: Subject, findings: list[Finding], codes: set[str], diff: bool) -> Result:
+    from mlmodelscope.lint.fix import mend, write_text
+
+    mended = mend(subject, findings, codes)
+    if mended.applied and not diff and result.file != _STDIN:
+        write_text(Path(result.file), mended.text)
+    result = replace(result, mended=mended.applied, mended_text=mended.text)
+    if diff:  # the file stays as it is, and so does what there is to say about it
+        return result
+    return replace(result, findings=tuple(found for found in mended.left if found.code in codes))
+
+
+def _show(results: list[Result], form: str, verbose: bool, diff: bool, to_stdout: bool) -> None:
+    checked = [result for result in results if not result.skipped]
+    if form == "json":
+        print_json([_as_json(result) for result in checked])
+    elif form == "sarif":
+        from mlmodelscope.lint.rule import all_rules
+        from mlmodelscope.lint.sarif import sarif_log
+
+        print_json(sarif_log([found for result in checked for found in result.findings], all_rules()))
+    elif form == "github":
+        from mlmodelscope.lint.annotation import annotation
+
+        for result in checked:
+            for found in result.findings:
+                if _is_shown(found, verbose):
+                    print(annotation(found))
+    else:
+        _show_to_people(results, verbose, diff, to_stdout)
+
+
+def _as_json(result: Result) -> dict[str, object]:
+    return {
+        "file": result.file,
+        "problems": [
+            {
+                "message": found.message,
+                "path": found.path,
+                "file": found.file,
+                "line": found.line,
+                "column": found.column,
+                "known": found.known,
+                "hint": found.hint,
+            }
+            for found in result.findings
+            if found.severity == "error"
+        ],
+        "findings": [_plain(found) for found in result.findings],
+        "mended": [_plain(found) for found in result.mended],
+    }
+
+
+def _plain(found: Finding) -> dict[str, object]:
+    return {**vars(found), "fix": [vars(edit) for edit in found.fix]}
+
+
+def _is_shown(found: Finding, verbose: bool) -> bool:
+    from mlmodelscope.lint.rule import RULES
+
+    return verbose or found.severity != "info" or RULES[found.code].always
+
+
+def _show_to_people(results: list[Result], verbose: bool, diff: bool, to_stdout: bool) -> None:
+    """A file that fails goes to standard error, as every failure does; the rest is the result that was asked for."""
+    calm = sys.stderr if to_stdout else sys.stdout
+    for result in results:
+        stream = sys.stderr if result.count("error") else calm
+        if result.skipped:
+            if verbose:
+                print(f"{result.file}: skipped, not a manifest", file=stream)
+            continue
+        _show_result(result, verbose, stream)
+        if diff:
+            _show_diff(result)
+        elif to_stdout and result.file == _STDIN:
+            print(result.mended_text or result.text, end="")
+        else:
+            for found in result.mended:
+                print(_printable(f"{found.place}  {found.code} mended  {found.message}"), file=stream)
+    failed = any(result.count("error") for result in results)
+    print(_summary(results, diff), file=sys.stderr if failed else calm)
+
+
+def _show_result(result: Result, verbose: bool, stream: TextIO) -> None:
+    if not result.count("error"):
+        warned = _number(result.count("warning"), "warning")
+        print(f"{result.file}: right{f', {warned}' if result.count('warning') else ''}", file=stream)
+    for found in result.findings:
+        if not _is_shown(found, verbose):
+            continue
+        where = f" at {found.path}" if found.path else ""
+        lines = [f"{found.place}  {found.code} {found.severity}  {found.message}{where}"]
+        lines += [f"    known: {', '.join(found.known)}"] if found.known else []
+        lines += [f"    hint: {found.hint}"] if found.hint else []
+        for line in lines:
+            print(_printable(line), file=stream)
+
+
+def _show_diff(result: Result) -> None:
+    import difflib
+
+    if result.mended:
+        before, after = (text.splitlines(keepends=True) for text in (result.text, result.mended_text))
+        for line in difflib.unified_diff(before, after, result.file, f"{result.file} (mended)"):
+            print(_printable(line.rstrip("\r\n")))
+
+
+def _summary(results: list[Result], diff: bool) -> str:
+    checked = [result for result in results if not result.skipped]
+    counts = {severity: sum(result.count(severity) for result in checked) for severity in ("error", "warning", "info")}
+    wrong = sum(1 for result in checked if result.count("error"))
+    parts = [_number(counts["error"], "error"), _number(counts["warning"], "warning"), f"{counts['info']} infos"]
+    text = f"{_number(len(checked), 'manifest')}: {', '.join(parts)}"
+    if wrong:
+        text += f"; {wrong} of {len(checked)} manifests have problems"
+    mended = sum(len(result.mended) for result in checked)
+    if mended:
+        text += f"; {mended} {'could be mended' if diff else 'mended'}"
+    skipped = len(results) - len(checked)
+    if skipped:
+        text += f"; {_number(skipped, 'file')} skipped, not manifests"
+    return text
+
+
+def _printable(text: str) -> str:
+    """A manifest is a stranger's: nothing in it may command the terminal."""
+    return "".join(each if each.isprintable() or each == "\t" else ascii(each)[1:-1] for each in text)
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count} {word}{'' if count == 1 else 's'}"

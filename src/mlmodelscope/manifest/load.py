@@ -76,11 +76,11 @@ def _kind(data: SourceMap, file: str) -> str:
         return recognise_kind(data)
     place = data.places["kind"]
     kind = data.pop("kind")
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ManifestError(
             Problem(f"`{kind}` is not a kind of manifest", "kind", file, place[0], place[1], known=tuple(KINDS))
         )
-    return str(kind)
+    return kind
 
 
 def _validate(data: SourceMap, kind: str, file: str, folder: Path) -> Manifest:

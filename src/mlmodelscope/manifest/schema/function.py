@@ -26,6 +26,17 @@ class EmbeddedFunction(Part):
     ] = "files"
     line: Annotated[int, Field(exclude=True, description="Line of the manifest where the code starts.")] = 0
 
+    def __eq__(self, other: object) -> bool:
+        """The same code is the same function, whichever line it starts in."""
+        return isinstance(other, EmbeddedFunction) and self._content == other._content
+
+    def __hash__(self) -> int:
+        return hash(self._content)
+
+    @property
+    def _content(self) -> tuple[str, str | None, str]:
+        return self.code, self.function, self.gets
+
     @model_validator(mode="before")
     @classmethod
     def _bare_text(cls, value: Any) -> Any:

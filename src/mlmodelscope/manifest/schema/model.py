@@ -216,7 +216,7 @@ class ModelManifest(Manifest):
     @property
     def functions(self) -> dict[str, EmbeddedFunction]:
         """The code that this manifest would run, in the order of its execution."""
-        setup = EmbeddedFunction(code=self.setup, function="setup") if self.setup is not None else None
+        setup = EmbeddedFunction(code=self.setup, function="setup") if self.setup else None
         stages = {"setup": setup, "preprocess": self.preprocess, "run": self.run, "postprocess": self.postprocess}
         return {name: function for name, function in stages.items() if function is not None}
 

@@ -1,0 +1,1 @@
+"""What can be said about a manifest without running anything: problems, and what experience says is a mistake."""

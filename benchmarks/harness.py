@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -104,9 +104,9 @@ def say(answer: Any) -> None:
     print(json.dumps(answer))
 
 
-def interleave(contenders: dict[str, Callable[[], Any]], rounds: int) -> dict[str, list[Any]]:
+def interleave(contenders: Mapping[Any, Callable[[], Any]], rounds: int) -> dict[Any, list[Any]]:
     """Every contender once a round, so that what disturbs the machine disturbs all of them alike."""
-    seen: dict[str, list[Any]] = {name: [] for name in contenders}
+    seen: dict[Any, list[Any]] = {name: [] for name in contenders}
     for _ in range(rounds):
         for name, run in contenders.items():
             seen[name].append(run())

@@ -8,7 +8,15 @@ from pathlib import Path
 
 import harness
 
-BENCHMARKS = ("start_up", "timed_region", "check", "store", "memory", "dataset_evaluation")  # the quick ones first
+BENCHMARKS = (
+    "start_up",
+    "timed_region",
+    "check",
+    "functions",
+    "store",
+    "memory",
+    "dataset_evaluation",
+)  # the quick ones first
 
 
 def main() -> None:

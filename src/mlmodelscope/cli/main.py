@@ -10,6 +10,7 @@ from mlmodelscope.cli import (
     datasets,
     doctor,
     evaluate,
+    init,
     log,
     models,
     plan,
@@ -47,6 +48,7 @@ app.command("doctor")(doctor.doctor)
 app.command("models")(models.models)
 app.command("datasets")(datasets.datasets)
 app.command("schema")(schema.schema)
+app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("convert")(convert.convert)

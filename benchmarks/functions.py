@@ -94,7 +94,7 @@ def main() -> None:
     if arguments.part:
         PARTS[arguments.part[0]](Path(arguments.part[1]))
         return
-    few, many = (1_000, 3_000) if arguments.quick else (2_000, 22_000)
+    few, many = (2_000, 22_000) if arguments.quick else (5_000, 65_000)
     with tempfile.TemporaryDirectory() as place:
         for count in (few, many):
             make_dataset(Path(place) / str(count), count)

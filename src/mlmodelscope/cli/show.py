@@ -42,8 +42,8 @@ def show(
         }
         print_json(body)
         return
-    written = f"{document.dialect.meaning}" if document.dialect else "today's form"
-    print(f"# {document.kind} manifest {document.file}, written in {written}")
+    written = f"dialect {dialect}: {document.dialect.meaning}" if document.dialect else "today's form"
+    print(f"# {document.kind} manifest {document.file}, {written}")
     print(f"# sha256:{manifest.digest}")
     print(write_manifest(explicit, document.kind, beside=origins), end="")
     for note in document.notes:

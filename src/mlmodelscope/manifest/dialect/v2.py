@@ -47,7 +47,10 @@ TASKS = {
 OUTPUT_TYPES = {word: word for word in get_args(OutputType)} | {
     "classification": "probability",
     "feature": "probability",
+    "probabilities": "probability",
     "boundingbox": "boxes",
+    "boundingboxes": "boxes",
+    "bounding_boxes": "boxes",
     "semanticsegment": "masks",
     "instancesegment": "masks",
     "raw": "tensor",
@@ -90,7 +93,19 @@ def _convert_task(data: SourceMap, notes: Notes) -> None:
         data.move("modality", attributes_of(data))
     else:
         take(data, "modality")
-    data.put("task", task or "general", place, f"is what V2's `modality: {seen}` stands for")
+    said = _task_of_outputs(data) if task in (None, "general") else None
+    if said is not None:  # `general` only says that the answers are in MLCommons' form
+        notes.add("implied", f"the task is `{said}`: the output's type says more than `modality: {seen}`", place)
+    data.put("task", said or task or "general", place, f"is what V2's `modality: {seen}` stands for")
+
+
+def _task_of_outputs(data: SourceMap) -> str | None:
+    outputs = data.get("outputs", data.get("output"))
+    layers = outputs if isinstance(outputs, list) else [outputs]
+    if len(layers) != 1 or not isinstance(layers[0], SourceMap):
+        return None
+    task = v1.TASKS.get(str(layers[0].get("type")).lower())
+    return task if task not in ("general", "image_enhancement") else None
 
 
 def _call_per_sample(data: SourceMap, notes: Notes) -> None:
@@ -164,4 +179,6 @@ def _lift(parameters: SourceMap, layer: SourceMap, keys: tuple[str, ...], notes:
         drop_empty(parameters, key)
         if key in parameters:
             kept = attributes_of(layer)
+            what = f"`parameters.{key}` is for people where functions do the work; it is kept under `attributes`"
+            notes.add("kept", what, parameters.places[key], key)
             parameters.move(key, kept, free_name(key, kept))

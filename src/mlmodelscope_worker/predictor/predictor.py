@@ -9,6 +9,30 @@ class ModelError(ValueError):
     """The model cannot be loaded, or is not what the manifest says it is."""
 
 
+class NotSupported(ModelError):
+    """The framework, or this release of it, cannot do this."""
+
+
+class Layer(object):
+    """One executed layer or operator, as the framework names it."""
+
+    def __init__(self, name, kind, duration_ns, shapes=(), start_ns=None):
+        self.name = name
+        self.kind = kind
+        self.duration_ns = int(duration_ns)
+        self.start_ns = start_ns
+        self.shapes = [list(shape) for shape in shapes]
+
+    def describe(self):
+        return {
+            "name": self.name,
+            "kind": self.kind,
+            "duration_ns": self.duration_ns,
+            "start_ns": self.start_ns,
+            "shapes": self.shapes,
+        }
+
+
 def predictor(packages):
     """Register a function `framework(files, *, option: Kind(...) = default, ...)` that opens a Predictor.
 
@@ -62,6 +86,15 @@ class Predictor(object):
     def run(self, tensors):
         """The framework's own call and nothing else, which is what is timed: arrays in, arrays out."""
         raise NotImplementedError
+
+    def profile(self, tensors):
+        """Layers in the order of their execution, each a `Layer`; where the framework must be opened anew to tell,
+        that happens here, so that nothing of it is there when `run` is timed."""
+        raise NotSupported("this framework's layers cannot be profiled here")
+
+    def intermediates(self, tensors):
+        """{name: array} of what the layers pass on, by the framework's own names."""
+        raise NotSupported("this framework's intermediate outputs cannot be had here")
 
     def check(self, tensors):
         """Refuse tensors that the model does not take, before the framework sees them."""

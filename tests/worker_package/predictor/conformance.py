@@ -1,5 +1,7 @@
 """What every predictor must do. A framework's test file subclasses `Conformance`, says how its models are made, and
 inherits every test here; see `test_fake.py` for how little that takes.
+
+These files run inside the frameworks' own stacks, so they are written for Python 3.6.
 """
 
 import json
@@ -7,15 +9,15 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
-from typing import Any
+from typing import Any, Dict
 
 import numpy as np
 import pytest
 
-from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 
-Files = dict[str, str]
+Files = Dict[str, str]
 
 
 def batch(samples: int, seed: int = 0, element_type: str = "float32") -> np.ndarray:
@@ -56,7 +58,7 @@ class Conformance:
             "def peak_mib(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
         )
         command = [sys.executable, "-c", opening + program, self.name, json.dumps(files)]
-        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout)
 
     # A model says what it takes and gives.
 
@@ -123,7 +125,7 @@ class Conformance:
             if not predictor.concurrent:
                 pytest.skip(f"{self.name} takes one call at a time, and says so")
             expected = [predictor.run([batch(4, seed)])[0] for seed in range(4)]
-            wrong: list[int] = []
+            wrong = []  # type: ignore[var-annotated]
 
             def ask(seed: int) -> None:
                 for _ in range(25):
@@ -179,6 +181,38 @@ class Conformance:
         Path(files["graph"]).write_bytes(content[: int(len(content) * kept)])
         with pytest.raises(ModelError):
             self.open(files)
+
+    # Inside the model.
+
+    def test_layers_are_profiled_with_names_and_times(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)) as predictor:
+            try:
+                layers = predictor.profile([batch(2)])
+            except NotSupported as error:
+                pytest.skip(str(error))
+        assert layers and all(layer.name and layer.kind and layer.duration_ns >= 0 for layer in layers)
+        assert sum(layer.duration_ns for layer in layers) > 0
+
+    def test_profiling_changes_no_answer(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)) as predictor:
+            before = predictor.run([batch(2)])[0].copy()
+            try:
+                predictor.profile([batch(2)])
+            except NotSupported as error:
+                pytest.skip(str(error))
+            assert np.array_equal(before, predictor.run([batch(2)])[0])
+
+    def test_intermediate_outputs_lead_to_the_answer(self, tmp_path: Path) -> None:
+        """Among what the layers pass on is the answer itself, or what it is made of without a further layer."""
+        with self.open(self.save(tmp_path)) as predictor:
+            answer = predictor.run([batch(2)])[0]
+            try:
+                inside = predictor.intermediates([batch(2)])
+            except NotSupported as error:
+                pytest.skip(str(error))
+        assert len(inside) > 1
+        alike = [each for each in inside.values() if each.size == answer.size]
+        assert any(np.allclose(each.reshape(answer.shape), answer, rtol=1e-4, atol=1e-5) for each in alike)
 
     # One life.
 

@@ -53,11 +53,9 @@ def list_records(
     for column in ("record", "model", "dataset", "top-1", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
-        top1 = (
-            f"{percent(row['top1'])} [{100 * row['top1_low']:.1f}, {100 * row['top1_high']:.1f}]"
-            if row["top1"] is not None
-            else ""
-        )
+        top1 = percent(row["top1"]) if row["top1"] is not None else ""
+        if row["top1_low"] is not None:
+            top1 += f" [{100 * row['top1_low']:.1f}, {100 * row['top1_high']:.1f}]"
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
         table.add_row(
             row["id"],

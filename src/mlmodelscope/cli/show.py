@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sys
 from pathlib import Path
@@ -25,7 +24,7 @@ def show(
     """Show a manifest resolved: every default explicit, each value with its origin."""
     from mlmodelscope.manifest.provenance import resolve
     from mlmodelscope.manifest.source import spell_path
-    from mlmodelscope.manifest.write import write_manifest
+    from mlmodelscope.manifest.write import spell_comment, write_manifest
 
     document = _open(name)
     manifest, explicit, origins = resolve(document)
@@ -47,7 +46,7 @@ def show(
     print(f"# sha256:{manifest.digest}")
     print(write_manifest(explicit, document.kind, beside=origins), end="")
     for note in document.notes:
-        print(f"# {note.kind}: {note.message} (line {note.place[0]})")
+        print(spell_comment(f"# {note.kind}: {note.message} (line {note.place[0]})"))
 
 
 def _open(name: str) -> Document:
@@ -69,8 +68,11 @@ def find_file(name: str) -> str:
     from mlmodelscope.manifest.suggest import nearest
 
     for sought in KINDS.values():
-        with contextlib.suppress(UsageError):
+        try:
             return find_manifest(sought, name).file
+        except UsageError as error:
+            if error.message.startswith("no version of"):  # the name is there: that says more than the other kinds
+                raise
     known = sorted({entry.name for kind in get_args(Kind) for entry in list_catalog(kind)})
     raise UsageError(
         f"there is no manifest `{name}`\nknown: {', '.join(known)}",

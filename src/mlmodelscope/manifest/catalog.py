@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from mlmodelscope.errors import ManifestError, Problem, UsageError
+from mlmodelscope.manifest.dialect.words import name_from_id
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import (
     DatasetManifest,
@@ -19,6 +20,7 @@ from mlmodelscope.manifest.schema import (
     ReferenceLog,
     SoftwareManifest,
 )
+from mlmodelscope.manifest.source import parse_source, read_bytes
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 
@@ -32,7 +34,9 @@ _WORDS: dict[type[Manifest], tuple[Kind, str]] = {
     HardwareManifest: ("hardware", "hardware"),
     ReferenceLog: ("logs", "reference log"),
 }
-_NAME = re.compile(r"^(name|id):\s*[\"']?([^\s\"'#]+)", re.MULTILINE)
+_NAME = re.compile(
+    r"""^["']?(name|id)["']?[ \t]*:[ \t]+(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'#].*?))[ \t]*(?:[ \t]#.*)?$""", re.M
+)
 _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{12,64})")
 
 
@@ -57,13 +61,28 @@ def list_catalog(kind: Kind) -> Iterator[Catalogued]:
     for folder in catalog_folders():
         for place in (folder / kind, folder) if not (folder / kind).is_dir() else (folder / kind,):
             for path in sorted(place.glob("*.y*ml")):
-                try:
-                    found = dict(_NAME.findall(path.read_text(encoding="utf-8", errors="replace")))
-                except OSError:
-                    continue
-                name = found.get("name") or found.get("id")
-                if name:
-                    yield Catalogued(name, path, found.get("id"))
+                found = _names_in(path)
+                if found is not None:
+                    yield found
+
+
+def _names_in(path: Path) -> Catalogued | None:
+    """Name and id by the look of their lines: a catalogue of a thousand files is listed without parsing one."""
+    try:
+        text = read_bytes(path).decode("utf-8", errors="replace") if path.is_file() else ""
+    except ManifestError:
+        return None
+    if text.lstrip("\ufeff \n")[:1] == "{":  # JSON, and what looks like it
+        try:
+            data = parse_source(text, str(path))
+        except ManifestError:
+            return None
+        found = {key: str(data[key]) for key in ("name", "id") if data.get(key) is not None}
+    else:
+        found = {match[1]: match[2] or match[3] or match[4] or "" for match in _NAME.finditer(text.replace("\r", ""))}
+    name, known_as = found.get("name", "").strip(), found.get("id")
+    spelled = "-".join(name.split()) if name else name_from_id(known_as) if known_as else ""
+    return Catalogued(spelled, path, known_as) if spelled else None
 
 
 def find_model(name: str | Path | ModelManifest) -> ModelManifest:
@@ -88,16 +107,18 @@ def find_manifest(sought: type[Sought], name: str | Path | Sought) -> Sought:
 
 
 def _find(name: str, sought: type[Manifest]) -> Manifest:
-    if name.endswith((".yml", ".yaml")) or os.sep in name:
-        if not Path(name).exists():
-            raise ManifestError(Problem("there is no such file", file=name))
+    is_path = name.endswith((".yml", ".yaml")) or os.sep in name
+    if is_path and Path(name).exists():
         return load_manifest(name)
     kind, word = _WORDS[sought]
     entries = list(list_catalog(kind))
+    by_id = [entry for entry in entries if entry.id == name]  # whatever letters it has
+    if is_path and not by_id:
+        raise ManifestError(Problem("there is no such file", file=name))
     digest = _DIGEST.fullmatch(name)
     if digest is not None and not any(name in (entry.name, entry.id) for entry in entries):
         return _by_digest(digest[1], name, sought, entries)
-    wanted, _, constraint_text = name.partition("@")
+    wanted, _, constraint_text = (name, "", "") if by_id else name.partition("@")
     constraint = Constraint(constraint_text or "*")
     named = [_load(entry.path, sought) for entry in entries if wanted in (entry.name, entry.id)]
     candidates = [manifest for manifest in named if manifest is not None]
@@ -107,7 +128,7 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
     if matching:
         return max(matching, key=lambda manifest: Version(manifest.version))
     if candidates:
-        versions = ", ".join(manifest.version for manifest in candidates)
+        versions = ", ".join(str(version) for version in sorted({Version(each.version) for each in candidates}))
         raise UsageError(f"no version of {wanted} satisfies {constraint}; there is {versions}")
     known = sorted({entry.name for entry in entries})
     raise UsageError(

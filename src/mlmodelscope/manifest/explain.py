@@ -13,6 +13,8 @@ from mlmodelscope_worker.parameters import spell
 
 DataPath = tuple[str | int, ...]
 
+_MOST = 100  # nobody reads more, and a hostile file may have a hundred thousand
+
 _EXPECTED = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -36,7 +38,16 @@ def explain(error: ValidationError, schema: type[BaseModel], data: SourceMap) ->
             continue  # the items were refused one by one: that the list is now too short says nothing
         line, column = place_of(data, path)
         found.setdefault((path, about), _describe(item, path, schema, spell_path(path), line, column))
-    return list(found.values())
+    problems = list(found.values())
+    if len(problems) > _MOST:
+        rest = Problem(f"and {len(problems) - _MOST} more like these")
+        problems = [*problems[:_MOST], rest]
+    return problems
+
+
+def _cut(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 100 else text[:97] + "..."
 
 
 def _describe(item: Any, path: DataPath, schema: type[BaseModel], where: str, line: int, column: int) -> Problem:
@@ -45,14 +56,14 @@ def _describe(item: Any, path: DataPath, schema: type[BaseModel], where: str, li
     hint = None
     if kind == "extra_forbidden":
         known = tuple(sorted(_fields_at(schema, path[:-1])))
-        hint = nearest(str(path[-1]), known)
-        message = f"unknown key `{path[-1]}`"
+        hint = nearest(_cut(path[-1]), known)
+        message = f"unknown key `{_cut(path[-1])}`"
     elif kind == "missing":
         message = f"the key `{item['loc'][-1]}` is missing"
     elif kind == "literal_error":
         known = tuple(_literals_at(schema, path))
-        hint = nearest(str(seen), known)
-        message = f"`{seen}` is not one of the known values"
+        hint = nearest(_cut(seen), known)
+        message = f"`{_cut(seen)}` is not one of the known values"
     elif kind == "value_error":
         message = str(item["ctx"]["error"])
     else:

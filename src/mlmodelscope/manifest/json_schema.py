@@ -13,9 +13,17 @@ from mlmodelscope_worker.pipeline import STEPS
 def manifest_schema(kind: str) -> dict[str, Any]:
     """JSON Schema (2020-12) of one kind of manifest."""
     schema = KINDS[kind].model_json_schema(by_alias=False)
+    fields = schema["properties"]
+    if kind == "software":
+        fields["container"] = _or(fields["container"], {"type": "string"})
+        fields["env"] = _variables(fields["env"])
     if kind != "model":
         return _published(schema, kind)
     parts = schema["$defs"]
+    fields["envvars"] = _variables(fields["envvars"])
+    for layers, layer in (("inputs", "Input"), ("outputs", "Output")):
+        fields[layers] = _or(fields[layers], {"$ref": f"#/$defs/{layer}"})
+    _allow_print(schema)
     for layer, steps in (("Input", STEPS), ("Output", OUTPUT_STEPS)):
         allowed = _steps_schema(steps)
         if layer == "Output":  # the papers write these inside `processing`
@@ -25,6 +33,36 @@ def manifest_schema(kind: str) -> dict[str, Any]:
         parts[layer]["properties"]["processing"] = {**allowed, "description": described}
     parts.pop("Step", None)
     return _published(schema, "model")
+
+
+def _or(schema: dict[str, Any], *others: dict[str, Any]) -> dict[str, Any]:
+    """The same field, which may be written in another form as well."""
+    said = _said(schema)
+    rest = {key: value for key, value in schema.items() if key not in said}
+    return {"anyOf": [*rest.get("anyOf", [rest]), *others], **said}
+
+
+def _said(schema: dict[str, Any]) -> dict[str, Any]:
+    words = ("description", "title", "default")
+    return {key: value for key, value in schema.items() if key in words}
+
+
+def _variables(schema: dict[str, Any]) -> dict[str, Any]:
+    """Environment variables: a mapping, or a list of one-key mappings; a value need not be quoted."""
+    one = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}
+    said = _said(schema)
+    return {"anyOf": [one, {"type": "array", "items": one}], **said}
+
+
+def _allow_print(schema: dict[str, Any]) -> None:
+    """Containers and variables may stand inside the framework, as they do in the papers."""
+    value = {"type": ["string", "number", "boolean"]}
+    for part in ("Framework", "Images"):
+        schema["$defs"][part]["patternProperties"] = {"^[A-Z][A-Z0-9_]+$": value}
+    inside = schema["$defs"]["Framework"]["properties"]
+    inside |= {key: schema["properties"][key] for key in ("container", "envvars")}
+    images = schema["properties"]["container"]
+    images["patternProperties"] = {"^[A-Z][A-Z0-9_]+$": value}
 
 
 def _steps_schema(steps: dict[str, Declaration]) -> dict[str, Any]:
@@ -38,8 +76,9 @@ def _steps_schema(steps: dict[str, Declaration]) -> dict[str, Any]:
 
 
 def _published(schema: dict[str, Any], kind: str) -> dict[str, Any]:
-    # The word `license` is as welcome as `licence`.
+    # The word `license` is as welcome as `licence`, and a manifest may say what it is.
     schema["properties"]["license"] = schema["properties"]["licence"]
+    schema["properties"]["kind"] = {"const": kind, "description": "Which kind of manifest this is."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"MLModelScope {kind} manifest"} | {
         key: value for key, value in schema.items() if key != "title"
     }

@@ -195,7 +195,7 @@ class _Builder:
         if len(self.open) >= MAX_DEPTH:
             self.refuse(f"nested deeper than {MAX_DEPTH} levels", place)
         if event.tag and event.tag.removeprefix(_PREFIX) not in ("map", "seq", "!"):
-            self.refuse(f"the tag `{event.tag}` is not allowed in a manifest", place)
+            self.refuse(f"the tag `{event.tag[:60]}` is not allowed in a manifest", place)
         if self.open and isinstance(self.open[-1].data, SourceMap) and self.open[-1].key is None:
             self.refuse("a key must be a word", place)
         self._count(1, place)
@@ -238,7 +238,7 @@ class _Builder:
         key: str = event.value
         if key in holder.data:
             first = holder.data.places[key]  # type: ignore[call-overload]
-            self.refuse(f"the key `{key}` stands here a second time (first in line {first[0]})", place)
+            self.refuse(f"the key `{key[:60]}` stands here a second time (first in line {first[0]})", place)
         holder.key, holder.key_place = key, place
 
     def _store(self, value: Any, place: Place, span: Span) -> None:
@@ -263,7 +263,7 @@ class _Builder:
     def _scalar(self, event: Any) -> Any:
         text: str = event.value
         if event.tag and event.tag != "!":
-            kind = event.tag.removeprefix(_PREFIX)
+            kind = self._tagged(event)
         elif event.implicit[0]:
             kind = plain_kind(text)
         else:
@@ -285,7 +285,17 @@ class _Builder:
                 return real
         except ValueError:
             return text  # more digits than a number may have: the author's word
-        self.refuse(f"the tag `{event.tag}` is not allowed in a manifest", place_of_event(event))
+        raise AssertionError(kind)
+
+    def _tagged(self, event: Any) -> str:
+        """The kind that a tag asks for, where the value is of that kind: `!!bool maybe` is not."""
+        kind: str = event.tag.removeprefix(_PREFIX)
+        plain = plain_kind(event.value)
+        if kind not in ("str", *(name for name, _ in _PLAIN)):
+            self.refuse(f"the tag `{event.tag[:60]}` is not allowed in a manifest", place_of_event(event))
+        if kind not in ("str", plain) and (kind, plain) != ("float", "int"):
+            self.refuse(f"`{event.value[:60]}` is not of the kind that its tag `!!{kind}` says", place_of_event(event))
+        return kind
 
     def refuse(self, message: str, place: Place) -> Any:
         raise ManifestError(Problem(message, file=self.file, line=place[0], column=place[1]))

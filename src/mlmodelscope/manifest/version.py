@@ -68,6 +68,8 @@ class Constraint:
     def __init__(self, text: str) -> None:
         self.text = text.strip()
         try:
+            if len(text) > 200:
+                raise ValueError
             self._specification = NpmSpec(_to_npm(self.text))
         except ValueError:
             raise VersionError(
@@ -97,11 +99,17 @@ class Constraint:
         return max((version for version in versions if self.matches(version)), default=None)
 
 
+def _without_leading_zeros(found: re.Match[str]) -> str:
+    numbers = [str(int(part)) if part.isdecimal() else part for part in found[2].split(".")]
+    return found[1] + ".".join(numbers[:3])  # a fourth number orders versions, but constraints do not see it
+
+
 def _to_npm(text: str) -> str:
     text = text.replace("≥", ">=").replace("≤", "<=").replace("==", "=")
     text = re.sub(r"\s+and\s+|\s*&&\s*|\s*,\s*", " ", text, flags=re.IGNORECASE)
     text = re.sub(r"\s+or\s+", " || ", text, flags=re.IGNORECASE)
     text = _OPERATOR.sub(r"\1", text)
+    text = re.sub(r"(?<![\w.-])((?:[<>=^~]*)v?)(\d+(?:\.(?:\d+|[xX*]))*)", _without_leading_zeros, text)  # 440.33.01
     # Python writes 1.13.0rc2 where npm wants 1.13.0-rc2; npm takes `<=1.13.x` for whole releases only.
     text = re.sub(r"(\d)(rc|a|b|dev)(\d+)\b", r"\1-\2\3", text)
     return text or "*"

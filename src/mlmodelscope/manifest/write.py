@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Mapping
@@ -18,7 +19,16 @@ _WIDTH = 110
 _FIRST = {
     "model": ("id", "name", "version", "task", "job_type", "description", "author", "licence", "license", "references"),
 }
-_SAFE_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_MAX_SIMPLE_KEY = 1000
+"""Characters; YAML wants a longer key announced with `? `."""
+
+# What an unquoted word may not look like: it starts with none of YAML's marks, and holds neither `: ` nor ` #`.
+_PLAIN = re.compile(
+    r"(?:[^\s\-?:,\[\]{}#&*!|>'\"%@`]|[-?:](?=[^\s,\[\]{}]))(?:[^\s:#]|[ ]++(?=[^\s#])|:(?=\S)|(?<!\s)#)*+"
+)
+_BEYOND_FLOW = re.compile(r"^[:?]|[,\[\]{}?]|:(?![A-Za-z0-9/_.-])")
+_UNPRINTABLE = re.compile("[^\t\x20-\x7e\xa0-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|[\u2028\u2029]")
+_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def write_manifest(
@@ -47,20 +57,25 @@ class _Writer:
         self.lines: list[str] = []
         self._above = above
         self._beside = beside
+        self._holds_comments = {path[:length] for path in (*above, *beside) for length in range(len(path))}
 
     def mapping(self, data: Mapping[str, Any], path: Path, indent: int) -> None:
         for key, value in data.items():
             at = (*path, key)
             self._comment(at, indent)
-            self._entry(f"{' ' * indent}{spell_key(key)}:", value, at, indent)
+            spelled = spell_key(str(key))
+            if len(spelled) > _MAX_SIMPLE_KEY:
+                self.lines.append(f"{' ' * indent}? {spelled}")
+                spelled = ""
+            self._entry(f"{' ' * indent}{spelled}:", value, at, indent)
 
     def _entry(self, head: str, value: Any, path: Path, indent: int) -> None:
         """`head` and its value, on one line where that is readable."""
-        beside = f"  # {self._beside[path]}" if path in self._beside else ""
+        beside = f"  # {spell_comment(self._beside[path])}" if path in self._beside else ""
         if isinstance(value, Mapping) and value and not self._is_short(value, head, path):
             self.lines.append(head + beside)
             self.mapping(value, path, indent + 2)
-        elif isinstance(value, (list, tuple)) and value and not self._fits(value, head):
+        elif isinstance(value, (list, tuple)) and value and not self._fits(value, head, path):
             self.lines.append(head + beside)
             for index, item in enumerate(value):
                 self._item(item, (*path, index), indent + 2)
@@ -89,7 +104,7 @@ class _Writer:
         keep = {True: "", False: "-"}[text.endswith("\n")]
         if text.endswith("\n\n"):
             keep = "+"
-        lead = "2" if text[:1] in (" ", "\n") else ""
+        lead = "2" if text[:1] in (" ", "\t", "\n") else ""
         self.lines.append(f"{head} |{lead}{keep}{beside}")
         body = text[:-1] if text.endswith("\n") else text
         self.lines += [" " * (indent + 2) + line if line else "" for line in body.split("\n")]
@@ -105,25 +120,35 @@ class _Writer:
         """Parameters of a step, and the like: a flat mapping inside a list, without comments of its own."""
         in_list = len(path) > 1 and isinstance(path[-2], int)
         flat = all(
-            not isinstance(item, Mapping) and (not isinstance(item, list) or self._fits(item, ""))
-            for item in value.values()
+            not isinstance(item, Mapping)
+            and (not isinstance(item, (list, tuple)) or self._fits(item, "", (*path, key)))
+            for key, item in value.items()
         )
         quiet = not any(isinstance(item, str) and ("\n" in item or len(item) > 40) for item in value.values())
-        commented = any(at[: len(path)] == path and len(at) > len(path) for at in (*self._above, *self._beside))
-        return in_list and flat and quiet and not commented and len(head) + len(spell_flow(value)) < _WIDTH
+        return in_list and flat and quiet and path not in self._holds_comments and self._on_one_line(value, head)
 
     def _comment(self, path: Path, indent: int) -> None:
         for line in self._above.get(path, "").splitlines():
-            self.lines.append(f"{' ' * indent}# {line}".rstrip())
+            self.lines.append(f"{' ' * indent}# {spell_comment(line)}".rstrip())
 
-    def _fits(self, value: Any, head: str) -> bool:
+    def _fits(self, value: Any, head: str, path: Path) -> bool:
+        if len(value) > _WIDTH or path in self._holds_comments:
+            return False
         plain = all(not isinstance(item, (Mapping, list, tuple)) for item in value)
         quiet = not any(isinstance(item, str) and (len(item) > 40 or "://" in item) for item in value)
-        return plain and quiet and len(head) + len(spell_flow(value)) < _WIDTH
+        return plain and quiet and self._on_one_line(value, head)
+
+    def _on_one_line(self, value: Any, head: str) -> bool:
+        return len(value) < _WIDTH and len(head) + len(spell_flow(value)) < _WIDTH
+
+
+def spell_comment(text: str) -> str:
+    """A text behind a `#`: on one line, and without characters that YAML refuses even there."""
+    return _UNPRINTABLE.sub(lambda match: ascii(match[0])[1:-1], " ".join(text.split()) if "\n" in text else text)
 
 
 def spell_key(key: str) -> str:
-    return key if _SAFE_KEY.fullmatch(key) and plain_kind(key) == "str" else spell_text(key)
+    return spell_text(key, flow=True)
 
 
 def spell_flow(value: Any) -> str:
@@ -144,43 +169,59 @@ def spell_flow(value: Any) -> str:
 def _inner(value: Any) -> str:
     """Inside brackets, where a comma ends a word."""
     if isinstance(value, str):
-        spelled = spell_text(value)
-        plain = spelled[:1] not in ("'", '"')
-        return "'" + value.replace("'", "''") + "'" if plain and any(mark in value for mark in ",[]{}") else spelled
+        return spell_text(value, flow=True)
     return "null" if value is None else spell_flow(value)
 
 
 def spell_number(value: int | float) -> str:
     """As it was written where that is known: `1.10` stays `1.10`."""
     text = getattr(value, "text", None)
-    if text is not None:
+    if text is not None and plain_kind(text) == ("int" if isinstance(value, int) else "float"):
         return str(text)
-    spelled: str = yaml.safe_dump(value)
-    return spelled.split("\n")[0]
+    if isinstance(value, int):
+        return str(int(value))
+    if math.isnan(value) or math.isinf(value):
+        return {"nan": ".nan", "inf": ".inf", "-inf": "-.inf"}[repr(float(value))]
+    spelled = repr(float(value))
+    # Older readers of YAML take `1e-05` for a word and `1.0e-05` for a number.
+    return spelled if "." in spelled else spelled.replace("e", ".0e")
 
 
-def spell_text(text: str) -> str:
-    """A text on one line, quoted where YAML would read it as something else."""
-    spelled: str = yaml.safe_dump(str(text), default_flow_style=True, width=float("inf"), allow_unicode=True)
-    spelled = spelled.removesuffix("\n").removesuffix("\n...")
-    if "\n" in spelled:
-        spelled = yaml.safe_dump(str(text), default_style='"', width=float("inf"), allow_unicode=True).rstrip("\n")
-    quoted = spelled[:1] in ("'", '"')
-    if not quoted and plain_kind(text) != "str":
-        return "'" + text.replace("'", "''") + "'"
-    return spelled
+def spell_text(text: str, flow: bool = False) -> str:
+    """A text on one line, quoted where YAML would read it as something else; `flow` inside brackets or as a key."""
+    text = str(text)
+    if _UNPRINTABLE.search(text) or "\t" in text:
+        return '"' + _ESCAPED.sub(_escape, text) + '"'
+    if _PLAIN.fullmatch(text) and not _means_something_else(text) and not (flow and _BEYOND_FLOW.search(text)):
+        return text
+    return "'" + text.replace("'", "''") + "'"
+
+
+_ESCAPED = re.compile(_UNPRINTABLE.pattern + '|[\\\\"\t]')
+
+
+def _escape(match: re.Match[str]) -> str:
+    number = ord(match[0])
+    return _ESCAPES.get(match[0]) or (
+        f"\\x{number:02x}" if number < 256 else f"\\u{number:04x}" if number < 65536 else f"\\U{number:08x}"
+    )
+
+
+def _means_something_else(text: str) -> bool:
+    """Whether a bare word would be a number, a date or the like, to us or to a reader of the older YAML 1.1."""
+    if plain_kind(text) != "str" or text.startswith(("---", "...")):
+        return True
+    # PyYAML's own table: first letter → what it may start. `y` and `n` are for other readers of YAML 1.1.
+    older = yaml.SafeLoader.yaml_implicit_resolvers.get(text[0], ())
+    return text in ("y", "Y", "n", "N") or any(pattern.match(text) for _, pattern in older)
 
 
 def _block_is_safe(text: str) -> bool:
     """Whether a block keeps it letter by letter: YAML would fold odd line ends and refuse control characters."""
-    return not re.search(r"[^\S\n ]|[\x00-\x08\x0b-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]", text) and bool(
-        text.strip()
-    )
+    return not _UNPRINTABLE.search(text.replace("\n", "")) and bool(text.strip())
 
 
 def _folds(text: str) -> bool:
     """Whether lines may be broken at its spaces without changing it."""
     body = text.removesuffix("\n")
-    return body == body.strip() and not re.search(
-        r"[^\S ]|  |(?<= )#|[\x00-\x1f\x7f\x85\u2028\u2029\ufeff\ud800-\udfff]", body
-    )
+    return body == body.strip() and not re.search(r"[^\S ]|  |(?<= )#", body) and not _UNPRINTABLE.search(body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlmodelscope.manifest.dialect import v1
+from mlmodelscope.manifest.dialect import v1, v2
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.words import (
@@ -12,6 +12,7 @@ from mlmodelscope.manifest.dialect.words import (
     drop_empty,
     free_name,
     keep_unknown,
+    keep_unknown_inside,
     mend_keys,
     mend_value,
     rename,
@@ -45,6 +46,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
             if isinstance(layer, SourceMap):
                 _convert_layer(layer, kind, notes)
     _imply_task(data, notes)
+    keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
     v1.convert_claims(data, notes)
     keep_unknown(data, v1.TOP_LEVEL, attributes_of(data), notes)
@@ -68,12 +70,10 @@ def _convert_layer(layer: SourceMap, kind: str, notes: Notes) -> None:
         _keep(layer, ("type", "layer_name", "element_type", "description", "processing", "shape", "attributes"), notes)
         return
     _output_steps(layer, notes)
-    if str(layer.get("type")).lower() in v1.TASKS or layer.get("type") is None:
+    mend_value(layer, "type", v2.OUTPUT_TYPES, notes)
+    if layer.get("type") is None or str(layer["type"]).lower() == "label":
         place = layer.places.get("type", layer.place)
-        seen = take(layer, "type")
-        if seen is not None and str(seen).lower() not in ("probability", "logits"):
-            kept = attributes_of(layer)
-            kept.put(free_name("type", kept), seen, place)
+        take(layer, "type")
         layer.put("type", "probability", place, "CLOUD'20's outputs are probabilities over classes")
         notes.add("implied", "the output's `type` is `probability`", place)
     known = ("type", "layer_name", "element_type", "description", "processing", "features_url", "features_checksum")
@@ -150,6 +150,17 @@ def _output_steps(layer: SourceMap, notes: Notes) -> None:
 
 
 def _imply_task(data: SourceMap, notes: Notes) -> None:
-    if "task" not in data and data.get("outputs"):
-        place = data.places["outputs"]
-        notes.imply(data, "task", "classification", place, "is what the CLOUD'20 form describes")
+    outputs = data.get("outputs")
+    if "task" not in data and isinstance(outputs, list) and outputs:
+        types = [str(layer.get("type")) for layer in outputs if isinstance(layer, SourceMap)]
+        kind = next((kind for kind in types if kind in _TASKS), "")
+        reason = f"is what an output of type `{kind}` is for" if kind else "is taken where the outputs say nothing"
+        notes.imply(data, "task", _TASKS.get(kind, "general"), data.places["outputs"], reason)
+
+
+_TASKS = {
+    "boxes": "object_detection",
+    "masks": "semantic_segmentation",
+    "probability": "classification",
+    "logits": "classification",
+}

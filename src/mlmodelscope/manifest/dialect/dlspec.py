@@ -9,11 +9,14 @@ from mlmodelscope.manifest.dialect.words import (
     attributes_of,
     drop_empty,
     keep_unknown,
+    keep_unknown_inside,
     mend_keys,
     mend_value,
+    name_from_id,
     rename,
     take,
 )
+from mlmodelscope.manifest.schema.part import text_as_written
 from mlmodelscope.manifest.source import SourceList, SourceMap
 
 _STAGES = {
@@ -70,6 +73,7 @@ def convert_model(data: SourceMap, notes: Notes) -> SourceMap:
         for index, word in enumerate(requirements):
             if isinstance(word, str):
                 requirements[index] = word.lower()
+    keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
     v1.convert_claims(data, notes)
     keep_unknown(data, _MODEL, attributes_of(data), notes)
@@ -144,12 +148,13 @@ def convert_software(data: SourceMap, notes: Notes) -> SourceMap:
     rename(data, "envvars", "env")
     known = (*_COMMON, "framework", "container", "env", "stack")
     mend_keys(data, known, notes)
+    name = data.get("name")  # before it is made one word
     _name_from_id(data, notes)
     if "framework" not in data:
         place = data.places.get("name", data.place)
         framework = SourceMap()
         framework.place = place
-        framework.put("name", data.get("name"), place)
+        framework.put("name", name if name is not None else data.get("name"), place)
         framework.put("version", data.get("version"), data.places.get("version", place))
         data.put("framework", framework, place, "a software manifest is named after its framework")
         notes.add("implied", "name and version are those of the framework", place)
@@ -188,6 +193,7 @@ def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
                 sources[index] = named
             elif isinstance(item, SourceMap):
                 rename(item, "source", "url")
+    keep_unknown_inside(data, "sources", _SOURCE, notes)
     _name_from_id(data, notes)
     place = data.places.get("sources", data.place)
     carries = "init" in data
@@ -205,6 +211,7 @@ def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
     return data
 
 
+_SOURCE = ("name", "url", "checksum", "labels_url", "labels_checksum")
 _DATASET = (
     "task",
     "format",
@@ -224,10 +231,10 @@ _DATASET = (
 def _name_from_id(data: SourceMap, notes: Notes) -> None:
     """Every manifest has a name and a version; where DLSpec gives an id only, that is the name."""
     v1.settle_name(data, notes)
-    if data.get("name") is None and isinstance(data.get("id"), str):
+    known_as = text_as_written(data.get("id"))
+    if data.get("name") is None and isinstance(known_as, str):
         take(data, "name")
-        word = "".join(letter if letter.isalnum() or letter in "._+-" else "-" for letter in data["id"]).strip("-._+")
-        notes.imply(data, "name", word or "unnamed", data.places["id"], "is taken from the id")
+        notes.imply(data, "name", name_from_id(known_as), data.places["id"], "is taken from the id")
     if (
         data.get("version") is None
         and "name" in data

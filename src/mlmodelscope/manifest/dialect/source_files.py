@@ -36,7 +36,7 @@ def read_model_block(data: SourceMap, notes: Notes) -> None:
     for key in list(block):
         drop_empty(block, key)
     place = data.places["model"]
-    base, archived = _text(take(block, "base_url")), bool(take(block, "is_archive"))
+    base, archived = _text(take(block, "base_url")), _is_archive(block, notes)
     _prefer_onnx(block, notes)
     rename(block, "checksum", "graph_checksum")
     source = SourceMap()
@@ -56,6 +56,16 @@ def read_model_block(data: SourceMap, notes: Notes) -> None:
     data.put("source", source, place)
     if block:
         keep_unknown(block, (), attributes_of(data), notes, "model.")
+
+
+def _is_archive(block: SourceMap, notes: Notes) -> bool:
+    place = block.places.get("is_archive", block.place)
+    written = take(block, "is_archive")
+    if written is None or isinstance(written, bool):
+        return bool(written)
+    if str(written).strip().lower() not in ("true", "yes", "false", "no"):
+        notes.add("unclear", f"`is_archive: {written}` is neither true nor false, and taken for false", place)
+    return str(written).strip().lower() in ("true", "yes")
 
 
 def _prefer_onnx(block: SourceMap, notes: Notes) -> None:

@@ -17,19 +17,22 @@ from mlmodelscope.manifest.dialect.words import (
     drop_empty,
     free_name,
     keep_unknown,
+    keep_unknown_inside,
     mend_keys,
     mend_value,
     rename,
     take,
 )
-from mlmodelscope.manifest.schema.model import InputType
-from mlmodelscope.manifest.source import Place, SourceFloat, SourceList, SourceMap
+from mlmodelscope.manifest.schema.model import Input, InputType
+from mlmodelscope.manifest.schema.part import Part
+from mlmodelscope.manifest.source import Place, SourceFloat, SourceInt, SourceList, SourceMap
 
 ELEMENT_TYPES = {
     word: word
     for word in ("float32", "float16", "float64", "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64")
 } | {"int64": "int64", "bool": "bool", "float": "float32", "double": "float64", "half": "float16", "string": "string"}
 
+FRAMEWORK = ("name", "version", "container", "envvars")
 TOP_LEVEL = (
     "name",
     "version",
@@ -126,6 +129,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     framework = framework_word(data)
     convert_inputs(data, framework, notes)
     convert_output(data, notes)
+    keep_unknown_inside(data, "framework", FRAMEWORK, notes)
     read_model_block(data, notes)
     convert_claims(data, notes)
     keep_unknown(data, TOP_LEVEL, attributes, notes)
@@ -146,7 +150,9 @@ def settle_name(data: SourceMap, notes: Notes) -> None:
     if isinstance(name, str) and name.strip() and any(letter.isspace() for letter in name):
         data["name"] = "-".join(name.split())
         if name.strip() != data["name"]:
-            attributes_of(data).put("title", name.strip(), data.places["name"], "the name as it was written")
+            attributes = attributes_of(data)
+            title = free_name("title", attributes)
+            attributes.put(title, name.strip(), data.places["name"], "the name as it was written")
             notes.add("implied", f"the name is `{data['name']}`: a name is one word", data.places["name"])
 
 
@@ -176,6 +182,7 @@ def _convert_input(layer: SourceMap, framework: str, notes: Notes) -> None:
         layer.put("processing", _image_steps(parameters, layer, framework, notes), parameters.place)
         layer.reasons["processing"] = "in V1's fixed order: decode, resize, subtract mean, divide by scale, layout"
     _keep_parameters(parameters, layer, notes, "inputs[].parameters.")
+    keep_others(layer, Input, notes, "inputs[].")
 
 
 INPUT_TYPES = {word: word for word in get_args(InputType)} | {
@@ -205,14 +212,21 @@ def _keep_parameters(parameters: SourceMap, layer: SourceMap, notes: Notes, pref
         keep_unknown(parameters, (), attributes_of(layer), notes, prefix)
 
 
+def keep_others(layer: SourceMap, schema: type[Part], notes: Notes, prefix: str) -> None:
+    """Move a layer's keys that today's schema does not know to its attributes."""
+    if any(key not in schema.model_fields for key in layer):
+        keep_unknown(layer, schema.model_fields, attributes_of(layer), notes, prefix)
+
+
 def _image_steps(parameters: SourceMap, layer: SourceMap, framework: str, notes: Notes) -> SourceList:
     steps = Steps(parameters.place)
     color = _color(parameters, framework, notes)
-    steps.add("decode", {"library": "pillow", "dct": "accurate", "color_layout": "RGB"}, parameters.place)
+    decoder = {"library": "pillow", "dct": "accurate", "color_layout": "RGB"}
+    steps.add("decode", decoder, parameters.place, dict.fromkeys(decoder, _DECODED))
     _add_resize(steps, parameters, notes)
     arithmetic = [key for key in ("mean", "scale") if parameters.get(key) not in (None, "", [])]
     if arithmetic:
-        steps.add("cast", {"element_type": "float32"}, parameters.place)
+        steps.add("cast", {"element_type": "float32"}, parameters.place, {"element_type": "V1 computes in float32"})
     for key, name, parameter in (("mean", "mean", "values"), ("scale", "rescale", "divisor")):
         place = parameters.places.get(key, parameters.place)
         value = take(parameters, key)
@@ -220,17 +234,27 @@ def _image_steps(parameters: SourceMap, layer: SourceMap, framework: str, notes:
             steps.add(name, {parameter: value}, place)
     if color[0] != "RGB":
         # Mean and scale are in R, G, B order whatever the colour mode: the channels are turned round after them.
-        steps.add("color", {"color_layout": color[0]}, color[1])
+        steps.add("color", {"color_layout": color[0]}, color[1], _because("color_layout", color[2]))
         if arithmetic:
             notes.add(
                 "implied", "mean and scale are in R, G, B order, so the channels are turned round after them", color[1]
             )
     layout = _layout(parameters, framework, notes)
-    steps.add("layout", {"data_layout": layout[0]}, layout[1])
+    steps.add("layout", {"data_layout": layout[0]}, layout[1], _because("data_layout", layout[2]))
     element_type = layer.get("element_type", "float32")
     if isinstance(element_type, str):
-        steps.add("cast", {"element_type": element_type}, layer.places.get("element_type", parameters.place))
+        reason = layer.reasons.get("element_type") if "element_type" in layer else "V1's tensors are float32"
+        place = layer.places.get("element_type", parameters.place)
+        steps.add("cast", {"element_type": element_type}, place, _because("element_type", reason))
     return steps.list
+
+
+_DECODED = "V1's agents decoded with libjpeg-turbo and its accurate DCT, to R, G, B"
+_BILINEAR = "V1's agents interpolated bilinearly"
+
+
+def _because(key: str, reason: str | None) -> dict[str, str]:
+    return {key: reason} if reason else {}
 
 
 class Steps:
@@ -240,11 +264,11 @@ class Steps:
         self.list = SourceList()
         self.list.place = place
 
-    def add(self, name: str, parameters: dict[str, Any], place: Place) -> None:
+    def add(self, name: str, parameters: dict[str, Any], place: Place, reasons: dict[str, str] | None = None) -> None:
         inner = SourceMap()
         inner.place = place
         for key, value in parameters.items():
-            inner.put(key, value, place)
+            inner.put(key, value, place, (reasons or {}).get(key))
         outer = SourceMap()
         outer.place = place
         outer.put(name, inner, place)
@@ -254,8 +278,12 @@ class Steps:
 def _add_resize(steps: Steps, parameters: SourceMap, notes: Notes) -> None:
     if parameters.get("max_dimension") is not None:
         place = parameters.places["max_dimension"]
-        take(parameters, "keep_aspect_ratio")
-        steps.add("resize", {"max_dimension": take(parameters, "max_dimension"), "method": "bilinear"}, place)
+        sizes = {"max_dimension": take(parameters, "max_dimension"), "method": "bilinear"}
+        if parameters.get("keep_aspect_ratio") is False:
+            notes.add("unclear", "`max_dimension` keeps the aspect ratio, whatever `keep_aspect_ratio` says", place)
+        elif "keep_aspect_ratio" in parameters:
+            sizes["keep_aspect_ratio"] = take(parameters, "keep_aspect_ratio")
+        steps.add("resize", sizes, place, {"method": _BILINEAR})
         return
     place = parameters.places.get("dimensions", parameters.place)
     dimensions = take(parameters, "dimensions")
@@ -264,7 +292,11 @@ def _add_resize(steps: Steps, parameters: SourceMap, notes: Notes) -> None:
         return
     if isinstance(dimensions, list):
         dimensions = _height_and_width(dimensions, place, notes)
-    steps.add("resize", {"dimensions": dimensions, "method": "bilinear"}, place)
+    if parameters.get("keep_aspect_ratio") is True:
+        notes.add("unclear", "`keep_aspect_ratio` is not followed: V1's agents stretched to the dimensions", place)
+    else:
+        take(parameters, "keep_aspect_ratio")  # which is how it is without a word
+    steps.add("resize", {"dimensions": dimensions, "method": "bilinear"}, place, {"method": _BILINEAR})
 
 
 def _height_and_width(dimensions: list[Any], place: Place, notes: Notes) -> list[Any]:
@@ -272,15 +304,17 @@ def _height_and_width(dimensions: list[Any], place: Place, notes: Notes) -> list
     sizes = dimensions[1:] if len(dimensions) == 4 else dimensions
     if len(sizes) == 3 and sizes[0] not in (1, 3) and sizes[2] in (1, 2, 3, 4):
         notes.add("unclear", f"dimensions {list(sizes)} are read as height, width, channels", place)
-        return sizes[:2]
+        sizes = [sizes[2], *sizes[:2]]
+    if len(sizes) == 3 and sizes[0] != 3:
+        notes.add("implied", f"the image has 3 channels, as all of V1's have; dimensions say {sizes[0]}", place)
     return sizes[1:] if len(sizes) == 3 else sizes
 
 
-def _color(parameters: SourceMap, framework: str, notes: Notes) -> tuple[str, Place]:
+def _color(parameters: SourceMap, framework: str, notes: Notes) -> tuple[str, Place, str | None]:
     return _written_or_agents(parameters, "color_mode", ("RGB", "BGR"), _AGENT_COLOR.get(framework, "RGB"), notes)
 
 
-def _layout(parameters: SourceMap, framework: str, notes: Notes) -> tuple[str, Place]:
+def _layout(parameters: SourceMap, framework: str, notes: Notes) -> tuple[str, Place, str | None]:
     return _written_or_agents(
         parameters, "layout", ("HWC", "CHW", "NHWC", "NCHW"), _AGENT_LAYOUT.get(framework, "CHW"), notes
     )
@@ -288,20 +322,25 @@ def _layout(parameters: SourceMap, framework: str, notes: Notes) -> tuple[str, P
 
 def _written_or_agents(
     parameters: SourceMap, key: str, words: tuple[str, ...], default: str, notes: Notes
-) -> tuple[str, Place]:
+) -> tuple[str, Place, str | None]:
+    """What a key says, or what the agent took where it is not written; where that is, and why."""
     mend_value(parameters, key, words, notes)
     place = parameters.places.get(key, parameters.place)
     written = parameters.get(key)
     if written is None or written == "":
         take(parameters, key)
         notes.add("implied", f"`{key}` is not written; the original agent of this framework took {default}", place)
-        return default, place
+        return default, place, f"`{key}` is not written; the original agent of this framework took {default}"
     take(parameters, key)
-    return written, place
+    return written, place, None
 
 
 def convert_output(data: SourceMap, notes: Notes) -> None:
     """One `output` that names several layers becomes one output for each layer."""
+    listed = data.get("outputs", data.get("output"))
+    if isinstance(listed, list) and len(listed) == 1 and isinstance(listed[0], SourceMap) and "parameters" in listed[0]:
+        rename(data, "outputs", "output")
+        data["output"] = listed[0]
     if "outputs" in data or not isinstance(data.get("output"), SourceMap):
         rename(data, "output", "outputs")
         return
@@ -315,6 +354,8 @@ def convert_output(data: SourceMap, notes: Notes) -> None:
     task = TASKS.get(str(seen).lower()) if seen is not None else None
     if task is not None and "task" not in data:
         data.put("task", task, written.places["type"], f"is what V1's `output.type: {seen}` stands for")
+    elif task is not None and data["task"] != task:
+        notes.add("unclear", f"`task: {data['task']}` is taken, though `output.type: {seen}` says {task}", place)
     for key in ("features_checksum", "element_type"):
         drop_empty(parameters, key)
     outputs = SourceList()
@@ -362,24 +403,28 @@ def _scores_output(
 def _layer_outputs(written: SourceMap, parameters: SourceMap, task: str) -> list[SourceMap]:
     """A detector's or segmentation's layers, each an output of its own."""
     outputs = []
+    at = parameters.places.get("element_type", parameters.place)
     element_type = take(parameters, "element_type")
     for key, kind in _LAYERS:
         place = parameters.places.get(key)
         layer = take(parameters, key)
-        if place is None or layer is None:
+        if place is None or layer is None or layer == "":
             continue
         output = SourceMap()
         output.place = place
         output.put("type", "image" if task == "image_enhancement" else kind, place, f"is what `{key}` holds")
         output.put("layer_name", layer, place)
+        if element_type is not None:
+            output.put("element_type", element_type, at)
         outputs.append(output)
     if not outputs:
         output = SourceMap()
         output.place = written.place
-        output.put("type", "image" if task == "image_enhancement" else "tensor", written.place)
+        kind = "image" if task == "image_enhancement" else "tensor"
+        output.put("type", kind, written.place, "no layer is named that would say more")
+        if element_type is not None:
+            output.put("element_type", element_type, at)
         outputs.append(output)
-    if element_type is not None and task != "object_detection":
-        outputs[-1].put("element_type", element_type, parameters.place)
     _finish_output(written, parameters, outputs[0])
     return outputs
 
@@ -408,6 +453,8 @@ def convert_claims(data: SourceMap, notes: Notes) -> None:
         _move_training_dataset(data, attributes, notes)
     else:
         drop_empty(attributes, "training_dataset")
+    if "claims" in data:
+        return
     claims = SourceList()
     for key in ("top1", "Top1", "top5", "Top5"):
         place = attributes.places.get(key)
@@ -429,17 +476,17 @@ def convert_claims(data: SourceMap, notes: Notes) -> None:
         if any(other["metric"] == claim["metric"] for other in claims):
             notes.add("unclear", f"`{claim['metric']}` is claimed twice", place)
         claims.put(claim, place)
-    if claims and "claims" not in data:
+    if claims:
         claims.place = claims.places[0]
         data.put("claims", claims, claims.place)
 
 
-def percentage(value: Any) -> SourceFloat | None:
+def percentage(value: Any) -> SourceFloat | SourceInt | None:
     """A number in percent as it was written: `46.` is 46, `78.8 %` is 78.8."""
     text = str(getattr(value, "text", value)).strip().removesuffix("%").strip().removesuffix(".")
     if isinstance(value, bool) or not re.fullmatch(r"\d{1,6}(\.\d{1,10})?", text):
         return None
-    number = SourceFloat(text)
+    number = SourceFloat(text) if "." in text else SourceInt(text)
     number.text = text
     return number
 
@@ -448,7 +495,7 @@ def _move_training_dataset(data: SourceMap, attributes: SourceMap, notes: Notes)
     place = attributes.places["training_dataset"]
     dataset = attributes["training_dataset"]
     if isinstance(dataset, list):  # the CLOUD'20 paper writes a list: name, then version
-        names = [str(item) for item in dataset if isinstance(item, (str, int, float))]
+        names = [str(getattr(item, "text", item)) for item in dataset if isinstance(item, (str, int, float))]
         if len(names) != len(dataset) or not names:
             notes.add("unclear", "the training dataset is not a name and is left under `attributes`", place)
             return

@@ -15,12 +15,13 @@ from mlmodelscope.manifest.dialect.words import (
     drop_empty,
     free_name,
     keep_unknown,
+    keep_unknown_inside,
     mend_keys,
     mend_value,
     rename,
     take,
 )
-from mlmodelscope.manifest.schema.model import OutputType
+from mlmodelscope.manifest.schema.model import Input, Output, OutputType
 from mlmodelscope.manifest.source import SourceList, SourceMap
 
 _FUNCTIONS = ("preprocess", "postprocess", "before_preprocess", "setup", "run")
@@ -73,6 +74,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
         _convert_plain_inputs(data, notes)
     else:
         v1.convert_inputs(data, v1.framework_word(data), notes)
+    keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
     v1.convert_claims(data, notes)
     keep_unknown(data, _TOP_LEVEL, attributes_of(data), notes)
@@ -135,11 +137,7 @@ def _convert_outputs(data: SourceMap, notes: Notes) -> None:
     outputs = data.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
         if isinstance(output, SourceMap):
-            _convert_output(output, notes)
-
-
-def _convert_output(output: SourceMap, notes: Notes) -> None:
-    convert_layer(output, OUTPUT_TYPES, notes)
+            convert_layer(output, OUTPUT_TYPES, notes)
 
 
 def _convert_plain_inputs(data: SourceMap, notes: Notes) -> None:
@@ -156,6 +154,8 @@ def convert_layer(layer: SourceMap, types: dict[str, str], notes: Notes) -> None
     for old in ("input_layer", "output_layer", "probabilities_layer"):
         rename(parameters, old, "layer_name")
     _lift(parameters, layer, ("layer_name", "element_type", "features_url", "features_checksum"), notes)
+    is_input = types is v1.INPUT_TYPES
+    v1.keep_others(layer, Input if is_input else Output, notes, "inputs[]." if is_input else "outputs[].")
 
 
 def _convert_type(layer: SourceMap, words: dict[str, str], notes: Notes) -> None:

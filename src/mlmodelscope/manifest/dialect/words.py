@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -39,11 +40,15 @@ def mend_value(holder: SourceMap, key: str, known: Mapping[str, str] | Iterable[
             return
         meant = by_case[close]
         notes.add("typo", f"`{key}: {seen}` is read as `{meant}`", holder.places[key], seen, meant)
+    elif meant.lower() != seen.strip().lower():
+        holder.reasons.setdefault(key, f"is our word for `{seen}`")
     holder[key] = meant
 
 
 def near(seen: str, known: Iterable[str]) -> str | None:
-    found = difflib.get_close_matches(seen, list(known), n=1, cutoff=_CLOSE)
+    # By length first: comparing letters costs too much for files with many or very long words.
+    possible = [word for word in known if 2 * min(len(seen), len(word)) >= _CLOSE * (len(seen) + len(word))]
+    found = difflib.get_close_matches(seen, possible, n=1, cutoff=_CLOSE) if possible else []
     return found[0] if found else None
 
 
@@ -58,6 +63,22 @@ def keep_unknown(holder: SourceMap, known: Iterable[str], keeper: SourceMap, not
             key,
         )
         holder.move(key, keeper, free_name(key, keeper))
+
+
+def keep_unknown_inside(data: SourceMap, key: str, known: Iterable[str], notes: Notes) -> None:
+    """The same for a block that has no attributes of its own: they go to the manifest's, under the block's name."""
+    words = set(known)
+    blocks = data.get(key)
+    for block in blocks if isinstance(blocks, list) else [blocks]:
+        if not isinstance(block, SourceMap):
+            continue
+        for name in [name for name in block if name not in words and not name.isupper()]:
+            keeper = attributes_of(data)
+            place = block.places[name]
+            block.move(name, keeper, free_name(f"{key}_{name}", keeper))
+            notes.add(
+                "kept", f"`{key}.{name}` means nothing to an evaluation and is kept under `attributes`", place, name
+            )
 
 
 def attributes_of(holder: SourceMap) -> SourceMap:
@@ -76,15 +97,13 @@ def attributes_of(holder: SourceMap) -> SourceMap:
 def drop_empty(holder: SourceMap, key: str) -> None:
     """Forget a key without a value."""
     if key in holder and (holder[key] is None or holder[key] == "" or holder[key] == {} or holder[key] == []):
-        holder.pop(key)
-        holder.places.pop(key, None)
-        holder.spans.pop(key, None)
+        take(holder, key)
 
 
 def take(holder: SourceMap, key: str) -> Any:
     """The value of a key that has served its purpose."""
-    holder.places.pop(key, None)
-    holder.spans.pop(key, None)
+    for table in (holder.places, holder.spans, holder.reasons):
+        table.pop(key, None)
     return holder.pop(key, None)
 
 
@@ -95,12 +114,18 @@ def free_name(key: str, holder: Mapping[str, Any]) -> str:
     return name
 
 
+def name_from_id(text: str) -> str:
+    """A name made of an id, which may have any letters."""
+    return re.sub(r"[^A-Za-z0-9._+-]", "-", text).strip("-._+")[:100] or "unnamed"
+
+
 def _rename(holder: SourceMap, old: str, new: str) -> None:
     """In place: the order of keys is the author's."""
     items = [(new if key == old else key, value) for key, value in holder.items()]
     holder.clear()
     holder.update(items)
-    for table in (holder.places, holder.spans):
+    tables: tuple[dict[str, Any], ...] = (holder.places, holder.spans, holder.reasons)
+    for table in tables:
         if old in table:
             table[new] = table.pop(old)
 

@@ -67,8 +67,12 @@ def _functions_in(function: EmbeddedFunction) -> set[str]:
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         where = f" in line {function.line + line - 1 if function.line else line}" if line else ""
-        raise ValueError(f"the code is not valid Python{where}: {getattr(error, 'msg', None) or error}") from None
+        raise ValueError(f"the code is not valid Python{where}: {_reason(error)}") from None
     return {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
+
+
+def _reason(error: BaseException) -> str:
+    return getattr(error, "msg", None) or str(error) or "it is nested too deeply"
 
 
 _FORM = WithJsonSchema(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
-from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
+from mlmodelscope.manifest.schema.part import ChecksumText, IdText, Items, Manifest, Name, Part, Reference
 from mlmodelscope.manifest.schema.task import Task
 
 Number = Annotated[float, Field(strict=False)]
@@ -17,10 +17,8 @@ class ManifestReference(Part):
     """A manifest as it was: by name and version for people, by digest for good."""
 
     name: Annotated[str, Field(description="Its name.")]
-    version: Annotated[
-        str, BeforeValidator(lambda value: getattr(value, "text", value)), Field(description="Its version.")
-    ]
-    id: Annotated[str | None, Field(description="Its id, where it has one.")] = None
+    version: Annotated[IdText, Field(description="Its version.")]
+    id: Annotated[IdText | None, Field(description="Its id, where it has one.")] = None
     digest: Annotated[str | None, Field(pattern="^(sha256:)?[0-9a-f]{64}$", description="Digest of its content.")] = (
         None
     )
@@ -48,9 +46,7 @@ class Measured(Part):
 class Expected(Part):
     """What came out for one sample."""
 
-    sample: Annotated[
-        str, BeforeValidator(lambda value: getattr(value, "text", value)), Field(description="Id of the sample.")
-    ]
+    sample: Annotated[IdText, Field(description="Id of the sample.")]
     digest: Annotated[str | None, Field(description="Digest of its content.")] = None
     classes: Annotated[Items[int], Field(description="Best classes, best first.")] = ()
     scores: Annotated[Items[Number], Field(description="Their scores.")] = ()

@@ -59,6 +59,7 @@ def _reference(text: str) -> str:
 LOOSE_TEXT = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
 
 Name = Annotated[str, AfterValidator(_name)]
+IdText = Annotated[str, BeforeValidator(text_as_written), LOOSE_TEXT]  # `2e61` and `0042` are ids as well
 VersionText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_version), LOOSE_TEXT]
 ConstraintText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_constraint), LOOSE_TEXT]
 ChecksumText = Annotated[str, AfterValidator(_checksum)]
@@ -74,7 +75,9 @@ class Part(BaseModel):
 class Manifest(Part):
     """What every manifest has."""
 
-    id: Annotated[str | None, Field(description="What others may refer to it by, beside its name and digest.")] = None
+    id: Annotated[IdText | None, Field(description="What others may refer to it by, beside its name and digest.")] = (
+        None
+    )
     name: Annotated[Name, Field(description="Its name.")]
     version: Annotated[VersionText, Field(description="Its semantic version.")]
     author: Annotated[str | None, Field(description="Who wrote the manifest or made what it describes.")] = None

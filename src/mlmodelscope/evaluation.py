@@ -135,6 +135,8 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
 
 def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:
     plan = record.plan
+    if plan.setup is not None:
+        record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
     dataset = _open_dataset(plan, artifacts)
     batches = cut_batches(dataset, plan)
     folder = store.folder(record.id)
@@ -144,8 +146,6 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
         if journal.batches:
             watcher.resuming(record, journal.batches * plan.scenario.batch_size, len(dataset.samples))
         if journal.batches < len(batches) or record.latency is None:
-            if plan.setup is not None:
-                record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
             site = provision_site(plan, artifacts)
             record, worker = _open(record, site, dataset, store, artifacts, watcher)
             with worker:

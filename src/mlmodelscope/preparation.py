@@ -61,7 +61,7 @@ def plan_aspects(
     aspects: Aspects, options: Options, artifacts: ArtifactStore, settings: Settings, *, trust: bool = False
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
-    require_trust((aspects.model, aspects.dataset, aspects.hardware), settings, trust=trust)
+    require_trust((aspects.model, aspects.dataset, aspects.software, aspects.hardware), settings, trust=trust)
     return make_plan(
         aspects.model,
         aspects.dataset,

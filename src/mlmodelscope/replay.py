@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeVar
 
+from mlmodelscope.errors import UsageError
 from mlmodelscope.evaluation import Watcher, evaluate
 from mlmodelscope.manifest.catalog import find_manifest
-from mlmodelscope.manifest.schema import ReferenceLog
+from mlmodelscope.manifest.schema import (
+    DatasetManifest,
+    HardwareManifest,
+    Manifest,
+    ModelManifest,
+    ReferenceLog,
+    SoftwareManifest,
+)
 from mlmodelscope.manifest.schema.log import ManifestReference
 from mlmodelscope.preparation import DatasetSource, HardwareSource, ModelSource, SoftwareSource
 from mlmodelscope.provision.artifact import ArtifactStore
@@ -16,6 +25,8 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.report.differences import Differences, compare_with_log
 from mlmodelscope.settings import Settings
 from mlmodelscope.training import train
+
+Sought = TypeVar("Sought", bound=Manifest)
 
 
 def replay(
@@ -35,10 +46,10 @@ def replay(
     wanted = find_manifest(ReferenceLog, log)
     named = wanted.manifests
     chosen = {
-        "model": model if model is not None else _name(named.model),
-        "dataset": dataset if dataset is not None else _name(named.dataset),
-        "software": software if software is not None else _name(named.software),
-        "hardware": hardware if hardware is not None else _name(named.hardware),
+        "model": model if model is not None else _find(ModelManifest, named.model, wanted),
+        "dataset": dataset if dataset is not None else _find(DatasetManifest, named.dataset, wanted),
+        "software": software if software is not None else _find(SoftwareManifest, named.software, wanted),
+        "hardware": hardware if hardware is not None else _find(HardwareManifest, named.hardware, wanted),
     }
     run = train if wanted.job_type == "training" else evaluate
     record = run(
@@ -61,6 +72,16 @@ def replay(
         store.close()
 
 
-def _name(reference: ManifestReference | None) -> str | None:
-    """Name and version: the manifest may have moved or been improved since; that its content differs is reported."""
-    return f"{reference.name}@{reference.version}" if reference is not None else None
+def _find(sought: type[Sought], reference: ManifestReference | None, log: ReferenceLog) -> Sought | None:
+    """By name and version: the manifest may have moved or been improved since; that its content differs is reported."""
+    if reference is None:
+        return None
+    try:
+        return find_manifest(sought, f"{reference.name}@{reference.version}")
+    except UsageError as error:
+        aspect = sought.__name__.removesuffix("Manifest").lower()
+        raise UsageError(
+            f"{log.reference} was made with the {aspect} {reference.name}@{reference.version}, which is not here: "
+            f"{error.message}",
+            hint=f"name its manifest with --{aspect} FILE, or its folder in MLMODELSCOPE_MANIFESTS",
+        ) from None

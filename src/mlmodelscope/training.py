@@ -81,6 +81,8 @@ def train(
             f"{aspects.model.name} describes an inference, not a training",
             hint=f"mlmodelscope evaluate {aspects.model.file or aspects.model.name}",
         )
+    if options is not None and options.limit is not None:
+        raise UsageError("a training takes all of its dataset: it has no limit")
     log = find_manifest(ReferenceLog, reference) if reference is not None else None
     judge = Judge(log, early_stop) if log is not None and early_stop is not None else None
     plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
@@ -98,36 +100,43 @@ class Judge:
     def __init__(self, log: ReferenceLog, rule: EarlyStop) -> None:
         self._log = log
         self._rule = rule
-        self._done = False
+        self._curves: dict[str, list[tuple[float, float]]] = {}
+        for point in log.curve:
+            for name, value in point.metrics.items():
+                if math.isfinite(value):
+                    self._curves.setdefault(name, []).append((point.progress, value))
+        if rule.metric is not None and rule.metric not in self._curves:
+            raise UsageError(
+                f"the curve of {log.reference} has no metric `{rule.metric}`\n"
+                f"known: {', '.join(self._curves) or 'none, it has no curve'}",
+            )
+        self.compared = False
 
-    def verdict(self, point: CurvePoint) -> str | None:
-        """Why the training should stop, or nothing."""
-        if self._done or point.progress < self._rule.at:
+    def verdict(self, point: Progress) -> str | None:
+        """Why the training should stop, or nothing. At its end there is nothing left to save."""
+        if self.compared or not self._rule.at <= point.progress < 1:
             return None
-        self._done = True
         name = self._metric(point)
-        if name is None:
-            return None
-        expected = interpolate(
-            [(each.progress, each.metrics[name]) for each in self._log.curve if name in each.metrics], point.progress
-        )
+        expected = interpolate(self._curves[name], point.progress) if name is not None else None
+        if name is None or expected is None:
+            return None  # perhaps the next one can be compared
+        self.compared = True
         found = point.metrics[name]
-        if expected is None or not self._is_worse(name, found, expected):
+        if not self._is_worse(name, found, expected):
             return None
         return (
             f"at {100 * point.progress:.0f} % of the training {name} is {found:.4g} where {self._log.reference} had "
             f"{expected:.4g}: more than {100 * self._rule.within:.0f} % worse, so the rest is not worth its cost"
         )
 
-    def _metric(self, point: CurvePoint) -> str | None:
-        known = {name for each in self._log.curve for name in each.metrics}
-        shared = [name for name in point.metrics if name in known]
+    def _metric(self, point: Progress) -> str | None:
+        shared = [name for name in point.metrics if name in self._curves]
         if self._rule.metric is not None:
             return self._rule.metric if self._rule.metric in shared else None
         return next((name for name in shared if not smaller_is_better(name)), shared[0] if shared else None)
 
     def _is_worse(self, name: str, found: float, expected: float) -> bool:
-        if math.isnan(found):
+        if not math.isfinite(found):
             return True
         margin = self._rule.within * abs(expected)
         return found > expected + margin if smaller_is_better(name) else found < expected - margin
@@ -206,27 +215,33 @@ def _run(
     site = replace(provision_site(plan, artifacts), folder=str(folder))
     data = source_files(plan.dataset, artifacts)
     training = TrainingRecord(reference=log.reference if log else None)
+    curve = Curve()
     with Worker(site, plan) as worker:
         record = record.model_copy(update={"stack": StackRecord(**worker.opened["environment"]), "training": training})
         store.save(record)
-        started = saved = time.monotonic()
+        started = time.monotonic()
+        save_at = started + _SAVE_EVERY_S
         for event in worker.train(data):
             now = time.monotonic()
-            training = _take(training, event, now - started)
             if isinstance(event, Trained):
+                training = _with_result(training, event)
                 break
+            curve.add(event, now - started)
             watcher.trained(event.progress, event.metrics)
-            stop = judge.verdict(training.curve[-1]) if judge is not None else None
+            stop = judge.verdict(event) if judge is not None else None
             if stop is not None:
                 training = training.model_copy(update={"stopped": stop, "wall_s": now - started})
                 worker.kill()
                 break
-            if now - saved > _SAVE_EVERY_S:
-                record = record.model_copy(update={"training": training})
-                store.save(record)
-                saved = now
+            if now > save_at:
+                store.save(
+                    record.model_copy(update={"training": training.model_copy(update={"curve": curve.points()})})
+                )
+                done = time.monotonic()
+                save_at = done + _SAVE_EVERY_S + 10 * (done - now)  # a long curve takes long to write
+    training = training.model_copy(update={"curve": curve.points()})
     training = training.model_copy(update={"artifacts": tuple(_made(folder, artifacts))})
-    notes = (training.stopped,) if training.stopped else ()
+    notes = tuple(_notes(training, curve.odd, judge, log))
     record = record.model_copy(
         update={"training": training, "status": "finished", "finished_at": datetime.now(UTC), "notes": notes}
     )
@@ -234,21 +249,56 @@ def _run(
     return record
 
 
-def _take(training: TrainingRecord, event: Progress | Trained, wall_s: float) -> TrainingRecord:
-    if isinstance(event, Progress):
-        point = CurvePoint(progress=event.progress, wall_s=wall_s, metrics=event.metrics)
-        return training.model_copy(update={"curve": (*training.curve, point)})
+class Curve:
+    """The metrics in the course of a training.
+
+    Neither JSON nor databases know NaN: a record with one could be written, but never be read again. A metric that is
+    no finite number is left out, and when that began is remembered.
+    """
+
+    def __init__(self) -> None:
+        self._points: list[CurvePoint] = []
+        self.odd: dict[str, float] = {}
+
+    def add(self, event: Progress, wall_s: float) -> None:
+        finite = {name: value for name, value in event.metrics.items() if math.isfinite(value)}
+        for name in event.metrics:
+            if name not in finite:
+                self.odd.setdefault(name, event.progress)
+        self._points.append(CurvePoint(progress=event.progress, wall_s=wall_s, metrics=finite))
+
+    def points(self) -> tuple[CurvePoint, ...]:
+        return tuple(self._points)
+
+
+def _with_result(training: TrainingRecord, event: Trained) -> TrainingRecord:
     numbers = event.result if isinstance(event.result, dict) else {}
     metrics = {
-        str(name): float(value)
+        name: float(value)
         for name, value in numbers.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
     return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.wall_s})
 
 
+def _notes(
+    training: TrainingRecord, odd: dict[str, float], judge: Judge | None, log: ReferenceLog | None
+) -> Iterator[str]:
+    if training.stopped:
+        yield training.stopped
+    elif judge is not None and log is not None and not judge.compared:
+        yield f"the training was not compared with {log.reference}: " + (
+            "it has no curve" if not log.curve else "no metric was reported in time that its curve has, too"
+        )
+    for name, progress in odd.items():
+        yield f"from {100 * progress:.0f} % of the training on, {name} was not always a finite number"
+    if isinstance(training.result, dict):
+        for name in (name for name, value in training.result.items() if value is None):
+            yield f"the training returned no number for {name}"
+
+
 def _made(folder: Path, artifacts: ArtifactStore) -> Iterator[TrainedFile]:
-    names = list_files(folder)
+    names = [name for name in list_files(folder) if (folder / name).is_file()]
     digests = artifacts.digests([folder / name for name in names])
     for name, digest in zip(names, digests, strict=True):
         yield TrainedFile(name=name, sha256=digest, size_bytes=(folder / name).stat().st_size)

@@ -5,9 +5,13 @@ a dataset's `init` puts there, a model's `preprocess` finds.
 """
 
 import linecache
+import sys
 import traceback
+import types
 
 from .predictor import ModelError
+
+_LONGEST = 1000  # characters of a failed function's own words: they are kept for every sample
 
 
 class FunctionError(ModelError):
@@ -18,9 +22,11 @@ class Functions(object):
     """The functions of one task, by stage."""
 
     def __init__(self, specs, given):
-        self._globals = {"__name__": "manifest", "__builtins__": __builtins__}
+        # A module that can be found by its name: what a training pickles refers to its classes in this way.
+        module = sys.modules["manifest"] = types.ModuleType("manifest")
+        self._globals = module.__dict__
         self._globals.update(given)
-        self._files = set()
+        self._places = {}
         self._stages = {}
         for stage in ("setup", "init", "load", "unload", "preprocess", "run", "postprocess"):
             if stage in specs:
@@ -30,15 +36,15 @@ class Functions(object):
         return stage in self._stages
 
     def _define(self, stage, spec):
-        # A name that is no file would make tracebacks silent; the text itself is shown then.
-        file = spec.get("file") or "<%s>" % stage
-        self._files.add(file)
-        padding = "\n" * max(0, spec.get("line", 0) - 1)
-        if file.startswith("<"):
-            text = padding + spec["code"]
-            linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+        file, line = spec.get("file") or "", spec.get("line", 0)
+        code = "\n" * max(0, line - 1) + spec["code"]
+        if not line or file.startswith("<"):
+            # Where in the file the code stands is not known: its lines are counted from its own first one.
+            file = "<%s%s>" % (stage, " of " + _short(file) if file and not file.startswith("<") else "")
+            linecache.cache[file] = (len(code), None, code.splitlines(True), file)
+        self._places[file] = stage
         try:
-            exec(compile(padding + spec["code"], file, "exec"), self._globals)
+            exec(compile(code, file, "exec"), self._globals)
         except BaseException as error:
             raise FunctionError(self._explain(stage, error))
         if stage == "setup":
@@ -60,32 +66,58 @@ class Functions(object):
     def items(self, stage, stream):
         """The items of a stage that streams, with its errors explained as if it had returned them all."""
         try:
-            for item in stream:
-                yield item
+            result = yield from stream
         except FunctionError:
             raise
         except (Exception, SystemExit) as error:
             raise FunctionError(self._explain(stage, error))
+        return result
 
     def mentions(self, stage, name):
-        """Whether a stage's function uses a global of this name."""
-        code = getattr(self._stages[stage], "__code__", None)
-        return code is not None and name in code.co_names
+        """Whether a stage's function uses a global of this name, also in a function inside it."""
+        pending = [getattr(self._stages[stage], "__code__", None)]
+        while pending:
+            code = pending.pop()
+            if code is not None:
+                if name in code.co_names:
+                    return True
+                pending += [each for each in code.co_consts if isinstance(each, types.CodeType)]
+        return False
 
     def _explain(self, stage, error):
         """`ValueError: no pixels (model.yml:57, in preprocess)`: the last place inside the manifest."""
-        words = "%s: %s" % (type(error).__name__, error) if str(error) else type(error).__name__
-        if isinstance(error, SyntaxError) and error.filename in self._files:
-            return "%s (%s:%s, in %s)" % (
-                type(error).__name__ + ": " + error.msg,
-                _short(error.filename),
-                error.lineno,
-                stage,
-            )
-        places = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in self._files]
+        if isinstance(error, SyntaxError) and error.filename in self._places:
+            where = "%s, in %s" % (_spell_place(error.filename, error.lineno or 0), stage)
+            return "%s: %s (%s)" % (type(error).__name__, error.msg, where)
+        frames = traceback.extract_tb(error.__traceback__)
+        places = [frame for frame in frames if frame.filename in self._places]
         if not places:
-            return "%s (in %s)" % (words, stage)
-        return "%s (%s:%d, in %s)" % (words, _short(places[-1].filename), places[-1].lineno, places[-1].name)
+            return "%s (in %s)" % (_words(error), stage)
+        last = places[-1]
+        name = last.name if last.name != "<module>" else self._places[last.filename]
+        return "%s (%s, in %s)" % (_words(error), _spell_place(last.filename, last.lineno), name)
+
+
+def is_stream(value):
+    """Whether a stage gives its items one by one: a generator, or any other iterator."""
+    return hasattr(value, "__next__")
+
+
+def _words(error):
+    """What an exception says of itself, in one line that can be kept; its text is a stranger's too."""
+    kind = type(error).__name__
+    try:
+        lines = str(error).strip().splitlines()
+    except Exception:
+        lines = []
+    text = lines[0].encode("utf-8", "backslashreplace").decode("utf-8") if lines else ""
+    if len(text) > _LONGEST:
+        text = text[:_LONGEST] + "…"
+    return "%s: %s" % (kind, text) if text else kind
+
+
+def _spell_place(file, line):
+    return "line %d of %s" % (line, file[1:-1]) if file.startswith("<") else "%s:%d" % (_short(file), line)
 
 
 def _short(file):

@@ -174,15 +174,18 @@ def probe_functions(session, header):
 
 def train(channel, session, header):
     """Run a training task, telling the host how it goes."""
-    from .output.answer import plain
+    from .output.answer import keep
 
     def report(progress, **metrics):
+        share = float(progress)
+        if not 0 <= share <= 1:
+            raise ValueError("progress is the share that is done, between 0 and 1, not %s" % (progress,))
         values = {name: float(value) for name, value in metrics.items()}
-        channel.send({"do": "progress", "progress": float(progress), "metrics": values})
+        channel.send({"do": "progress", "progress": share, "metrics": values})
 
     start = nanoseconds()
     result = session.train(header["data"], report)
-    return {"do": "trained", "result": plain(result), "train_ns": nanoseconds() - start}
+    return {"do": "trained", "result": keep(result), "train_ns": nanoseconds() - start}
 
 
 def probe_latency(session, header, buffers):

@@ -21,14 +21,15 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """Write a record as a reference log: numbers, environment, and what to expect of every sample."""
-    from mlmodelscope.record.log import write_log
+    from mlmodelscope.record.log import table_beside, write_log
     from mlmodelscope.record.store import Store
 
     store = Store(settings(False))
     record = store.get(name)
     destination = output or Path(f"{record.id}.log.yml")
-    if destination.exists() and not force:
-        raise UsageError(f"{destination} is there already", hint="--force overwrites it")
+    for path in (destination, table_beside(destination)):
+        if path.exists() and not force:
+            raise UsageError(f"{path} is there already", hint="--force overwrites it")
     written = write_log(record, store, destination, called)
     if as_json:
         print_json({"record": record.id, "files": [str(path) for path in written]})

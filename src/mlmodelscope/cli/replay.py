@@ -45,6 +45,7 @@ def replay(
     if as_json:
         print_json({"record": record.id, "same": differences.is_same, **asdict(differences)})
         return int(not differences.is_same)
+    from rich.markup import escape
     from rich.table import Table
 
     out = console()
@@ -57,9 +58,8 @@ def replay(
     for column in ("what", "which", "expected", "here"):
         table.add_column(column)
     for item in differences.items:
-        table.add_row(
-            item.aspect, item.name, str(item.expected), "not there" if item.found is None else str(item.found)
-        )
+        before, after = ("not there" if value is None else str(value) for value in (item.expected, item.found))
+        table.add_row(item.aspect, *map(escape, (item.name, before, after)))
     out.print(table if differences.items else "nothing differs")
     out.print(f"record {record.id}")
     return int(not differences.is_same)

@@ -87,20 +87,23 @@ def show_training(record: Record) -> None:
     names = list(dict.fromkeys(name for point in training.curve for name in point.metrics))
     for name in names:
         values = [point.metrics[name] for point in training.curve if name in point.metrics]
-        table.add_row(name, f"{_curve(values)}  {values[0]:.4g} → {values[-1]:.4g}")
+        table.add_row(escape(name), f"{_curve(values)}  {values[0]:.4g} → {values[-1]:.4g}")
     for name, value in training.metrics.items():
-        table.add_row(f"final {name}", f"{value:.4g}")
+        table.add_row(escape(f"final {name}"), f"{value:.4g}")
     for key, value in plan.hyperparameters.items():
-        table.add_row(key, str(value))
+        table.add_row(escape(key), escape(str(value)))
     table.add_row("seed", str(plan.seed))
     if training.wall_s is not None:
         table.add_row("time", seconds(training.wall_s))
     for file in training.artifacts:
-        table.add_row("made", f"{file.name}  {file.size_bytes} bytes  sha256:{file.sha256[:12]}…")
+        table.add_row("made", f"{escape(file.name)}  {file.size_bytes} bytes  sha256:{file.sha256[:12]}…")
     table.add_row("record", record.id)
     out.print(table)
     if training.stopped:
         out.print(f"[red]stopped:[/red] {escape(training.stopped)}", soft_wrap=True)
+    for note in record.notes:
+        if note != training.stopped:
+            out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
 
 
 def _curve(values: list[float]) -> str:

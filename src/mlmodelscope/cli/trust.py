@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated
 
@@ -60,8 +61,8 @@ def _digest(name: str, remove: bool) -> tuple[str, str]:
 
     if is_digest(name):
         return name.removeprefix("sha256:"), "given by its digest"
-    if remove and not Path(name).exists():
-        return name, name
+    if remove and not Path(name).exists() and re.fullmatch(r"(sha256:)?[0-9a-f]{4,64}", name):
+        return name, "given by its digest"
     if not Path(name).exists():
         from mlmodelscope.cli.show import find_file
 

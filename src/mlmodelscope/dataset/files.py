@@ -7,6 +7,7 @@ import hashlib
 
 from mlmodelscope.dataset.images import is_hidden
 from mlmodelscope.dataset.sample import Dataset, NamedFile, Sample, Unlabelled
+from mlmodelscope.dataset.subset import choose
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.provision.artifact import ArtifactStore
@@ -25,7 +26,8 @@ def source_files(dataset: PlannedDataset, artifacts: ArtifactStore) -> dict[str,
         for name, file in ((source.name, source.files), (f"{source.name}.labels", source.labels)):
             if file is not None:
                 here = NamedFile(artifacts.fetch(file.url, f"sha256:{file.sha256}").path, name)
-                found[name] = [path for _, path in _paths(here, dataset)]
+                # Sources of one name are one source to the functions, none may hide another.
+                found.setdefault(name, []).extend(path for _, path in _paths(here, dataset))
     return found
 
 
@@ -46,11 +48,12 @@ def numbered(dataset: PlannedDataset, count: int) -> Dataset:
     """The samples of a dataset that only its functions know."""
     if not count:
         raise DatasetError(f"{dataset.name} has no samples: its `init` returned 0")
+    if dataset.subset.count is None and dataset.size is not None and count != dataset.size:
+        raise DatasetError(f"{dataset.name} should have {dataset.size} samples, its `init` returned {count}")
     identity = f"{dataset.name}@{dataset.version}"
-    return Dataset(
-        [
-            Sample(str(number), {"number": number}, hashlib.sha256(f"{identity}:{number}".encode()).hexdigest(), None)
-            for number in range(count)
-        ],
-        [],
-    )
+    samples = [
+        Sample(str(number), {"number": number}, hashlib.sha256(f"{identity}:{number}".encode()).hexdigest(), None)
+        for number in range(count)
+    ]
+    # `init` is told how many are wanted, but nothing makes it listen.
+    return Dataset(choose(samples, dataset.subset), [])

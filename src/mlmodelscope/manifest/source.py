@@ -269,7 +269,8 @@ class _Builder:
         else:
             kind = "str"
         if kind == "str":
-            return _with_line(text, event) if event.style in ("|", ">") else text
+            # A folded text (`>`) joins lines: counting in it would name wrong ones.
+            return _with_line(text, event) if event.style == "|" else text
         if kind == "null":
             return None
         if kind == "bool":

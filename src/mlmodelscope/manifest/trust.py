@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 
-from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Manifest, ModelManifest
+from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Manifest, ModelManifest, SoftwareManifest
+
+# Environment variables by which a loader, Python or a framework is told to load a stranger's code.
+_LOADS_CODE = re.compile(r"(LD|DYLD)_.*|PYTHON.*|.*(PATH|LIBRAR|PRELOAD|INJECTION|PLUGIN).*|.*_(CONF|ENV)|ENV")
+_HARMLESS = ("PYTHONHASHSEED", "PYTHONUNBUFFERED", "PYTHONOPTIMIZE", "PYTHONDONTWRITEBYTECODE", "PYTHONFAULTHANDLER")
 
 
 @dataclass(frozen=True)
@@ -20,12 +25,29 @@ class Carried:
 
 
 def code_of(manifest: Manifest) -> list[Carried]:
-    """Every piece of code that using this manifest would execute."""
-    if isinstance(manifest, (ModelManifest, DatasetManifest)):
-        return [Carried(stage, each.code, "Python", each.line) for stage, each in manifest.functions.items()]
+    """Every piece of code that using this manifest would execute, or would have loaded from somewhere else."""
+    if isinstance(manifest, ModelManifest):
+        return [*_functions(manifest), *_variables("envvars", manifest.envvars)]
+    if isinstance(manifest, DatasetManifest):
+        return _functions(manifest)
+    if isinstance(manifest, SoftwareManifest):
+        return _variables("env", manifest.env)
     if isinstance(manifest, HardwareManifest) and manifest.setup:
         return [Carried("setup", manifest.setup, "shell", 0)]
     return []
+
+
+def _functions(manifest: ModelManifest | DatasetManifest) -> list[Carried]:
+    return [Carried(stage, each.code, "Python", each.line) for stage, each in manifest.functions.items()]
+
+
+def _variables(key: str, variables: dict[str, str]) -> list[Carried]:
+    found = [
+        f"{name}={value}"
+        for name, value in sorted(variables.items())
+        if _LOADS_CODE.fullmatch(name.upper()) and name.upper() not in _HARMLESS
+    ]
+    return [Carried(key, "\n".join(found), "environment", 0)] if found else []
 
 
 def code_digest(manifest: Manifest) -> str | None:

@@ -75,7 +75,7 @@ def make_plan(
     _refuse_machine(model, hardware, machine)
     framework = _framework(model, software)
     predictor = find_predictor(model, framework) if _needs_framework(model, framework) else None
-    first_input = _plan_input(model)
+    first_input = _plan_input(model, dataset)
     functions = {**_plan_functions(model), **_plan_functions(dataset)}
     return Plan(
         task=model.task,
@@ -85,7 +85,9 @@ def make_plan(
         output=_plan_output(model, options, pins),
         dataset=_plan_dataset(dataset, options, pins),
         predictor=PlannedPredictor(name=predictor, options=_predictor_options(predictor, options)),
-        stack=_plan_stack(model, framework, predictor, first_input.steps if first_input else (), stack, software),
+        stack=_plan_stack(
+            model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)
+        ),
         scenario=_plan_scenario(options),
         seed=options.seed,
         functions=functions,
@@ -140,9 +142,15 @@ def _plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
     )
 
 
-def _plan_input(model: ModelManifest) -> PlannedInput | None:
-    if model.preprocess is not None:
+def _plan_input(model: ModelManifest, dataset: DatasetManifest) -> PlannedInput | None:
+    """What steps make of a sample; nothing where functions take it as it is."""
+    if model.preprocess is not None or model.job_type == "training" or (model.run is not None and not model.inputs):
         return None
+    if dataset.format == "functions":
+        raise PlanError(
+            f"only the functions of {dataset.name} know its samples; the steps of {model.name} cannot prepare them",
+            hint="a `preprocess` function can",
+        )
     if len(model.inputs) != 1:
         raise PlanError(
             f"{model.name} has {len(model.inputs)} inputs; steps prepare one",
@@ -191,9 +199,10 @@ def _plan_functions(manifest: ModelManifest | DatasetManifest) -> dict[str, Plan
 
 
 def _context(model: ModelManifest) -> dict[str, Any]:
-    """What `ctx` tells the functions of the manifest."""
+    """What `ctx` tells the functions of the manifest. Addresses are left out: the plan is the same wherever it lies."""
     kept = {"name", "version", "task", "job_type", "inputs", "outputs", "attributes"}
-    return model.model_dump(mode="json", include=kept, exclude_none=True)
+    addresses = {"outputs": {"__all__": {"features_url", "features_checksum"}}}
+    return model.model_dump(mode="json", include=kept, exclude=addresses, exclude_none=True)
 
 
 def _manifests(**manifests: Manifest | None) -> dict[str, PlannedManifest]:
@@ -289,6 +298,7 @@ def _plan_stack(
     steps: tuple[Step, ...],
     stack: StackDescription,
     software: SoftwareManifest | None,
+    carries_code: bool,
 ) -> PlannedStack:
     used = {"numpy": stack.packages.get("numpy", "")}
     if predictor is not None:
@@ -301,7 +311,7 @@ def _plan_stack(
     missing = sorted(name for name, version in used.items() if not version)
     if missing:
         raise PlanError(f"this Python lacks {', '.join(missing)}", hint=f"pip install {' '.join(missing)}")
-    if model.functions:  # code may import anything, so anything may change the answer
+    if carries_code:  # code may import anything, so anything may change the answer
         used = dict(stack.packages)
     _refuse_stack(software, stack)
     environment = {**(software.env if software else {}), **model.envvars}

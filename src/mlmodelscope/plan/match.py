@@ -32,6 +32,7 @@ _ARCHITECTURES = {
     "powerpc": "ppc64le",
     "ppc64": "ppc64le",
 }
+_CAPABILITY = re.compile(r"(?:sm_?|compute_?)?(\d+)[.]?(\d)[af]?")
 _SLACK = 0.93  # a machine sold with 32 GiB shows a little less: firmware and kernel take their part
 
 
@@ -84,9 +85,15 @@ def _cpu(hardware: HardwareManifest, machine: MachineFacts) -> Iterator[str]:
         yield f"cpu.model: {wanted.model} is asked for, this is {machine.cpu}"
     if wanted.ncpu and not _holds(wanted.ncpu, machine.cores):
         yield f"cpu.ncpu: {_spell(wanted.ncpu)} is asked for, there are {machine.cores}"
-    missing = [flag for flag in wanted.flags if flag.lower().replace(".", "_") not in machine.flags]
+    missing = [flag for flag in wanted.flags if not _spellings(flag) & machine.flags]
     if missing:
         yield f"cpu.flags: {', '.join(missing)} asked for, not there"
+
+
+def _spellings(flag: str) -> set[str]:
+    """`SSE4.2` and `AVX-512F`, as the kernel may write them."""
+    lowered = flag.lower()
+    return {lowered.replace(".", "_"), lowered.replace("-", ""), re.sub(r"[.-]", "_", lowered)}
 
 
 def _memory(hardware: HardwareManifest, machine: MachineFacts) -> Iterator[str]:
@@ -98,23 +105,27 @@ def _gpus(hardware: HardwareManifest, machine: MachineFacts) -> Iterator[str]:
     wanted = hardware.gpu
     if wanted is None:
         return
-    if not machine.gpus:
-        yield "gpu: one is asked for, there is none"
-        return
     reasons = [list(_gpu(wanted, gpu)) for gpu in machine.gpus]
     fitting = sum(1 for each in reasons if not each)
-    if not fitting:
-        yield from reasons[0]
-    elif wanted.ngpu and not _holds(wanted.ngpu, fitting):
+    if wanted.ngpu and _holds(wanted.ngpu, fitting):
+        return
+    if not machine.gpus:
+        yield "gpu: one is asked for, there is none"
+    elif not fitting:
+        yield from min(reasons, key=len)  # the one that is nearest to fitting
+    elif wanted.ngpu:
         yield f"gpu.ngpu: {_spell(wanted.ngpu)} is asked for, {fitting} fit"
 
 
 def _gpu(wanted: Gpu, gpu: GpuFacts) -> Iterator[str]:
     if wanted.arch:
-        vendor, _, level = wanted.arch.lower().partition("/")
-        if vendor not in gpu.name.lower() and not (vendor == "nvidia" and gpu.driver):
+        vendor, _, level = wanted.arch.lower().rpartition("/")
+        if not vendor and not _CAPABILITY.fullmatch(level):
+            vendor, level = level, ""
+        if vendor not in gpu.name.lower():
             yield f"gpu.arch: {wanted.arch} is asked for, this is {gpu.name}"
-        match = re.fullmatch(r"(?:sm_?|compute_?)?(\d+)[.]?(\d)", level)
+            return
+        match = _CAPABILITY.fullmatch(level)
         if match and gpu.capability != f"{match[1]}.{match[2]}":
             have = gpu.capability or "unknown"
             yield f"gpu.arch: {wanted.arch} is asked for, {gpu.name} has compute capability {have}"
@@ -129,8 +140,9 @@ def _gpu(wanted: Gpu, gpu: GpuFacts) -> Iterator[str]:
 
 
 def _links(hardware: HardwareManifest, machine: MachineFacts) -> Iterator[str]:
-    if hardware.interconnect and hardware.interconnect.lower() not in machine.interconnects:
-        known = ", ".join(sorted(machine.interconnects)) or "none is known"
+    wanted = re.split(r"[\s,+&]+", (hardware.interconnect or "").lower().strip())
+    if any(word and word.replace("-", "") not in machine.interconnects for word in wanted):
+        known = ", ".join(sorted(machine.interconnects)) or "none that is known"
         yield f"interconnect: {hardware.interconnect} is asked for, there is {known}"
 
 
@@ -138,8 +150,8 @@ def _holds(amount: str, have: float | None, slack: float = 1.0) -> bool:
     comparison, wanted = parse_amount(amount)
     if have is None:
         return False
-    if comparison in (">=", ">", "==") and slack < 1 and have < wanted:
-        return have >= wanted * slack
+    if wanted * slack <= have < wanted:
+        have = wanted  # sold as this much
     return _COMPARE[comparison](have, wanted)
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable
+import shlex
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +17,7 @@ from mlmodelscope.manifest.schema import Manifest
 from mlmodelscope.manifest.trust import code_digest, code_of
 from mlmodelscope.settings import Settings
 
-_SHOWN = 16
+_MENDED = "mend it, or delete it: then nothing is trusted until you say so again"
 
 
 class Trusted:
@@ -31,36 +34,50 @@ class Trusted:
             content = json.loads(self._path.read_text(encoding="utf-8"))
         except FileNotFoundError:
             return {}
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             # Believing nothing would be safe too, but the user would not learn why.
-            raise StoreError(f"cannot read {self._path}: {error}") from None
-        if not isinstance(content, dict):
-            raise StoreError(f"{self._path} is not a list of trusted digests")
+            raise StoreError(f"cannot read {self._path}: {error}", hint=_MENDED) from None
+        if not isinstance(content, dict) or not all(isinstance(entry, dict) for entry in content.values()):
+            raise StoreError(f"{self._path} is not a list of trusted digests", hint=_MENDED)
         return content
 
     def add(self, digest: str, name: str) -> None:
-        known = self.read()
-        known[digest] = {"name": name, "since": datetime.now(UTC).isoformat(timespec="seconds")}
-        self._write(known)
+        with self._alone():
+            known = self.read()
+            known[digest] = {"name": name, "since": datetime.now(UTC).isoformat(timespec="seconds")}
+            self._write(known)
 
     def remove(self, start: str) -> str:
-        known = self.read()
-        found = [digest for digest in known if digest.startswith(start.removeprefix("sha256:"))]
-        if len(found) != 1:
-            raise UsageError(f"{'no' if not found else 'more than one'} trusted digest begins with {start}")
-        del known[found[0]]
-        self._write(known)
-        return found[0]
+        with self._alone():
+            known = self.read()
+            found = [digest for digest in known if digest.startswith(start.removeprefix("sha256:"))]
+            if len(found) != 1:
+                raise UsageError(f"{'no' if not found else 'more than one'} trusted digest begins with {start}")
+            del known[found[0]]
+            self._write(known)
+            return found[0]
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Two commands at once must not lose what one of them wrote."""
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            lock = self._path.with_suffix(".lock").open("w")
+        except OSError as error:
+            raise StoreError(f"cannot write {self._path}: {error.strerror or error}") from None
+        with lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _write(self, known: dict[str, dict[str, str]]) -> None:
         draft = self._path.with_suffix(f".{os.getpid()}.draft")
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             draft.write_text(json.dumps(known, indent=2) + "\n", encoding="utf-8")
             draft.chmod(0o600)
             draft.replace(self._path)
         except OSError as error:
-            draft.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
             raise StoreError(f"cannot write {self._path}: {error.strerror or error}") from None
 
 
@@ -79,16 +96,18 @@ def require_trust(manifests: Iterable[Manifest | None], settings: Settings, *, t
 
 
 def _refusal(manifest: Manifest, digest: str) -> str:
-    place = manifest.file or manifest.reference
+    file = "" if manifest.file.startswith("<") else manifest.file
+    carried = code_of(manifest)
     stages = ", ".join(
-        f"{each.stage} ({Path(place).name}:{each.line})" if each.line else each.stage for each in code_of(manifest)
+        f"{each.stage} ({Path(file).name}:{each.line})" if each.line and file else each.stage for each in carried
     )
-    return (
-        f"{manifest.reference} carries {code_of(manifest)[0].language} code that is not trusted: {stages}\n"
-        f"read it:                 mlmodelscope check {place}\n"
-        f"run it once:             give the same command with --trust\n"
-        f"trust it from now on:    mlmodelscope trust {digest[:_SHOWN] if not manifest.file else place}"
-    )
+    languages = " and ".join(dict.fromkeys(each.language for each in carried))
+    lines = [f"{manifest.reference} carries {languages} code that is not trusted: {stages}"]
+    if file:
+        lines.append(f"read it:                 mlmodelscope check {shlex.quote(file)}")
+    lines.append("run it once:             give the same command with --trust")
+    lines.append(f"trust it from now on:    mlmodelscope trust {shlex.quote(file) if file else digest}")
+    return "\n".join(lines)
 
 
 def is_digest(text: str) -> bool:

@@ -6,11 +6,15 @@ import csv
 import hashlib
 import io
 import json
+import re
+import struct
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.manifest.load import parse_manifest
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.manifest.schema.log import Expected
 from mlmodelscope.manifest.write import write_manifest
@@ -21,6 +25,7 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.types import Interval
 
 _INLINE = 100  # more samples than this go into a table of their own
+_INLINE_BYTES = 1 << 18  # and so do larger answers: a manifest is for people
 _COLUMNS = ("sample", "digest", "classes", "scores", "answer", "error")
 
 
@@ -28,23 +33,31 @@ def write_log(record: Record, store: Store, destination: Path, name: str | None 
     """Write a record's reference log; the files that were written."""
     if record.status != "finished":
         raise UsageError(f"record {record.id} is {record.status}: only a finished one can be referred to")
-    data = log_of(record, name or f"{record.plan.model.name}-{record.plan.dataset.name}")
-    written = [destination]
+    data = log_of(record, name or f"{record.plan.model.name}-{record.plan.dataset.name}"[:100])
+    contents = {}
+    if record.training is None:
+        rows = list(expected_rows(record, store))
+        table = _csv(rows)
+        if len(rows) > _INLINE or len(table) > _INLINE_BYTES:
+            place = table_beside(destination)
+            contents[place] = table
+            data["outputs"] = {"url": place.name, "checksum": f"sha256:{hashlib.sha256(table).hexdigest()}"}
+        else:
+            data["outputs"] = {"rows": [_compact(row) for row in rows]}
+    text = write_manifest(data, "log")
+    parse_manifest(text, str(destination))  # a log that cannot be read again is none
+    contents[destination] = text.encode()
     try:
-        if record.training is None:
-            rows = list(expected_rows(record, store))
-            if len(rows) > _INLINE:
-                table = destination.with_name(f"{destination.stem}.outputs.csv")
-                content = _csv(rows)
-                table.write_bytes(content)
-                data["outputs"] = {"url": table.name, "checksum": f"sha256:{hashlib.sha256(content).hexdigest()}"}
-                written.append(table)
-            else:
-                data["outputs"] = {"rows": [_compact(row) for row in rows]}
-        destination.write_text(write_manifest(data, "log"), encoding="utf-8")
+        for path, content in contents.items():
+            path.write_bytes(content)
     except OSError as error:
         raise StoreError(f"cannot write {destination}: {error.strerror or error}") from None
-    return written
+    return [destination, *(path for path in contents if path != destination)]
+
+
+def table_beside(destination: Path) -> Path:
+    """Where the outputs of many samples go."""
+    return destination.with_name(f"{destination.stem}.outputs.csv")
 
 
 def log_of(record: Record, name: str) -> dict[str, Any]:
@@ -85,7 +98,12 @@ def _metrics(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "ece", {"value": record.metrics.calibration["ece"]}
     if record.training is not None:
         for name, value in record.training.metrics.items():
-            yield name, {"value": value}
+            yield metric_name(name), {"value": value}
+
+
+def metric_name(text: str) -> str:
+    """What a training calls a metric, as a manifest's names are written: `val/top1` is `val-top1`."""
+    return re.sub(r"[^A-Za-z0-9._+-]", "-", text).lstrip("._+-")[:100] or "metric"
 
 
 def _performance(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -114,6 +132,9 @@ def _options(plan: Plan) -> dict[str, Any]:
         "limit": plan.dataset.subset.count,
         "stratified": plan.dataset.subset.stratified,
         "seed": plan.seed,
+        "warm_up_runs": plan.scenario.warm_up_runs,
+        "timed_runs": plan.scenario.timed_runs,
+        "timed_budget_s": plan.scenario.timed_budget_s,
         "predictor_options": {key: value for key, value in plan.predictor.options.items() if key != "threads"},
     }
     usual = Options()
@@ -126,7 +147,12 @@ def options_of(log: ReferenceLog) -> Options:
     unknown = sorted(set(log.options) - known)
     if unknown:
         raise UsageError(f"{log.reference} has options that this release does not know: {', '.join(unknown)}")
-    return Options(**{**log.options, "hyperparameters": dict(log.hyperparameters)})
+    return Options(**plain({**log.options, "hyperparameters": log.hyperparameters}))
+
+
+def plain(value: Any) -> Any:
+    """What was read from a file, without its places there: it goes into plans, and to programs."""
+    return json.loads(json.dumps(value, default=str))
 
 
 def _environment(record: Record) -> dict[str, Any]:
@@ -152,7 +178,12 @@ def expected_rows(record: Record, store: Store) -> Iterator[Expected]:
 
 
 def _compact(row: Expected) -> dict[str, Any]:
-    return {key: value for key, value in row.model_dump(mode="json").items() if value not in (None, [], ())}
+    """Without what is empty; but an empty answer is an answer: a detector may find nothing."""
+    return {
+        key: value
+        for key, value in row.model_dump(mode="json").items()
+        if value is not None and (value or key not in ("classes", "scores"))
+    }
 
 
 def _csv(rows: list[Expected]) -> bytes:
@@ -177,14 +208,22 @@ def read_outputs(log: ReferenceLog, table: Path | None) -> dict[str, Expected]:
     """Expected outputs by sample, from the log itself or from its table."""
     if log.outputs is None:
         return {}
-    rows = list(log.outputs.rows)
+    rows = [row.model_copy(update={"answer": plain(row.answer)}) for row in log.outputs.rows]
     if table is not None:
+        csv.field_size_limit(sys.maxsize)  # an answer may be a whole picture
         try:
             with table.open(encoding="utf-8", newline="") as file:
                 rows += [_parse(row) for row in csv.DictReader(file)]
-        except (OSError, ValueError, KeyError, csv.Error) as error:
+        except KeyError as error:
+            raise StoreError(f"the outputs of {log.reference} have no column {error}") from None
+        except (OSError, ValueError, AttributeError, ArithmeticError, RecursionError, csv.Error) as error:
             raise StoreError(f"the outputs of {log.reference} cannot be read: {error}") from None
     return {row.sample: row for row in rows}
+
+
+def _single(text: str) -> float:
+    """Nine digits name a 32-bit number exactly; read as a 64-bit one they would be another."""
+    return float(struct.unpack("<f", struct.pack("<f", float(text)))[0])
 
 
 def _parse(row: dict[str, str]) -> Expected:
@@ -192,7 +231,7 @@ def _parse(row: dict[str, str]) -> Expected:
         sample=row["sample"],
         digest=row["digest"] or None,
         classes=tuple(int(part) for part in row["classes"].split()),
-        scores=tuple(float(part) for part in row["scores"].split()),
+        scores=tuple(_single(part) for part in row["scores"].split()),
         answer=json.loads(row["answer"]) if row["answer"] else None,
         error=row["error"] or None,
     )

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.record.journal import Entry
+from mlmodelscope_worker.output.answer import NO_CLASS
 
 SAMPLES = pa.schema(
     [
@@ -55,7 +56,10 @@ def rows_of(entry: Entry, samples: Sequence[Sample]) -> Iterator[Row]:
             yield Row(sample, (), (), None, entry.answers[row])
             row += 1
         else:
-            yield Row(sample, classes[row * k : row * k + k], scores[row * k : row * k + k], None)
+            kept = k
+            while kept and classes[row * k + kept - 1] == NO_CLASS:
+                kept -= 1
+            yield Row(sample, classes[row * k : row * k + kept], scores[row * k : row * k + kept], None)
             row += 1
 
 

@@ -69,6 +69,8 @@ class Summary:
             refused["top5"] = f"only the {self._plan.output.top_k} best answers were kept"
         elif "postprocess" in self._plan.functions and 0 < self._kept_classes < 5:
             refused["top5"] = f"the answers name {self._kept_classes} of the classes only"
+        if "postprocess" in self._plan.functions and self._kept_classes == 1:
+            refused["calibration"] = "the answers are classes without scores"
         for name, each in self._metrics.items():
             if name in refused:
                 continue

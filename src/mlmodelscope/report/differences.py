@@ -8,6 +8,7 @@ from typing import Any
 
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.manifest.schema.log import Expected
+from mlmodelscope.record.log import metric_name, plain
 from mlmodelscope.record.record import Record
 
 _SHOWN = 20
@@ -73,7 +74,7 @@ def _manifests(log: ReferenceLog, record: Record) -> list[Difference]:
 
 def _metrics(log: ReferenceLog, record: Record) -> list[Difference]:
     items = []
-    trained = record.training.metrics if record.training else {}
+    trained = {metric_name(name): value for name, value in (record.training.metrics if record.training else {}).items()}
     for name, number in log.metrics.items():
         value: float | None = trained.get(name)
         if value is None and name in ("top1", "top5"):
@@ -87,13 +88,14 @@ def _metrics(log: ReferenceLog, record: Record) -> list[Difference]:
 
 def _environment(log: ReferenceLog, record: Record) -> list[Difference]:
     items = []
-    packages = log.environment.get("packages")
+    environment = plain(log.environment)
+    packages = environment.get("packages")
     if isinstance(packages, dict) and record.stack is not None:
         for name in sorted({*packages, *record.stack.packages}):
             before, after = packages.get(name), record.stack.packages.get(name)
             if before is not None and str(before) != str(after):
                 items.append(Difference("package", name, str(before), after))
-    machine = log.environment.get("machine")
+    machine = environment.get("machine")
     if isinstance(machine, dict):
         here = record.machine.model_dump(mode="json")
         for name in ("cpu", "architecture", "cores", "governor", "turbo", "smt", "gpus"):

@@ -73,12 +73,18 @@ def write_training_markdown(record: Record, store: Store, artifacts: ArtifactSto
     lines = [f"## {plan.model.reference} trained on {plan.dataset.name}@{plan.dataset.version}", "", lede(record), ""]
     lines += ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in numbers(record)), ""]
     names = list(curves(training))
-    lines += [f"| progress | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
+    if names:
+        lines += _curve_table(training, names)
+    lines += ["```console", f"$ {again.command(plan)}", "```"]
+    return "\n".join(lines) + "\n"
+
+
+def _curve_table(training: TrainingRecord, names: list[str]) -> list[str]:
+    lines = [f"| progress | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for point in training.curve:
         cells = " | ".join(f"{point.metrics[name]:.4g}" if name in point.metrics else "" for name in names)
         lines.append(f"| {100 * point.progress:.0f} % | {cells} |")
-    lines += ["", "```console", f"$ {again.command(plan)}", "```"]
-    return "\n".join(lines) + "\n"
+    return [*lines, ""]
 
 
 def write_training_csv(record: Record, store: Store, artifacts: ArtifactStore) -> str:

@@ -1,4 +1,4 @@
-"""Software stacks. So far there is one: the interpreter that runs this command."""
+"""The interpreter that runs this command is itself a stack, used wherever it is what a plan asks for."""
 
 from __future__ import annotations
 

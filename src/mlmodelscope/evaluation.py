@@ -55,6 +55,8 @@ class Watcher:
 
     def waiting(self, reason: str) -> None: ...
 
+    def building(self, what: str) -> None: ...
+
     def resuming(self, record: Record, done: int, total: int) -> None: ...
 
     def measured(self, latency: Latency) -> None: ...
@@ -89,7 +91,7 @@ def evaluate(
             f"{aspects.model.name} describes a training, not an evaluation",
             hint=f"mlmodelscope train {aspects.model.file or aspects.model.name}",
         )
-    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     with storage_errors(settings.home):
         store = Store(settings)
         try:
@@ -327,9 +329,10 @@ def predict(
 ) -> list[Prediction]:
     """What a model says of some images: files or URLs. Nothing is recorded."""
     settings = settings or Settings.from_environment()
-    artifacts = ArtifactStore(settings, (watcher or Watcher()).downloading)
+    watcher = watcher or Watcher()
+    artifacts = ArtifactStore(settings, watcher.downloading)
     aspects = find_aspects(model, _LOOSE_IMAGES, software)
-    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     contents = [artifacts.fetch(str(image)).path for image in images]
     site = provision_site(plan, artifacts)
     samples = [Sample(str(index), {"file": str(path)}, "", None) for index, path in enumerate(contents)]

@@ -13,7 +13,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_facts
-from mlmodelscope.provision.stack import describe_current
+from mlmodelscope.provision.stack import Progress, choose_stack
 from mlmodelscope.provision.trust import require_trust
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
@@ -22,6 +22,10 @@ ModelSource = str | Path | ModelManifest
 DatasetSource = str | Path | DatasetManifest
 SoftwareSource = str | Path | SoftwareManifest
 HardwareSource = str | Path | HardwareManifest
+
+
+CURRENT = SoftwareManifest(name="current", version="1.0.0")
+"""The running Python as it is."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,8 @@ def find_aspects(
             f"no dataset is named, and {found.name} names none", hint="mlmodelscope datasets shows what there is"
         )
     software = software if software is not None else found.software
+    if software == "current":  # the running Python, whatever the manifest says
+        software = CURRENT
     hardware = hardware if hardware is not None else found.hardware
     return Aspects(
         found,
@@ -58,17 +64,24 @@ def find_aspects(
 
 
 def plan_aspects(
-    aspects: Aspects, options: Options, artifacts: ArtifactStore, settings: Settings, *, trust: bool = False
+    aspects: Aspects,
+    options: Options,
+    artifacts: ArtifactStore,
+    settings: Settings,
+    *,
+    trust: bool = False,
+    progress: Progress = lambda line: None,
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
     require_trust((aspects.model, aspects.dataset, aspects.software, aspects.hardware), settings, trust=trust)
+    software, stack = choose_stack(aspects.model, aspects.software, settings, progress)
     return make_plan(
         aspects.model,
         aspects.dataset,
         options,
-        describe_current(),
+        stack,
         {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)},
-        software=aspects.software,
+        software=software,
         hardware=aspects.hardware,
         machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
     )

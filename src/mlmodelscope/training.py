@@ -85,7 +85,7 @@ def train(
         raise UsageError("a training takes all of its dataset: it has no limit")
     log = find_manifest(ReferenceLog, reference) if reference is not None else None
     judge = Judge(log, early_stop) if log is not None and early_stop is not None else None
-    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust)
+    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     with storage_errors(settings.home):
         store = Store(settings)
         try:

@@ -23,7 +23,10 @@ DatasetName = Annotated[
         metavar="DATASET",
     ),
 ]
-SoftwareName = Annotated[str | None, typer.Option("--software", help="A software manifest, by name or path.")]
+SoftwareName = Annotated[
+    str | None,
+    typer.Option("--software", "--stack", help="A software manifest, by name or path; `current` for this Python."),
+]
 HardwareName = Annotated[str | None, typer.Option("--hardware", help="A hardware manifest, by name or path.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Let the code in the manifests run, this once.")]
 BatchSize = Annotated[int, typer.Option(help="Samples that the model gets at once.", min=1)]

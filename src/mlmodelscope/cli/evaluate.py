@@ -32,6 +32,7 @@ from mlmodelscope.cli.terminal import (
     settings,
     verb,
 )
+from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.record.record import Record
@@ -43,6 +44,9 @@ def evaluate(
     model: ModelName,
     dataset: DatasetName = None,
     software: SoftwareName = None,
+    stacks: Annotated[
+        str | None, typer.Option("--stacks", help="Several stacks, one after the other: names with commas.")
+    ] = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -65,18 +69,34 @@ def evaluate(
     from mlmodelscope.evaluation import evaluate as run
 
     options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
-    with TerminalWatcher() as watcher:
-        record = run(
-            model,
-            dataset,
-            options,
-            software=software,
-            hardware=hardware,
-            trust=trust,
-            settings=settings(offline),
-            again=again,
-            watcher=watcher,
-        )
+    found = settings(offline)
+    if stacks is not None and (software is not None or report is not None):
+        raise UsageError("--stacks goes with neither --stack nor --report")
+    names = [name.strip() for name in stacks.split(",") if name.strip()] if stacks is not None else [software]
+    if not names:
+        raise UsageError("--stacks names no stack")
+    records = []
+    for name in names:
+        with TerminalWatcher() as watcher:
+            records.append(
+                run(
+                    model,
+                    dataset,
+                    options,
+                    software=name,
+                    hardware=hardware,
+                    trust=trust,
+                    settings=found,
+                    again=again,
+                    watcher=watcher,
+                )
+            )
+    if stacks is not None:
+        from mlmodelscope.cli.sweep import show_sweep
+
+        show_sweep(records, found, as_json)
+        return SOME_SAMPLES_FAILED if any(record.failed for record in records) else 0
+    (record,) = records
     if report is not None:
         from mlmodelscope.cli.report import write
 

@@ -20,6 +20,7 @@ from mlmodelscope.cli import (
     report,
     schema,
     show,
+    stacks,
     train,
     trust,
 )
@@ -53,6 +54,7 @@ app.command("check")(check.check)
 app.command("show")(show.show)
 app.command("convert")(convert.convert)
 app.command("trust")(trust.trust)
+app.add_typer(stacks.app, name="stacks")
 app.command("predict")(predict.predict)
 app.command("plan")(plan.plan)
 app.command("evaluate")(evaluate.evaluate)

@@ -64,6 +64,9 @@ class TerminalWatcher(Watcher):
             self._files[name] = self._downloads.add_task(name, total=total)
         self._downloads.update(self._files[name], completed=done, total=total)
 
+    def building(self, what: str) -> None:
+        self._console.print(what)
+
     def waiting(self, reason: str) -> None:
         self._console.print(f"waiting: {reason}")
 

@@ -33,6 +33,7 @@ from mlmodelscope.plan.plan import (
     PlannedSource,
     PlannedStack,
     Scenario,
+    StackRecipe,
     Subset,
 )
 from mlmodelscope.types import Checksum
@@ -52,6 +53,8 @@ class StackDescription:
     name: str
     python: str
     packages: Mapping[str, str]
+    recipe: StackRecipe | None = None
+    """How it was built, for a stack that can be built again."""
 
 
 Pins = Mapping[str, str]
@@ -315,7 +318,9 @@ def _plan_stack(
         used = dict(stack.packages)
     _refuse_stack(software, stack)
     environment = {**(software.env if software else {}), **model.envvars}
-    return PlannedStack(name=stack.name, python=stack.python, packages=used, environment=environment)
+    return PlannedStack(
+        name=stack.name, python=stack.python, packages=used, environment=environment, recipe=stack.recipe
+    )
 
 
 def _framework_version(
@@ -341,9 +346,18 @@ def _framework_version(
 
 
 def _refuse_stack(software: SoftwareManifest | None, stack: StackDescription) -> None:
-    """So far the one stack is this Python: it must be what the software manifest describes."""
-    if software is None or software.stack is None:
-        return
+    reasons = misfits(software, stack) if software is not None else []
+    if reasons:
+        assert software is not None
+        raise PlanError(
+            f"{stack.name} is not what {software.reference} describes\n" + "\n".join(f"- {each}" for each in reasons)
+        )
+
+
+def misfits(software: SoftwareManifest, stack: StackDescription) -> list[str]:
+    """In what a stack is not what a software manifest describes."""
+    if software.stack is None:
+        return []
     reasons = []
     if not Constraint(software.stack.python).matches(Version(stack.python), allow_prerelease=True):
         reasons.append(f"Python {software.stack.python} is asked for, this is {stack.python}")
@@ -352,10 +366,26 @@ def _refuse_stack(software: SoftwareManifest | None, stack: StackDescription) ->
         have = stack.packages.get(normalise(name.strip().partition("[")[0]))
         if version and have != version.strip():
             reasons.append(f"{requirement.strip()} is asked for, there is {have or 'none'}")
-    if reasons:
-        raise PlanError(
-            f"this Python is not what {software.reference} describes\n" + "\n".join(f"- {each}" for each in reasons)
-        )
+    return reasons
+
+
+def provides(model: ModelManifest, framework: Framework | None, stack: StackDescription) -> bool:
+    """Whether a stack has the framework that a model needs, in a version that will do."""
+    needed = framework or model.framework
+    if needed is None or not _needs_framework(model, needed):
+        return True
+    predictor = _word(needed.name)
+    if predictor not in PREDICTORS:
+        return False
+    found = [name for name in PREDICTORS[predictor].packages if normalise(name) in stack.packages]
+    if not found:
+        return not PREDICTORS[predictor].packages
+    version = Version(stack.packages[normalise(found[0])])
+    return Constraint(needed.version).matches(version, allow_prerelease=True)
+
+
+def same_framework(one: Framework, other: Framework) -> bool:
+    return _word(one.name) == _word(other.name)
 
 
 def _library_version(library: str, stack: StackDescription) -> dict[str, str]:

@@ -107,6 +107,15 @@ class PlannedPredictor(Part):
     options: dict[str, Any]
 
 
+class StackRecipe(Part):
+    """How a stack is built: the record alone is enough to build it again."""
+
+    python: str = Field(description="Which Python.")
+    requirements: tuple[str, ...] = Field(description="Packages as pip takes them.")
+    find_links: tuple[str, ...] = ()
+    index_url: str | None = None
+
+
 class PlannedStack(Part):
     """The software that the result depends on."""
 
@@ -114,6 +123,7 @@ class PlannedStack(Part):
     python: str
     packages: dict[str, str] = Field(description="Version of each package that the plan uses.")
     environment: dict[str, str] = Field(description="Environment variables set for the worker.")
+    recipe: StackRecipe | None = Field(default=None, description="How the stack is built; none for the running Python.")
 
 
 class Scenario(Part):

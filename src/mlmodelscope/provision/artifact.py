@@ -33,6 +33,7 @@ class ArtifactStore:
     """Fetches, verifies and keeps artifacts."""
 
     def __init__(self, settings: Settings, progress: Progress = silent) -> None:
+        self.settings = settings
         self._root = settings.cache
         self._cache = Cache(settings.cache)
         self._hasher = Hasher(settings.cache / "digests.sqlite")
@@ -56,6 +57,20 @@ class ArtifactStore:
             with self._cache.lock(key):
                 # Another process may have fetched it while we waited.
                 return self._cached(parsed, wanted, key) or self._fetch(parsed, wanted, key)
+
+    def named(self, artifact: Artifact, name: str) -> Path:
+        """The artifact under the name that its author gave it: some frameworks go by a file's ending."""
+        if artifact.path.name == name:
+            return artifact.path
+        link = self._root / "named" / artifact.sha256 / name
+        with storage_errors(self._root):
+            if not link.exists() or link.resolve() != artifact.path.resolve():
+                link.parent.mkdir(parents=True, exist_ok=True)
+                draft = link.with_name(f"{name}.{os.getpid()}.draft")
+                draft.unlink(missing_ok=True)
+                draft.symlink_to(artifact.path.absolute())
+                os.replace(draft, link)
+        return link
 
     def digests(self, paths: Sequence[Path | str]) -> list[str]:
         return self._hasher.files(paths)

@@ -7,9 +7,11 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mlmodelscope.plan.plan import Plan
+from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.plan.plan import Plan, PlannedFile
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import available_cores
+from mlmodelscope.provision.stack.venv import VenvStore
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,7 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     names = plan.output.names if plan.functions else None
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     return Site(
-        python=sys.executable,
+        python=_python(plan, artifacts),
         model_files=provision_model(plan, artifacts),
         lanes=max(1, cores // threads),
         threads=cores,
@@ -50,21 +52,33 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     )
 
 
+def _python(plan: Plan, artifacts: ArtifactStore) -> str:
+    """The interpreter of the plan's stack, which is built again where it is gone."""
+    if plan.stack.recipe is None:
+        return sys.executable
+    return VenvStore(artifacts.settings).build(plan.stack.recipe, plan.stack.name).python
+
+
 def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     """The model's files by role. A weight-free ONNX graph and its weights are joined into one file."""
     model = plan.model
     if model.graph is None:
         return {}
-    graph = artifacts.fetch(model.graph.url, f"sha256:{model.graph.sha256}").path
+    graph = _fetch(model.graph, artifacts)
     if model.weights is None:
         return {"graph": str(graph)}
-    weights = artifacts.fetch(model.weights.url, f"sha256:{model.weights.sha256}").path
+    weights = _fetch(model.weights, artifacts)
     if plan.predictor.name != "onnxruntime":
         return {"graph": str(graph), "weights": str(weights)}
     key = model.weights_key or ""
     name = hashlib.sha256(f"join:1:{model.graph.sha256}:{model.weights.sha256}:{key}".encode()).hexdigest()
     joined = artifacts.derive(f"join:{name}", lambda draft: _join(graph, weights, model.weights_key, draft))
     return {"graph": str(joined)}
+
+
+def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> Path:
+    found = artifacts.fetch(file.url, f"sha256:{file.sha256}")
+    return artifacts.named(found, parse_reference(file.url).name)
 
 
 def _join(graph: Path, weights: Path, key: str | None, draft: Path) -> None:

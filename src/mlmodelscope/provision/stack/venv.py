@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
 import shutil
@@ -20,9 +21,10 @@ from pathlib import Path
 
 from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.manifest.version import Version
+from mlmodelscope.plan.make import StackDescription
+from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import IndexSettings, read_index_settings
 from mlmodelscope.provision.stack.interpreter import Interpreter, find_interpreter, find_uv
-from mlmodelscope.provision.stack.specification import StackSpecification
 from mlmodelscope.settings import Settings
 
 _DESCRIPTION = "stack.json"
@@ -35,10 +37,23 @@ Progress = Callable[[str], None]
 class Venv:
     """A finished environment."""
 
+    digest: str
+    name: str
     folder: Path
     python: str
     version: str
     packages: dict[str, str]
+    recipe: StackRecipe
+
+    @property
+    def description(self) -> StackDescription:
+        return StackDescription(self.name, self.version, self.packages, self.recipe)
+
+
+def digest_of(recipe: StackRecipe) -> str:
+    """The same recipe is the same stack, whatever it is called."""
+    text = json.dumps(recipe.model_dump(mode="json", exclude={"index_url"}), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 class VenvStore:
@@ -48,8 +63,8 @@ class VenvStore:
         self._root = settings.cache / "stacks"
         self._offline = settings.offline
 
-    def find(self, specification: StackSpecification) -> Venv | None:
-        return _read(self._root / specification.digest)
+    def find(self, recipe: StackRecipe) -> Venv | None:
+        return _read(self._root / digest_of(recipe))
 
     def list(self) -> Iterator[Venv]:
         for folder in sorted(self._root.glob("*")):
@@ -57,43 +72,50 @@ class VenvStore:
             if found is not None:
                 yield found
 
-    def build(self, specification: StackSpecification, progress: Progress = lambda line: None) -> Venv:
-        """The environment for a specification, made where it is not there yet."""
-        found = self.find(specification)
+    def build(self, recipe: StackRecipe, name: str, progress: Progress = lambda line: None) -> Venv:
+        """The environment for a recipe, made where it is not there yet."""
+        found = self.find(recipe)
         if found is not None:
             return found
         self._root.mkdir(parents=True, exist_ok=True)
-        with self._lock(specification.digest):
-            return self.find(specification) or self._build(specification, progress)
+        with self._lock(digest_of(recipe)):
+            return self.find(recipe) or self._build(recipe, name, progress)
 
     def remove(self, digest: str) -> None:
         with self._lock(digest):
-            doomed = self._root / f"{digest}.{os.getpid()}.removed"
-            try:
-                os.replace(self._root / digest, doomed)
-            except FileNotFoundError:
-                raise StackError(f"there is no stack {digest[:12]}") from None
-            shutil.rmtree(doomed, ignore_errors=True)
+            if not self._set_aside(digest):
+                raise StackError(f"there is no stack {digest[:12]}")
 
-    def _build(self, specification: StackSpecification, progress: Progress) -> Venv:
+    def _set_aside(self, digest: str) -> bool:
+        """Out of the way in one step, then deleted at leisure."""
+        doomed = self._root / f"{digest}.{os.getpid()}.removed"
+        try:
+            os.replace(self._root / digest, doomed)
+        except FileNotFoundError:
+            return False
+        shutil.rmtree(doomed, ignore_errors=True)
+        return True
+
+    def _build(self, recipe: StackRecipe, name: str, progress: Progress) -> Venv:
         self._remove_left_behind()
-        interpreter = find_interpreter(specification.python)
-        draft = self._root / f"{specification.digest}.{os.getpid()}.draft"
+        interpreter = find_interpreter(recipe.python)
+        draft = self._root / f"{digest_of(recipe)}.{os.getpid()}.draft"
         shutil.rmtree(draft, ignore_errors=True)
         try:
-            progress(f"building {specification.name} with Python {interpreter.version}")
+            progress(f"building {name} with Python {interpreter.version}")
             installer = Installer(interpreter, draft, self._offline)
             installer.make()
-            if specification.requirements:
-                installer.install(specification)
+            if recipe.requirements:
+                installer.install(recipe)
             packages = _installed(draft / "bin" / "python")
-            description = {"name": specification.name, "python": interpreter.version, "packages": packages}
-            description["specification"] = specification.content
+            description = {"name": name, "python": interpreter.version, "packages": packages}
+            description["recipe"] = recipe.model_dump(mode="json")
             (draft / _DESCRIPTION).write_text(json.dumps(description, indent=2, sort_keys=True) + "\n")
-            os.replace(draft, self._root / specification.digest)
+            self._set_aside(digest_of(recipe))  # one that is there is broken: `find` did not take it
+            os.replace(draft, self._root / digest_of(recipe))
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-        made = self.find(specification)
+        made = self.find(recipe)
         assert made is not None
         return made
 
@@ -134,12 +156,12 @@ class Installer:
         else:
             self._run([self._interpreter.path, "-m", "venv", "--without-pip", str(self._folder)])
 
-    def install(self, specification: StackSpecification) -> None:
+    def install(self, recipe: StackRecipe) -> None:
         listed = self._folder / "requirements.txt"
-        listed.write_text("\n".join(specification.requirements) + "\n")
+        listed.write_text("\n".join(recipe.requirements) + "\n")
         command = self._with_uv() if self._uv is not None else self._with_pip()
-        hashed = all("--hash" in line for line in specification.requirements)
-        command += ["-r", str(listed), *(["--require-hashes"] if hashed else []), *self._where(specification)]
+        hashed = all("--hash" in line for line in recipe.requirements)
+        command += ["-r", str(listed), *(["--require-hashes"] if hashed else []), *self._where(recipe)]
         self._run(command)
         if not self._compiles:
             self._run([str(self._folder / "bin" / "python"), "-m", "compileall", "-q", str(self._folder / "lib")], True)
@@ -157,13 +179,13 @@ class Installer:
         command = [sys.executable, "-m", "pip", "--python", str(self._folder / "bin" / "python"), "install"]
         return [*command, "--quiet", "--disable-pip-version-check", *(["--no-index"] if self._offline else [])]
 
-    def _where(self, specification: StackSpecification) -> list[str]:
+    def _where(self, recipe: StackRecipe) -> list[str]:
         settings = self._indexes
-        first = specification.index_url or (settings.indexes[0] if settings.indexes else None)
+        first = recipe.index_url or (settings.indexes[0] if settings.indexes else None)
         options = ["--index-url", first] if first and not self._offline else []
         for extra in settings.indexes[1:] if not self._offline else ():
             options += ["--extra-index-url", extra]
-        for place in (*specification.find_links, *settings.find_links):
+        for place in (*recipe.find_links, *settings.find_links):
             options += ["--find-links", place]
         return options
 
@@ -190,14 +212,17 @@ class Installer:
 
 
 def _read(folder: Path) -> Venv | None:
+    python = folder / "bin" / "python"
     try:
         described = json.loads((folder / _DESCRIPTION).read_text())
-    except (OSError, ValueError):
+        recipe = StackRecipe.model_validate(described["recipe"])
+        if not python.exists():  # the interpreter that it was made with is gone
+            return None
+        return Venv(
+            folder.name, described["name"], folder, str(python), described["python"], described["packages"], recipe
+        )
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    python = folder / "bin" / "python"
-    if not python.exists():  # the interpreter that it was made with is gone
-        return None
-    return Venv(folder, str(python), described["python"], described["packages"])
 
 
 def _installed(python: Path) -> dict[str, str]:

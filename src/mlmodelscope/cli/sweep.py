@@ -1,0 +1,60 @@
+"""`evaluate --stacks`: one model in several stacks, one table."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from mlmodelscope.cli.terminal import console, percent, print_json, seconds
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.report.sweep import Cause, Row
+    from mlmodelscope.settings import Settings
+
+
+def show_sweep(records: Sequence[Record], settings: Settings, as_json: bool) -> None:
+    from mlmodelscope.record.store import Store
+    from mlmodelscope.report.sweep import compare_stacks
+
+    store = Store(settings)
+    try:
+        rows, causes = compare_stacks(records, store)
+    finally:
+        store.close()
+    if as_json:
+        body = [{"record": record.id, **asdict(row)} for record, row in zip(records, rows, strict=True)]
+        print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in causes]})
+        return
+    _print(rows, causes)
+
+
+def _print(rows: Sequence[Row], causes: Sequence[Cause]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    out = console()
+    names = [
+        name
+        for name in dict.fromkeys(name for row in rows for name in row.packages)
+        if len({row.packages.get(name) for row in rows}) > 1
+    ]
+    table = Table(box=None, pad_edge=False)
+    for column in ("stack", *names, "top-1", "same answer", "same bits", "latency"):
+        table.add_column(column, no_wrap=True)
+    for row in rows:
+        table.add_row(
+            escape(row.stack),
+            *(row.packages.get(name, "") for name in names),
+            percent(row.top1) if row.top1 is not None else "",
+            f"{row.same_classes} of {row.samples}",
+            f"{row.same_scores} of {row.samples}",
+            seconds(row.p50_s) if row.p50_s is not None else "",
+        )
+    out.print(table)
+    for cause in causes:
+        out.print(escape(cause.sentence), soft_wrap=True)
+    if len(rows) > 1 and not causes:
+        out.print("no two of these stacks differ in one package alone, so no package can be named")

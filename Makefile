@@ -3,12 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check bench clean
+.PHONY: demo test test-stacks check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
 	@echo "make test    install everything the tests need and run them"
+	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make check   formatting, lint, types, the worker's Python floor"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
@@ -33,6 +34,9 @@ demo: $(VENV)/.demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
+
+test-stacks: $(VENV)/.dev
+	$(BIN)/python tools/test_stacks.py $(STACKS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

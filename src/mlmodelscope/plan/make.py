@@ -385,7 +385,12 @@ def provides(model: ModelManifest, framework: Framework | None, stack: StackDesc
 
 
 def same_framework(one: Framework, other: Framework) -> bool:
-    return _word(one.name) == _word(other.name)
+    return framework_word(one) == framework_word(other)
+
+
+def framework_word(framework: Framework) -> str:
+    """The predictor's name for a framework, however an author spells it."""
+    return _word(framework.name)
 
 
 def _library_version(library: str, stack: StackDescription) -> dict[str, str]:

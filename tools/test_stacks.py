@@ -1,0 +1,80 @@
+"""Run every predictor's tests inside its real stack, built from the software manifests that come with the package.
+
+    python tools/test_stacks.py                 all of them
+    python tools/test_stacks.py mxnet-1.9 jax-0.10
+
+Each stack is built with pytest beside it, in the ordinary cache; a second run builds nothing. What cannot be built on
+this machine (no such Python, no such system package) is said and counted, not passed over.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.manifest.catalog import find_manifest, list_catalog
+from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.plan.make import framework_word
+from mlmodelscope.provision.stack import VenvStore, recipe_of
+from mlmodelscope.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests" / "worker_package" / "predictor"
+
+
+def stacks(wanted: list[str]) -> list[SoftwareManifest]:
+    found = [find_manifest(SoftwareManifest, entry.path) for entry in list_catalog("software")]
+    built = [each for each in found if each.stack is not None and each.stack.requirements]
+    unknown = sorted(set(wanted) - {each.name for each in built})
+    if unknown:
+        sys.exit(f"no such stack: {', '.join(unknown)}\nknown: {', '.join(each.name for each in built)}")
+    return [each for each in built if not wanted or each.name in wanted]
+
+
+def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
+    """(verdict, what the tests said last)."""
+    assert software.framework is not None
+    tests = TESTS / f"test_{framework_word(software.framework)}.py"
+    if not tests.exists():
+        return "NO TESTS", f"there is no {tests.name}"
+    recipe = recipe_of(software)
+    recipe = recipe.model_copy(update={"requirements": (*recipe.requirements, "pytest")})
+    try:
+        venv = VenvStore(settings).build(recipe, f"{software.name} with pytest", lambda line: print(line, flush=True))
+    except MLModelScopeError as error:
+        return "NOT BUILT", error.message.splitlines()[0]
+    environment = {
+        **os.environ,
+        **software.env,
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    command = [venv.python, "-m", "pytest", "-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider"]
+    done = subprocess.run(
+        [*command, str(tests)], env=environment, capture_output=True, text=True, errors="replace", check=False
+    )
+    lines = [line for line in done.stdout.splitlines() if re.search(r"\d+ (passed|failed|skipped|error)", line)]
+    last = lines[-1].strip("= ") if lines else (done.stderr or done.stdout).strip()[-300:]
+    if done.returncode:
+        print(done.stdout[-4000:])
+    everything_skipped = "passed" not in last
+    return ("FAILED" if done.returncode else "SKIPPED" if everything_skipped else "passed"), last
+
+
+def main() -> None:
+    settings = Settings.from_environment()
+    results = {software.name: run(software, settings) for software in stacks(sys.argv[1:])}
+    width = max(map(len, results))
+    for name, (verdict, said) in results.items():
+        print(f"{name.ljust(width)}  {verdict:<9}  {said}")
+    failed = [name for name, (verdict, _) in results.items() if verdict in ("FAILED", "NO TESTS")]
+    print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

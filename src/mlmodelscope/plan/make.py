@@ -43,7 +43,21 @@ from mlmodelscope_worker.pipeline.library import PACKAGES
 from mlmodelscope_worker.predictor import PREDICTORS
 
 # What authors call a framework, without case, spaces and dashes → its predictor.
-_FRAMEWORKS = {"onnx": "onnxruntime", "ort": "onnxruntime"}
+_FRAMEWORKS = {
+    "onnx": "onnxruntime",
+    "ort": "onnxruntime",
+    "torch": "pytorch",
+    "torchscript": "pytorch",
+    "tf": "tensorflow",
+    "keras": "tensorflow",
+    "tensorflowlite": "tflite",
+    "litert": "tflite",
+    "scikitlearn": "sklearn",
+    "cv2": "opencv",
+    "opencvdnn": "opencv",
+    "openinferenceprotocol": "remote",
+    "triton": "remote",
+}
 
 
 @dataclass(frozen=True)
@@ -313,7 +327,7 @@ def _plan_stack(
             used |= _library_version(library, stack)
     missing = sorted(name for name, version in used.items() if not version)
     if missing:
-        raise PlanError(f"this Python lacks {', '.join(missing)}", hint=f"pip install {' '.join(missing)}")
+        raise PlanError(f"{_the(stack)} lacks {', '.join(missing)}", hint=f"pip install {' '.join(missing)}")
     if carries_code:  # code may import anything, so anything may change the answer
         used = dict(stack.packages)
     _refuse_stack(software, stack)
@@ -321,6 +335,10 @@ def _plan_stack(
     return PlannedStack(
         name=stack.name, python=stack.python, packages=used, environment=environment, recipe=stack.recipe
     )
+
+
+def _the(stack: StackDescription) -> str:
+    return "this Python" if stack.recipe is None else f"the stack {stack.name}"
 
 
 def _framework_version(
@@ -332,15 +350,15 @@ def _framework_version(
         if not alternatives:
             return {}
         raise PlanError(
-            f"{model.name} needs {predictor}, which this Python does not have",
-            hint=f"pip install 'mlmodelscope[{predictor}]'",
+            f"{model.name} needs {predictor}, which {_the(stack)} does not have",
+            hint=f"pip install {alternatives[0]}, or name a stack that has it: mlmodelscope stacks lists them",
         )
     version = stack.packages[normalise(found)]
     constraint = Constraint(framework.version)
     if not constraint.matches(Version(version), allow_prerelease=True):
         raise PlanError(
-            f"{model.name} needs {framework.name} {constraint}, this Python has {found} {version}",
-            hint=f"pip install '{found}' in a version that satisfies {constraint}",
+            f"{model.name} needs {framework.name} {constraint}, {_the(stack)} has {found} {version}",
+            hint=f"pip install '{found}' in a version that satisfies {constraint}, or name a stack that has one",
         )
     return {found: version}
 

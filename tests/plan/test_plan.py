@@ -144,8 +144,8 @@ def test_a_framework_that_is_not_installed_comes_with_the_command_that_installs_
 
 
 def test_a_framework_without_a_predictor_is_refused_with_those_there_are() -> None:
-    with pytest.raises(PlanError, match="no predictor for the framework TensorFlow"):
-        plan(MODEL.replace("name: onnxruntime", "name: TensorFlow"))
+    with pytest.raises(PlanError, match="no predictor for the framework Darknet"):
+        plan(MODEL.replace("name: onnxruntime", "name: Darknet"))
 
 
 def test_a_library_that_a_step_names_must_be_there() -> None:

@@ -70,7 +70,9 @@ def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
     """Without code of its own a model needs these; said here, so that it is said beside whatever else is wrong."""
     if "run" in manifest:
         return
-    for key in ("inputs", "outputs", "source"):
+    framework = manifest.get("framework")
+    elsewhere = isinstance(framework, dict) and str(framework.get("name")).lower() == "remote"
+    for key in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
         if manifest.get(key) is None or manifest[key] == []:
             manifest.pop(key, None)
             manifest.places.pop(key, None)

@@ -376,6 +376,8 @@ def misfits(software: SoftwareManifest, stack: StackDescription) -> list[str]:
     """In what a stack is not what a software manifest describes."""
     if software.stack is None:
         return []
+    if stack.recipe is not None and stack.recipe.requirements == software.stack.requirements:
+        return []  # built from it; a wheel may call itself 2.7 where the index says 2.7.post2
     reasons = []
     if not Constraint(software.stack.python).matches(Version(stack.python), allow_prerelease=True):
         reasons.append(f"Python {software.stack.python} is asked for, this is {stack.python}")

@@ -223,7 +223,8 @@ class ModelManifest(Manifest):
     @model_validator(mode="after")
     def _can_run(self) -> ModelManifest:
         if self.run is None:
-            for field in ("inputs", "outputs", "source"):
+            elsewhere = self.framework is not None and self.framework.name.lower() == "remote"
+            for field in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
                 if not getattr(self, field):
                     raise ValueError(
                         f"the key `{field}` is missing: without the function `run` the model's own is needed"

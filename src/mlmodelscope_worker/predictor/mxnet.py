@@ -1,0 +1,253 @@
+"""Apache MXNet 1.x: a symbol (JSON) and its parameters, run through CachedOp, which is what Gluon calls.
+
+A known defect, avoided here: where MXNet's MKLDNN subgraph backend (its default for `bind`) fuses operators, and an
+output of the symbol is also the inside of a fused operator, that output is wrong, and so is what follows from it (seen
+in 1.9.1: a ReLU's output came out as the convolution before it, and the softmax behind it was wrong by 0.6). So fusion
+is off unless it is asked for, is refused for symbols with several outputs, and is never on for `intermediates`.
+"""
+
+import atexit
+import json
+import os
+import shutil
+import sys
+import tempfile
+
+from ..parameters import Choice, Integer
+from .predictor import Layer, ModelError, Predictor, Tensor, predictor
+
+_TYPES = {
+    "0": "float32",
+    "1": "float64",
+    "2": "float16",
+    "3": "uint8",
+    "4": "int32",
+    "5": "int8",
+    "6": "int64",
+    "7": "bool",
+}
+_WEIGHT_ENDS = ("_weight", "_bias", "_gamma", "_beta")
+_NOT_LAYERS = ("DeleteVariable", "WaitForVar", "SetupPool", "CopyCPU2CPU", "ResourceRandomSetSeed")
+_PROFILE = []
+
+
+@predictor(packages=("mxnet", "mxnet-cu112", "mxnet-cu110", "mxnet-cu102", "mxnet-cu101", "mxnet-mkl"))
+def mxnet(
+    files,
+    *,
+    threads: Integer("Threads inside one operator.", at_least=1, at_most=4096) = 1,
+    device: Choice("Where the operators run; there is no silent fall-back.", "cpu", "gpu") = "cpu",
+    subgraph_backend: Choice(
+        "Which backend fuses operators beforehand; with MKLDNN only symbols of one output are right.", "none", "MKLDNN"
+    ) = "none",
+):
+    """MXNet symbols with parameters."""
+    if "mxnet" not in sys.modules:  # OpenMP reads it once, when the library is loaded
+        os.environ["OMP_NUM_THREADS"] = str(threads)
+    import mxnet as mx
+
+    mx.base.check_call(mx.base._LIB.MXSetNumOMPThreads(threads))
+    if device == "gpu" and not mx.context.num_gpus():
+        raise ModelError("MXNet %s sees no GPU" % mx.__version__)
+    try:
+        symbol = mx.sym.load(files["graph"])
+        names = symbol.list_outputs()
+    except Exception as error:  # an empty file is a UnicodeDecodeError, most others are its own
+        raise ModelError("MXNet %s cannot load the symbol: %s" % (mx.__version__, _words(error)))
+    if "weights" not in files:
+        raise ModelError("MXNet needs two files: the symbol as `graph` and the parameters as `weights`")
+    try:
+        stored = mx.nd.load(files["weights"])
+    except Exception as error:
+        raise ModelError("MXNet %s cannot load the parameters: %s" % (mx.__version__, _words(error)))
+    if stored and not isinstance(stored, dict):
+        raise ModelError("MXNet %s: the parameters have no names" % mx.__version__)
+    context = mx.gpu(0) if device == "gpu" else mx.cpu()
+    # A name may be stored with its kind before it: `arg:conv_weight`, `aux:bn_moving_mean`.
+    weights = {name.split(":", 1)[-1]: value.as_in_context(context) for name, value in dict(stored).items()}
+    try:
+        model = MXNet(mx, symbol, weights, context)
+        if subgraph_backend != "none":
+            if len(names) > 1:
+                raise ModelError(
+                    "MXNet's %s fusion gives wrong answers for symbols with several outputs (this one has %s)"
+                    % (subgraph_backend, ", ".join(names))
+                )
+            model.fuse(subgraph_backend)
+        return model
+    except mx.base.MXNetError as error:
+        raise ModelError("MXNet %s cannot use the model: %s" % (mx.__version__, _words(error)))
+
+
+class MXNet(Predictor):
+    def __init__(self, mx, symbol, weights, context):
+        self._mx = mx
+        self._context = context
+        self._symbol = self._plain = symbol
+        self._weights = weights
+        labels = _labels(symbol)
+        absent = [name for name in symbol.list_inputs() if name not in weights and name not in labels]
+        lost = [name for name in absent if name in symbol.list_auxiliary_states() or name.endswith(_WEIGHT_ENDS)]
+        if lost:
+            raise ModelError("the parameters have no value for %s" % ", ".join(lost))
+        self._input_names = absent
+        self._labels = [name for name in labels if name not in weights]
+        self.inputs = self._describe_inputs()
+        self.outputs = self._describe_outputs()
+        self._operator = mx.nd.CachedOp(symbol)
+
+    def fuse(self, backend):
+        arguments = {name: self._weights[name] for name in self._symbol.list_arguments() if name in self._weights}
+        states = {name: self._weights[name] for name in self._symbol.list_auxiliary_states()}
+        self._symbol = self._plain.optimize_for(backend, arguments, states)
+        self._operator = self._mx.nd.CachedOp(self._symbol)
+
+    def _describe_inputs(self):
+        attributes = self._symbol.attr_dict()
+        known = {name: value.dtype for name, value in self._weights.items() if name in self._symbol.list_arguments()}
+        types = dict(zip(self._symbol.list_arguments(), self._symbol.infer_type_partial(**known)[0] or ()))
+        tensors = []
+        for name in self._input_names:
+            said = attributes.get(name, {})
+            kind = _TYPES.get(said.get("__dtype__"))
+            if kind is None:
+                inferred = types.get(name)
+                kind = "float32" if inferred is None else inferred.__name__
+            shape = _shape(said.get("__shape__"))
+            tensors.append(Tensor(name, kind, shape))
+        return tensors
+
+    def _describe_outputs(self):
+        """Sizes that stay the same for two sizes of whatever is left open; the rest is open."""
+        names = self._symbol.list_outputs()
+        if any(tensor.shape is None for tensor in self.inputs):
+            return [Tensor(name, self._type_of_outputs()[place], None) for place, name in enumerate(names)]
+        seen = [self._shapes({t.name: [size or n for size in t.shape] for t in self.inputs})[1] for n in (2, 3)]
+        shapes = [
+            [size if size == other else None for size, other in zip(*pair)] if len(pair[0]) == len(pair[1]) else None
+            for pair in zip(*seen)
+        ]
+        return [Tensor(name, kind, shape) for name, kind, shape in zip(names, self._type_of_outputs(), shapes)]
+
+    def _type_of_outputs(self):
+        known = {name: value.dtype for name, value in self._weights.items() if name in self._symbol.list_arguments()}
+        known.update({tensor.name: tensor.element_type for tensor in self.inputs})
+        types = self._symbol.infer_type_partial(**known)[1]
+        return [
+            "float32" if kind is None else kind.__name__ for kind in types or [None] * len(self._symbol.list_outputs())
+        ]
+
+    def _shapes(self, inputs):
+        """(arguments, outputs): shapes by name and in order, as MXNet infers them from these inputs and the weights."""
+        arguments = self._plain.list_arguments()
+        known = {name: value.shape for name, value in self._weights.items() if name in arguments}
+        known.update({name: tuple(shape) for name, shape in inputs.items()})
+        found, outputs, _ = self._plain.infer_shape(**known)
+        if found is None:
+            raise ModelError("MXNet cannot infer the model's shapes from those of its inputs")
+        return dict(zip(arguments, found)), outputs
+
+    def _feed(self, symbol, tensors):
+        values = dict(self._weights)
+        for name, tensor in zip(self._input_names, tensors):
+            # A view of its own: MXNet takes the memory as it is and marks the array that it got read-only.
+            values[name] = self._mx.nd.from_numpy(tensor[:], zero_copy=True).as_in_context(self._context)
+        if self._labels:  # a training symbol's loss wants labels, even where it only passes the scores on
+            shapes, _ = self._shapes({name: tensor.shape for name, tensor in zip(self._input_names, tensors)})
+            values.update({name: self._mx.nd.zeros(shapes[name], ctx=self._context) for name in self._labels})
+        return [values[name] for name in symbol.list_inputs()]
+
+    def run(self, tensors):
+        outputs = self._operator(*self._feed(self._symbol, tensors))
+        return [output.asnumpy() for output in (outputs if isinstance(outputs, list) else [outputs])]
+
+    def intermediates(self, tensors):
+        inside = self._plain.get_internals()
+        known = set(self._weights) | set(self._input_names) | set(self._labels)
+        names = [name for name in inside.list_outputs() if name not in known]
+        group = self._mx.sym.Group([inside[name] for name in names])
+        outputs = self._mx.nd.CachedOp(group)(*self._feed(group, tensors))
+        return dict(zip(names, [each.asnumpy() for each in (outputs if isinstance(outputs, list) else [outputs])]))
+
+    def profile(self, tensors):
+        # One event for each operator, not one for as many as the engine likes to bundle.
+        operator = self._mx.nd.CachedOp(self._symbol, [("inline_limit", 0), ("forward_bulk_size", 0)])
+
+        def call():
+            operator(*self._feed(self._symbol, tensors))
+            self._mx.nd.waitall()
+
+        call()  # the first call for a shape chooses kernels
+        return _layers(_profiled(self._mx, call), json.loads(self._symbol.tojson())["nodes"])
+
+    def close(self):
+        self._operator = self._symbol = self._plain = None
+        self._weights = {}
+        self._mx.nd.waitall()
+
+
+def _profiled(mx, call):
+    """The profiler's events during a call. It may be configured only once in a process, and appends to its one file."""
+    if not _PROFILE:
+        _PROFILE.append(os.path.join(tempfile.mkdtemp(prefix="mxnet-profile-"), "profile.json"))
+        atexit.register(shutil.rmtree, os.path.dirname(_PROFILE[0]), True)
+        mx.profiler.set_config(profile_all=True, aggregate_stats=False, filename=_PROFILE[0])
+    mx.profiler.set_state("run")
+    try:
+        call()
+    finally:
+        mx.profiler.set_state("stop")
+        mx.profiler.dump(finished=False)
+    with open(_PROFILE[0]) as file:
+        text = file.read()
+    os.unlink(_PROFILE[0])
+    # A list that it never closes, and that begins with a comma where an earlier part of it was taken away.
+    return json.loads(
+        "[%s]" % text.partition('"traceEvents": [')[2] if '"traceEvents"' in text else "[%s]" % text.lstrip(" ,\n")
+    )
+
+
+def _layers(events, nodes):
+    """Each pair of begin and end is a layer. Events are called after operators: the n-th of a kind is its n-th node."""
+    waiting = {}
+    for node in nodes:
+        waiting.setdefault(node["op"], []).append(node["name"])
+    layers, begun = [], {}
+    for event in sorted((e for e in events if e.get("ph") in ("B", "E")), key=lambda e: e["ts"]):
+        kind = event["name"]
+        if event.get("cat") != "operator" or kind in _NOT_LAYERS:
+            continue
+        if event["ph"] == "B":
+            begun[event["tid"], kind] = event["ts"]
+        elif (event["tid"], kind) in begun:
+            start = begun.pop((event["tid"], kind))
+            name = waiting[kind].pop(0) if waiting.get(kind) else kind
+            layers.append(Layer(name, kind, (event["ts"] - start) * 1000, start_ns=start * 1000))
+    return layers
+
+
+def _labels(symbol):
+    """Arguments that only a loss takes: nobody asks a question with them."""
+    nodes = json.loads(symbol.tojson())["nodes"]
+    return [
+        nodes[source[0]]["name"]
+        for node in nodes
+        if node["op"].endswith("Output")
+        for source in node["inputs"][1:]
+        if nodes[source[0]]["op"] == "null" and nodes[source[0]]["name"].endswith("label")
+    ]
+
+
+def _shape(text):
+    """The shape that a variable was declared with; 0 and -1 are open sizes there."""
+    if not text:
+        return None
+    sizes = [int(size) for size in text.strip("()[] ").split(",") if size.strip()]
+    return [size if size > 0 else None for size in sizes] or None
+
+
+def _words(error):
+    """The message without the C++ traceback before it."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("  ")]
+    lines = [line for line in lines if not line.startswith(("Traceback", "Stack trace", "[bt]"))]
+    return lines[-1] if lines else type(error).__name__

@@ -1,0 +1,162 @@
+"""OpenVINO: its own IR, and what it reads beside it. Inputs are used where they lie; answers are copied out once."""
+
+import os
+import threading
+
+from ..parameters import Choice, Integer, Text
+from . import kind
+from .predictor import Layer, ModelError, Predictor, Tensor, predictor
+from .protobuf import Damaged, view
+from .tflite_file import TfliteFile
+
+_TYPES = {
+    "f32": "float32",
+    "f16": "float16",
+    "f64": "float64",
+    "u8": "uint8",
+    "u16": "uint16",
+    "u32": "uint32",
+    "u64": "uint64",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "boolean": "bool",
+}
+
+
+@predictor(packages=("openvino",))
+def openvino(
+    files,
+    *,
+    threads: Integer("Threads that work on the model, all streams together.", at_least=1, at_most=4096) = 1,
+    streams: Integer("Requests that run side by side, each with its share of the threads.", at_least=1) = 1,
+    precision: Choice("What float32 models are computed in.", "f32", "f16", "bf16") = "f32",
+    device: Text("Which of OpenVINO's devices runs the model; there is no silent fall-back.") = "CPU",
+):
+    """OpenVINO IR, ONNX, TensorFlow and TensorFlow Lite models on OpenVINO."""
+    import openvino as ov
+
+    core = ov.Core()
+    version = "openvino %s" % ov.__version__.split("-")[0]
+    if device.split(".")[0] not in core.available_devices:
+        raise ModelError("%s has no device %s; it has %s" % (version, device, ", ".join(core.available_devices)))
+    settings = {"NUM_STREAMS": str(streams), "INFERENCE_PRECISION_HINT": precision}
+    if device == "CPU":
+        settings["INFERENCE_NUM_THREADS"] = threads
+    try:
+        model = _read(core, files)
+        compiled = core.compile_model(model, device, settings)
+    except (OSError, Damaged) as error:
+        raise ModelError("%s cannot load the model: %s" % (version, error))
+    except Exception as error:  # RuntimeError, with a story of several lines
+        raise ModelError("%s cannot load the model: %s" % (version, _reason(error)))
+
+    def start(instrument=None, **more):
+        fresh = _read(core, files)
+        if instrument is not None:
+            instrument(fresh)
+        return core.compile_model(fresh, device, dict(settings, **more))
+
+    return OpenVino(compiled, start)
+
+
+class OpenVino(Predictor):
+    concurrent = True  # each thread has its own request; how many run side by side is up to `streams`
+
+    def __init__(self, compiled, start):
+        self._compiled = compiled
+        self._start = start
+        self._talkative = None
+        self._lane = threading.local()
+        self.inputs = [_describe(port, "input") for port in compiled.inputs]
+        self.outputs = [_describe(port, "output") for port in compiled.outputs]
+        self._answers = range(len(self.outputs))
+
+    def run(self, tensors):
+        request = getattr(self._lane, "request", None)
+        if request is None:
+            request = self._lane.request = self._compiled.create_infer_request()
+        answers = request.infer(dict(enumerate(tensors)), share_inputs=True, share_outputs=False)
+        return [answers[place] for place in self._answers]
+
+    def profile(self, tensors):
+        """What the device executed; what was fused into something else has no time of its own and is left out."""
+        request = self._start(PERF_COUNT=True).create_infer_request()
+        for _ in range(2):  # the first run also prepares kernels
+            request.infer(dict(enumerate(tensors)))
+        layers = []
+        for info in request.profiling_info:
+            if str(info.status).endswith("EXECUTED"):
+                layers.append(Layer(info.node_name, info.node_type, info.real_time.total_seconds() * 1e9))
+        return layers
+
+    def intermediates(self, tensors):
+        """What the graph's operations make of the inputs, by the operations' names."""
+        if self._talkative is None:
+            places = {}
+            compiled = self._start(lambda model: places.update(_add_outputs(model)))
+            self._talkative = compiled, places
+        compiled, places = self._talkative
+        answers = compiled.create_infer_request().infer(dict(enumerate(tensors)))
+        return {name: answers[place] for name, place in places.items()}
+
+    def close(self):
+        self._compiled = self._talkative = None
+        self._lane = threading.local()
+
+
+def _add_outputs(model):
+    """Make outputs of all that depends on the inputs: {name: number of the output}."""
+    places, alive = {}, set()
+    taken = {output.get_node().input_value(0): place for place, output in enumerate(model.outputs)}
+    for operation in model.get_ordered_ops():
+        kind_of_operation, own = operation.get_type_name(), operation.get_friendly_name()
+        sources = [port.get_source_output().get_node().get_friendly_name() for port in operation.inputs()]
+        if kind_of_operation == "Parameter" or alive.intersection(sources):
+            alive.add(own)
+        if own not in alive or kind_of_operation in ("Parameter", "Result", "Assign"):
+            continue
+        for number, port in enumerate(operation.outputs()):
+            if port.get_element_type().get_type_name() in _TYPES:
+                if port not in taken:
+                    taken[port] = len(model.outputs)
+                    model.add_outputs(port)
+                places["%s.%d" % (own, number) if len(operation.outputs()) > 1 else own] = taken[port]
+    return places
+
+
+def _read(core, files):
+    """The model as OpenVINO sees it. It goes by a file's name, so the file gets one that fits its content."""
+    found = kind.kind_of(files["graph"])
+    if found == "saved_model":
+        return core.read_model(files["graph"])
+    if found is None:
+        raise Damaged("it is no OpenVINO IR, ONNX, TensorFlow or TensorFlow Lite model, or it is cut off")
+    if found == "tflite":
+        TfliteFile(view(files["graph"]))
+    paths = {"model" + kind.SUFFIXES[found]: files["graph"]}
+    if found == "openvino":
+        paths["model.bin"] = files["weights"] if "weights" in files else os.path.splitext(files["graph"])[0] + ".bin"
+        if not os.path.isfile(paths["model.bin"]):
+            raise Damaged("the weights (.bin) of this OpenVINO IR are missing")
+    with kind.named(paths) as folder:
+        return core.read_model(os.path.join(folder, "model" + kind.SUFFIXES[found]))
+
+
+def _describe(port, what):
+    names = sorted(port.get_names())
+    name = names[0] if names else port.get_node().get_friendly_name()
+    element_type = port.get_element_type().get_type_name()
+    if element_type not in _TYPES:
+        raise ModelError("%s `%s` holds %s, which are not numbers as we know them" % (what, name, element_type))
+    shape = port.get_partial_shape()
+    if shape.rank.is_dynamic:
+        return Tensor(name, _TYPES[element_type], None)
+    return Tensor(name, _TYPES[element_type], [size.get_length() if size.is_static else None for size in shape])
+
+
+def _reason(error):
+    """The last line that says something: those before it are places in OpenVINO's own source."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__

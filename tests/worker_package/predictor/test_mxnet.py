@@ -1,0 +1,179 @@
+"""MXNet, for real; it has wheels for Python 3.11 and older, and wants numpy below 1.24."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from worker_package.predictor.conformance import Conformance, Files, batch
+
+mx = pytest.importorskip("mxnet")
+
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
+from mlmodelscope_worker.session import open_predictor  # noqa: E402
+
+
+def store(folder: Path, symbol: "mx.sym.Symbol", shape: tuple, seed: int = 0, label: str = "") -> Files:
+    random = np.random.default_rng(seed)
+    shapes = dict(zip(symbol.list_arguments(), symbol.infer_shape(input=shape)[0]))
+    weights = {
+        "arg:" + name: mx.nd.array(random.normal(size=size))
+        for name, size in shapes.items()
+        if name not in ("input", label)
+    }
+    files = {"graph": str(folder / "model-symbol.json"), "weights": str(folder / "model-0000.params")}
+    symbol.save(files["graph"])
+    mx.nd.save(files["weights"], weights)
+    return files
+
+
+def maps(declared: tuple = (0, 3, 8, 8)) -> "mx.sym.Symbol":
+    given = mx.sym.Variable("input", shape=declared) if declared else mx.sym.Variable("input")
+    filtered = mx.sym.Convolution(given, kernel=(3, 3), pad=(1, 1), num_filter=6, name="maps")
+    return mx.sym.Activation(filtered, act_type="relu", name="active")
+
+
+def scores(active: "mx.sym.Symbol") -> "mx.sym.Symbol":
+    pooled = mx.sym.Pooling(active, global_pool=True, pool_type="avg", kernel=(1, 1), name="pooled")
+    return mx.sym.FullyConnected(mx.sym.Flatten(pooled, name="flat"), num_hidden=10, name="scores")
+
+
+def load(files: Files, **options: object) -> Predictor:
+    resolved = PREDICTORS["mxnet"].resolve(options)
+    return open_predictor({"name": "mxnet", "files": files, "options": resolved})
+
+
+class TestMXNet(Conformance):
+    name = "mxnet"
+    output_name = "scores_output"
+    exact = False
+
+    def save(self, folder: Path, seed: int = 0) -> Files:
+        return store(folder, scores(maps()), (1, 3, 8, 8), seed)
+
+    def save_wide(self, folder: Path) -> Files:
+        given = mx.sym.Variable("input", shape=(0, 3, 512, 512))
+        pooled = mx.sym.Pooling(given, global_pool=True, pool_type="max", kernel=(1, 1), name="scores")
+        return store(folder, pooled, (1, 3, 512, 512))
+
+
+def test_intermediate_outputs_are_those_of_the_layers(tmp_path: Path) -> None:
+    """The defect of MXNet's MKLDNN fusion: a ReLU's output that is negative."""
+    for options in ({}, {"subgraph_backend": "MKLDNN"}):
+        with load(store(tmp_path, scores(maps()), (1, 3, 8, 8)), **options) as predictor:
+            inside = predictor.intermediates([batch(3)])
+        assert sorted(inside) == ["active_output", "flat_output", "maps_output", "pooled_output", "scores_output"]
+        assert inside["maps_output"].min() < 0
+        assert np.array_equal(inside["active_output"], np.maximum(inside["maps_output"], 0))
+        assert np.allclose(inside["pooled_output"], inside["active_output"].mean((2, 3), keepdims=True), atol=1e-5)
+
+
+def test_a_profile_names_the_nodes_of_the_symbol(tmp_path: Path) -> None:
+    with load(store(tmp_path, scores(maps()), (1, 3, 8, 8))) as predictor:
+        layers = [(layer.name, layer.kind) for layer in predictor.profile([batch(2)])]
+        again = [(layer.name, layer.kind) for layer in predictor.profile([batch(2)])]
+    assert layers == again
+    assert [each for each in layers if each[0] != each[1]] == [
+        ("maps", "Convolution"),
+        ("active", "Activation"),
+        ("pooled", "Pooling"),
+        ("flat", "Flatten"),
+        ("scores", "FullyConnected"),
+    ]
+
+
+def test_fusion_changes_no_answer(tmp_path: Path) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    with load(files) as plain, load(files, subgraph_backend="MKLDNN") as fused:
+        assert np.allclose(plain.run([batch(5)])[0], fused.run([batch(5)])[0], rtol=1e-4, atol=1e-5)
+        kinds = [layer.kind for layer in fused.profile([batch(2)])]
+        assert "_sg_mkldnn_conv" in kinds and "Activation" not in kinds
+
+
+def test_fusion_is_refused_where_it_would_be_wrong(tmp_path: Path) -> None:
+    symbol = mx.sym.Group([maps(), scores(maps())])
+    files = store(tmp_path, symbol, (1, 3, 8, 8))
+    with load(files) as plain:
+        assert [tensor.name for tensor in plain.outputs] == ["active_output", "scores_output"]
+        assert [answer.shape for answer in plain.run([batch(2)])] == [(2, 6, 8, 8), (2, 10)]
+    with pytest.raises(ModelError, match="MKLDNN fusion gives wrong answers for symbols with several outputs"):
+        load(files, subgraph_backend="MKLDNN")
+
+
+def test_a_training_symbol_needs_no_labels(tmp_path: Path) -> None:
+    """Most published symbols end in the loss that they were trained with."""
+    symbol = mx.sym.SoftmaxOutput(scores(maps()), name="softmax")
+    with load(store(tmp_path, symbol, (1, 3, 8, 8), label="softmax_label")) as predictor:
+        assert [tensor.name for tensor in predictor.inputs] == ["input"]
+        assert np.allclose(predictor.run([batch(3)])[0].sum(1), 1, atol=1e-5)
+        assert "softmax_output" in predictor.intermediates([batch(3)])
+
+
+def test_a_symbol_that_says_no_shape_takes_any(tmp_path: Path) -> None:
+    with load(store(tmp_path, scores(maps(declared=())), (1, 3, 8, 8))) as predictor:
+        assert predictor.inputs[0].shape is None and predictor.outputs[0].shape is None
+        for sides in ((8, 8), (5, 21)):
+            assert predictor.run([np.ones((2, 3) + sides, np.float32)])[0].shape == (2, 10)
+
+
+def test_the_memory_that_is_handed_over_stays_writable(tmp_path: Path) -> None:
+    question = batch(2)
+    with load(store(tmp_path, scores(maps()), (1, 3, 8, 8))) as predictor:
+        predictor.run([question])
+    assert question.flags.writeable
+
+
+@pytest.mark.parametrize("content", [b"", b"garbage", bytes(range(256)) * 16])
+def test_parameters_that_are_none_are_refused(tmp_path: Path, content: bytes) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    Path(files["weights"]).write_bytes(content)
+    with pytest.raises(ModelError, match=r"MXNet \S+ cannot load the parameters: "):
+        load(files)
+
+
+@pytest.mark.parametrize("kept", [0.1, 0.5, 0.95])
+def test_half_the_parameters_are_refused(tmp_path: Path, kept: float) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    content = Path(files["weights"]).read_bytes()
+    Path(files["weights"]).write_bytes(content[: int(len(content) * kept)])
+    with pytest.raises(ModelError):
+        load(files)
+
+
+def test_a_missing_weight_is_named(tmp_path: Path) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    kept = {name: value for name, value in mx.nd.load(files["weights"]).items() if name != "arg:maps_bias"}
+    mx.nd.save(files["weights"], kept)
+    with pytest.raises(ModelError, match="the parameters have no value for maps_bias"):
+        load(files)
+
+
+def test_weights_of_another_model_are_refused(tmp_path: Path) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    text = json.loads(Path(files["graph"]).read_text())
+    for node in text["nodes"]:
+        if node["op"] == "Convolution":
+            node["attrs"]["kernel"] = "(5, 5)"
+    Path(files["graph"]).write_text(json.dumps(text))
+    with pytest.raises(ModelError, match=r"MXNet \S+ cannot use the model: .*maps"):
+        load(files)
+
+
+def test_a_symbol_alone_is_not_enough(tmp_path: Path) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    with pytest.raises(ModelError, match="the symbol as `graph` and the parameters as `weights`"):
+        load({"graph": files["graph"]})
+
+
+def test_threads_change_no_answer(tmp_path: Path) -> None:
+    files = store(tmp_path, scores(maps()), (1, 3, 8, 8))
+    with load(files) as one, load(files, threads=2) as many:
+        assert np.allclose(one.run([batch(5)])[0], many.run([batch(5)])[0], rtol=1e-5, atol=1e-6)
+
+
+def test_a_gpu_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    if mx.context.num_gpus():
+        pytest.skip("there is a GPU")
+    with pytest.raises(ModelError, match=r"MXNet \S+ sees no GPU"):
+        load(store(tmp_path, scores(maps()), (1, 3, 8, 8)), device="gpu")

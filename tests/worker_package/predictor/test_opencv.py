@@ -1,0 +1,192 @@
+"""OpenCV's DNN module, for real: OpenCV 4 and 5."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
+from mlmodelscope_worker.predictor.protobuf import write
+from mlmodelscope_worker.session import open_predictor
+from worker_package.predictor import ultraface
+from worker_package.predictor.arithmetic import LAST_BIAS, picture, reference
+from worker_package.predictor.conformance import Conformance, Files, batch
+
+cv2 = pytest.importorskip("cv2")
+pytest.importorskip("onnx")
+
+from worker_package.predictor import onnx_models as models  # noqa: E402
+
+FILES = Path(__file__).parent / "files"
+IS_OLD = int(cv2.__version__.split(".")[0]) < 5
+old_only = pytest.mark.skipif(not IS_OLD, reason="OpenCV 5 reads no Caffe models")
+new_only = pytest.mark.skipif(IS_OLD, reason="this is about OpenCV 5")
+
+
+class OpenCvConformance(Conformance):
+    name = "opencv"
+    exact = False
+
+    def test_a_large_input_is_not_copied(self, tmp_path: Path) -> None:
+        """It is copied once, into the net's own memory: `setInput` does nothing else."""
+        program = (
+            "subject, x = predictor(), np.ones((32, 3, 512, 512), 'float32')\n"
+            "subject.run([x[:1]]); before = peak_mib()\n"
+            "subject.run([x]); print(json.dumps([x.nbytes >> 20, peak_mib() - before]))"
+        )
+        input_mib, grown_mib = self.elsewhere(program, self.save_wide(tmp_path))
+        assert grown_mib < 1.5 * input_mib
+
+
+class TestOnnx(OpenCvConformance):
+    def save(self, folder: Path, seed: int = 0) -> Files:
+        return models.classifier(folder, seed)
+
+    def save_wide(self, folder: Path) -> Files:
+        return models.one_step(folder, "GlobalMaxPool", ("n", 3, 512, 512), ("n", 3, 1, 1))
+
+
+PROTOTXT = """
+name: "classifier"  # by hand
+layer { name: "input" type: "Input" top: "input" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
+layer { name: "maps" type: "Convolution" bottom: "input" top: "maps"
+  convolution_param { num_output: 6 kernel_size: 3 pad: 1 } }
+layer { name: "active" type: "ReLU" bottom: "maps" top: "active" }
+layer { name: "pooled" type: "Pooling" bottom: "active" top: "pooled" pooling_param { pool: AVE global_pooling: true } }
+layer { name: "scores" type: "InnerProduct" bottom: "pooled" top: "scores" inner_product_param { num_output: 10 } }
+"""
+WIDE_PROTOTXT = """
+input: "input" input_dim: 1 input_dim: 3 input_dim: 512 input_dim: 512
+layer { name: "scores" type: "Pooling" bottom: "input" top: "scores" pooling_param { pool: MAX global_pooling: true } }
+"""
+
+
+def caffe(folder: Path, text: str, layers: dict) -> Files:
+    """A network in Caffe's two files; NetParameter.layer is 100, its name 1, type 2, blobs 7."""
+    content = write(1, "classifier")
+    for (name, kind), blobs in layers.items():
+        layer = write(1, name) + write(2, kind)
+        for blob in blobs:
+            shape = b"".join(write(1, size) for size in blob.shape)
+            layer += write(7, write(7, shape) + write(5, blob.astype("<f4").tobytes()))
+        content += write(100, layer)
+    (folder / "deploy.prototxt").write_text(text)
+    (folder / "weights.caffemodel").write_bytes(content)
+    return {"graph": str(folder / "deploy.prototxt"), "weights": str(folder / "weights.caffemodel")}
+
+
+@old_only
+class TestCaffe(OpenCvConformance):
+    def save(self, folder: Path, seed: int = 0) -> Files:
+        random = np.random.default_rng(seed)
+        shapes = {("maps", "Convolution"): [(6, 3, 3, 3), (6,)], ("scores", "InnerProduct"): [(10, 6), (10,)]}
+        return caffe(folder, PROTOTXT, {key: [random.normal(size=each) for each in shapes[key]] for key in shapes})
+
+    def save_wide(self, folder: Path) -> Files:
+        return caffe(folder, WIDE_PROTOTXT, {})
+
+    def test_half_of_the_weights_is_refused(self, tmp_path: Path) -> None:
+        files = self.save(tmp_path)
+        content = Path(files["weights"]).read_bytes()
+        Path(files["weights"]).write_bytes(content[: len(content) // 2])
+        with pytest.raises(ModelError):
+            self.open(files)
+
+    def test_layers_are_named_as_in_the_file(self, tmp_path: Path) -> None:
+        files = self.save(tmp_path)
+        with self.open(files) as predictor:
+            inside = predictor.intermediates([batch(2)])
+        assert list(inside) == ["maps", "active", "pooled", "scores"]
+        assert np.array_equal(inside["active"], np.maximum(inside["maps"], 0))
+
+
+def load(files: Files, **options: object) -> Predictor:
+    resolved = PREDICTORS["opencv"].resolve(options)
+    return open_predictor({"name": "opencv", "files": files, "options": resolved})
+
+
+def channels_first() -> np.ndarray:
+    return np.ascontiguousarray(picture().transpose(0, 3, 1, 2))
+
+
+@new_only
+def test_caffe_models_are_refused_with_words(tmp_path: Path) -> None:
+    with pytest.raises(ModelError, match="OpenCV 5.* does not read Caffe models any more; OpenCV 4 does"):
+        load(caffe(tmp_path, WIDE_PROTOTXT, {}))
+
+
+def test_a_frozen_graph_takes_pictures_channels_first() -> None:
+    with load({"graph": str(FILES / "frozen.pb")}) as predictor:
+        assert predictor.inputs[0].describe() == {"name": "input", "element_type": "float32", "shape": [None, 3, 8, 8]}
+        assert np.allclose(predictor.run([channels_first()])[0], reference(picture()), atol=1e-4)
+
+
+def test_the_bias_that_opencv_4_drops_is_a_known_defect() -> None:
+    files = {"graph": str(FILES / "fixed.tflite")}
+    if IS_OLD:
+        with pytest.raises(
+            ModelError, match=r"OpenCV 4\S+ computes this model wrongly: it drops the bias of FULLY_CON"
+        ):
+            load(files)
+    with load(files, allow_known_defects=True) as predictor:
+        answer = predictor.run([channels_first()])[0]
+    dropped = LAST_BIAS if IS_OLD else 0
+    assert np.allclose(answer + dropped, reference(picture()), atol=1e-4)
+
+
+@pytest.mark.parametrize("kind", ["uint8", "int8"])
+def test_a_quantised_model_is_refused(kind: str) -> None:
+    with pytest.raises(ModelError, match="computes in float32, input .* takes %s" % kind):
+        load({"graph": str(FILES / (kind + ".tflite"))})
+
+
+def test_threads_and_methods_change_no_answer(tmp_path: Path) -> None:
+    files = models.classifier(tmp_path)
+    for options in ({"threads": 2}, {"winograd": False}):
+        with load(files) as plain, load(files, **options) as other:
+            assert np.allclose(plain.run([batch(5)])[0], other.run([batch(5)])[0], rtol=1e-4, atol=1e-5)
+
+
+@new_only
+def test_engines_agree(tmp_path: Path) -> None:
+    files = models.classifier(tmp_path)
+    with load(files, engine="classic") as classic, load(files, engine="new") as new:
+        assert np.allclose(classic.run([batch(5)])[0], new.run([batch(5)])[0], rtol=1e-4, atol=1e-5)
+
+
+def test_opencv_4_has_one_engine(tmp_path: Path) -> None:
+    if not IS_OLD:
+        pytest.skip("this is about OpenCV 4")
+    with pytest.raises(ModelError, match="has the classic engine only"):
+        load(models.classifier(tmp_path), engine="new")
+
+
+def test_intermediate_outputs_have_the_shapes_of_their_layers(tmp_path: Path) -> None:
+    """With OpenCV 5's new engine `forward('maps')` has another shape; we ask the classic one."""
+    with load(models.classifier(tmp_path)) as predictor:
+        inside = predictor.intermediates([batch(2)])
+    maps, active = (next(value for name, value in inside.items() if end in name) for end in ("maps", "active"))
+    assert maps.shape == (2, 6, 8, 8) and np.array_equal(active, np.maximum(maps, 0))
+
+
+def test_outputs_keep_the_files_order(tmp_path: Path) -> None:
+    with load(models.classifier(tmp_path, names=("scores", "negated"))) as predictor:
+        assert [output.name for output in predictor.outputs] == ["scores", "negated"]
+        scores, negated = predictor.run([batch(2)])
+    assert np.array_equal(scores, -negated)
+
+
+@ultraface.needed
+def test_a_published_network_sees_the_known_faces() -> None:
+    files = {"graph": str(ultraface.FOLDER / "version-RFB-320_without_postprocessing.onnx")}
+    with load(files) as predictor:
+        assert [output.name for output in predictor.outputs] == ["scores", "boxes"]
+        assert ultraface.agrees(ultraface.faces(predictor), 1e-4)
+
+
+@old_only
+@ultraface.needed
+def test_a_published_network_of_caffe_sees_the_known_faces() -> None:
+    files = {"graph": "RFB-320.prototxt", "weights": "RFB-320.caffemodel"}
+    with load({role: str(ultraface.FOLDER / name) for role, name in files.items()}) as predictor:
+        assert ultraface.agrees(ultraface.faces(predictor), 1e-4)

@@ -40,10 +40,15 @@ def stacks(wanted: list[str]) -> list[SoftwareManifest]:
     return [each for each in built if not wanted or each.name in wanted]
 
 
+def tests_of(software: SoftwareManifest) -> Path:
+    assert software.framework is not None
+    return TESTS / f"test_{framework_word(software.framework)}.py"
+
+
 def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     """(verdict, what the tests said last)."""
     assert software.framework is not None
-    tests = TESTS / f"test_{framework_word(software.framework)}.py"
+    tests = tests_of(software)
     if not tests.exists():
         return "NO TESTS", f"there is no {tests.name}"
     recipe = recipe_of(software)

@@ -6,11 +6,13 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.plan.make import StackDescription, misfits, provides, same_framework
+from mlmodelscope.plan.make import StackDescription, framework_word, misfits, provides, same_framework
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.stack.current import describe_current
 from mlmodelscope.provision.stack.venv import Progress, VenvStore
 from mlmodelscope.settings import Settings
+from mlmodelscope_worker.environment import normalise
+from mlmodelscope_worker.predictor import PREDICTORS
 
 
 def choose_stack(
@@ -41,29 +43,35 @@ def recipe_of(software: SoftwareManifest) -> StackRecipe:
 
 
 def known_software(model: ModelManifest) -> SoftwareManifest | None:
-    """The newest catalogued stack whose framework satisfies the model's constraint."""
+    """The catalogued stack whose framework satisfies the model's constraint: of several, the newest.
+
+    Where a framework comes in several packages, whose versions cannot be compared, the predictor's first choice wins.
+    """
     if model.framework is None:
         return None
     constraint = Constraint(model.framework.version)
-    fitting: list[tuple[Version, SoftwareManifest]] = []
+    fitting: list[tuple[int, Version, SoftwareManifest]] = []
     for entry in list_catalog("software"):
         try:
             software = find_manifest(SoftwareManifest, entry.path)
         except MLModelScopeError:
             continue  # somebody's broken manifest is not what was asked for
-        version = _framework_version(software)
-        if software.stack is None or version is None or software.framework is None:
+        if software.framework is None or not same_framework(software.framework, model.framework):
             continue
-        if same_framework(software.framework, model.framework) and constraint.matches(version, allow_prerelease=True):
-            fitting.append((version, software))
-    return max(fitting, key=lambda each: each[0])[1] if fitting else None
+        brought = _brings(software)
+        if brought is not None and constraint.matches(brought[1], allow_prerelease=True):
+            fitting.append((-brought[0], brought[1], software))
+    return max(fitting, key=lambda each: each[:2])[2] if fitting else None
 
 
-def _framework_version(software: SoftwareManifest) -> Version | None:
-    """A stack brings one version; a manifest that only says a constraint brings none in particular."""
-    if software.framework is None:
+def _brings(software: SoftwareManifest) -> tuple[int, Version] | None:
+    """(which of the framework's packages, its version) of a stack, as its requirements pin it."""
+    if software.framework is None or software.stack is None:
         return None
-    try:
-        return Version(software.framework.version)
-    except MLModelScopeError:
-        return None
+    declaration = PREDICTORS.get(framework_word(software.framework))
+    names = [normalise(name) for name in declaration.packages] if declaration else []
+    for line in software.stack.requirements:
+        name, _, version = line.partition(";")[0].partition(" --")[0].partition("==")
+        if version and normalise(name.strip()) in names:
+            return names.index(normalise(name.strip())), Version(version.strip())
+    return None

@@ -1,0 +1,35 @@
+"""The predictors that install in seconds, each in its real stack; `make test-stacks` runs all of them."""
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from mlmodelscope.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+QUICK = ("onnxruntime-1.17", "onnxruntime-1.31", "litert-2.3", "openvino-2026", "opencv-4")
+
+
+@pytest.fixture(scope="module")
+def tool() -> ModuleType:
+    specification = importlib.util.spec_from_file_location("test_stacks_tool", ROOT / "tools" / "test_stacks.py")
+    assert specification and specification.loader
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("name", QUICK)
+def test_a_predictor_passes_its_tests_inside_its_stack(tool: ModuleType, name: str) -> None:
+    (software,) = tool.stacks([name])
+    verdict, said = tool.run(software, Settings.from_environment())
+    if verdict == "NOT BUILT":
+        pytest.skip(f"{name} cannot be built here: {said}")
+    assert verdict == "passed", said
+
+
+def test_every_shipped_stack_has_tests_for_its_predictor(tool: ModuleType) -> None:
+    for software in tool.stacks([]):
+        assert tool.tests_of(software).exists(), software.name

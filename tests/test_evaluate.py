@@ -286,8 +286,8 @@ def test_a_wrong_checksum_is_refused(
 def test_a_model_for_another_framework_is_refused_before_anything_runs(
     settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
 ) -> None:
-    with pytest.raises(PlanError, match="no predictor for the framework Caffe"):
-        evaluate(make_model(framework={"name": "Caffe"}), make_dataset(make_pictures()), settings=settings)
+    with pytest.raises(PlanError, match="no predictor for the framework Darknet"):
+        evaluate(make_model(framework={"name": "Darknet"}), make_dataset(make_pictures()), settings=settings)
 
 
 def test_scores_that_claim_to_be_probabilities_and_are_not_are_noted(

@@ -33,7 +33,7 @@ from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.journal import Entry, Journal, has_answers
-from mlmodelscope.record.record import Record, StackRecord, new_record_id
+from mlmodelscope.record.record import Record, StackRecord
 from mlmodelscope.record.samples import rows_of
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.summary import Summary, summarise_latency
@@ -110,23 +110,7 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
         # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
         if found and (not again or found.created_at >= asked_at):
             return found
-        record = store.find(plan.digest, machine.digest, worker, "running")
-        if record is None:
-            record = Record(
-                id=new_record_id(),
-                status="running",
-                created_at=datetime.now(UTC),
-                plan_digest=plan.digest,
-                plan=plan,
-                machine=machine,
-                worker_version=__version__,
-                worker_digest=worker,
-            )
-            store.add(record)
-        else:
-            # The same plan, but its files may lie elsewhere by now.
-            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
-            store.save(record)
+        record = store.begin(plan, machine, __version__, worker)
         try:
             return _run(record, store, artifacts, watcher)
         except MLModelScopeError:

@@ -34,7 +34,7 @@ from mlmodelscope.provision.hashing import list_files
 from mlmodelscope.provision.machine import describe_machine
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.stack import worker_digest
-from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedFile, TrainingRecord, new_record_id
+from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedFile, TrainingRecord
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Progress, Trained, Worker
@@ -176,22 +176,7 @@ def _train_once(
         found = store.find(plan.digest, machine.digest, worker, "finished")
         if found and not again and found.training is not None and found.training.stopped is None:
             return found
-        record = store.find(plan.digest, machine.digest, worker, "running")
-        if record is None:
-            record = Record(
-                id=new_record_id(),
-                status="running",
-                created_at=datetime.now(UTC),
-                plan_digest=plan.digest,
-                plan=plan,
-                machine=machine,
-                worker_version=__version__,
-                worker_digest=worker,
-            )
-            store.add(record)
-        else:
-            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
-            store.save(record)
+        record = store.begin(plan, machine, __version__, worker)
         try:
             return _run(record, store, artifacts, judge, log, watcher)
         except MLModelScopeError:

@@ -8,7 +8,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,10 @@ from pydantic import ValidationError
 from sqlalchemy import delete, insert, select, update
 
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.machine import Machine
 from mlmodelscope.record.database import open_database, transaction
-from mlmodelscope.record.record import Record
+from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.samples import read_rows
 from mlmodelscope.record.tables import metrics, records
 from mlmodelscope.settings import Settings
@@ -65,6 +67,27 @@ class Store:
         with transaction(self._engine, self.home) as connection:
             document = connection.execute(wanted).scalar()
         return _parse(document) if document else None
+
+    def begin(self, plan: Plan, machine: Machine, worker_version: str, worker_digest: str) -> Record:
+        """The record that a plan's work goes into: an interrupted one goes on, or a new one starts."""
+        record = self.find(plan.digest, machine.digest, worker_digest, "running")
+        if record is not None:
+            # The same plan, but its files may lie elsewhere by now.
+            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
+            self.save(record)
+            return record
+        record = Record(
+            id=new_record_id(),
+            status="running",
+            created_at=datetime.now(UTC),
+            plan_digest=plan.digest,
+            plan=plan,
+            machine=machine,
+            worker_version=worker_version,
+            worker_digest=worker_digest,
+        )
+        self.add(record)
+        return record
 
     def get(self, name: str) -> Record:
         """A record by its id, the beginning of it, or `latest`."""

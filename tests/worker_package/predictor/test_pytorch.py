@@ -118,6 +118,17 @@ class TestExported(Conformance):
     def save_wide(self, folder: Path) -> Files:
         return export(Largest(), folder, side=512)
 
+    def test_memory_comes_back(self, tmp_path: Path) -> None:
+        """But for about half a MiB a life, which stays in PyTorch's caches of symbols; an input would be 24."""
+        program = (
+            "x, peaks = np.ones((8, 3, 512, 512), 'float32'), []\n"
+            "for life in range(30):\n"
+            "    with predictor() as subject: subject.run([x])\n"
+            "    del subject; peaks.append(peak_mib())\n"
+            "print(json.dumps(peaks[-1] - peaks[9]))"
+        )
+        assert self.elsewhere(program, self.save_wide(tmp_path)) < 56
+
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["pytorch"].resolve(options)

@@ -13,6 +13,7 @@ from mlmodelscope.manifest.dialect.words import (
     free_name,
     keep_unknown,
     keep_unknown_inside,
+    listed,
     mend_keys,
     mend_value,
     rename,
@@ -36,13 +37,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     rename(data, "input", "inputs")
     rename(data, "output", "outputs")
     for kind in ("inputs", "outputs"):
-        if isinstance(data.get(kind), SourceMap):
-            wrapped = SourceList()
-            wrapped.place = data[kind].place
-            wrapped.put(data[kind], wrapped.place)
-            data[kind] = wrapped
-        layers = data.get(kind)
-        for layer in layers if isinstance(layers, list) else ():
+        for layer in listed(data, kind):
             if isinstance(layer, SourceMap):
                 _convert_layer(layer, kind, notes)
     _imply_task(data, notes)

@@ -10,6 +10,7 @@ from mlmodelscope.manifest.dialect.words import (
     drop_empty,
     keep_unknown,
     keep_unknown_inside,
+    listed,
     mend_keys,
     mend_value,
     name_from_id,
@@ -54,25 +55,13 @@ def convert_model(data: SourceMap, notes: Notes) -> SourceMap:
     rename(data, "input", "inputs")
     rename(data, "output", "outputs")
     for kind, words in (("inputs", v1.INPUT_TYPES), ("outputs", v2.OUTPUT_TYPES)):
-        if isinstance(data.get(kind), SourceMap):
-            wrapped = SourceList()
-            wrapped.place = data[kind].place
-            wrapped.put(data[kind], wrapped.place)
-            data[kind] = wrapped
-        layers = data.get(kind)
-        for layer in layers if isinstance(layers, list) else ():
+        for layer in listed(data, kind):
             if isinstance(layer, SourceMap):
                 v2.convert_layer(layer, words, notes)
-    requirements = data.get("system_requirements")
-    if isinstance(requirements, str):
-        wrapped = SourceList()
-        wrapped.place = data.places["system_requirements"]
-        wrapped.put(requirements, wrapped.place)
-        data["system_requirements"] = wrapped
-    elif isinstance(requirements, list):
-        for index, word in enumerate(requirements):
-            if isinstance(word, str):
-                requirements[index] = word.lower()
+    requirements = listed(data, "system_requirements")
+    for index, word in enumerate(requirements):
+        if isinstance(word, str):
+            requirements[index] = word.lower()
     keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
     v1.convert_claims(data, notes)
@@ -178,21 +167,15 @@ def recognise_dataset(data: SourceMap) -> bool:
 
 
 def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
-    sources = data.get("sources")
-    if isinstance(sources, (str, SourceMap)):
-        wrapped = SourceList()
-        wrapped.place = data.places["sources"]
-        wrapped.put(sources, wrapped.place)
-        data["sources"] = sources = wrapped
-    if isinstance(sources, SourceList):
-        for index, item in enumerate(sources):
-            if isinstance(item, str):
-                named = SourceMap()
-                named.place = sources.places[index]
-                named.put("url", item, named.place)
-                sources[index] = named
-            elif isinstance(item, SourceMap):
-                rename(item, "source", "url")
+    sources = listed(data, "sources")
+    for index, item in enumerate(sources):
+        if isinstance(item, str):
+            named = SourceMap()
+            named.place = data["sources"].places[index]
+            named.put("url", item, named.place)
+            sources[index] = named
+        elif isinstance(item, SourceMap):
+            rename(item, "source", "url")
     keep_unknown_inside(data, "sources", _SOURCE, notes)
     _name_from_id(data, notes)
     place = data.places.get("sources", data.place)

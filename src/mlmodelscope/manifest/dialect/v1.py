@@ -18,6 +18,7 @@ from mlmodelscope.manifest.dialect.words import (
     free_name,
     keep_unknown,
     keep_unknown_inside,
+    listed,
     mend_keys,
     mend_value,
     rename,
@@ -157,13 +158,7 @@ def settle_name(data: SourceMap, notes: Notes) -> None:
 
 
 def convert_inputs(data: SourceMap, framework: str, notes: Notes) -> None:
-    inputs = data.get("inputs")
-    if isinstance(inputs, SourceMap):
-        wrapped = SourceList()
-        wrapped.place = inputs.place
-        wrapped.put(inputs, inputs.place)
-        data["inputs"] = inputs = wrapped
-    for layer in inputs if isinstance(inputs, list) else ():
+    for layer in listed(data, "inputs"):
         if isinstance(layer, SourceMap):
             _convert_input(layer, framework, notes)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mlmodelscope.manifest.dialect.notes import Notes
-from mlmodelscope.manifest.source import SourceMap
+from mlmodelscope.manifest.source import SourceList, SourceMap
 
 _CLOSE = 0.85
 
@@ -79,6 +79,17 @@ def keep_unknown_inside(data: SourceMap, key: str, known: Iterable[str], notes: 
             notes.add(
                 "kept", f"`{key}.{name}` means nothing to an evaluation and is kept under `attributes`", place, name
             )
+
+
+def listed(holder: SourceMap, key: str) -> list[Any]:
+    """The items of a list; a single item needs none, and gets one."""
+    value = holder.get(key)
+    if isinstance(value, (SourceMap, str)):
+        wrapped = SourceList()
+        wrapped.place = value.place if isinstance(value, SourceMap) else holder.places[key]
+        wrapped.put(value, wrapped.place)
+        holder[key] = value = wrapped
+    return value if isinstance(value, SourceList) else []
 
 
 def attributes_of(holder: SourceMap) -> SourceMap:

@@ -57,13 +57,12 @@ class Session(object):
 
     def stack(self, tensors):
         """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
-        import numpy as np
 
         rows = self._rows or len(tensors)
         shape = (rows,) + tensors[0].shape
         held = getattr(self._lane, "stacked", None)
         if held is None or held.shape != shape or held.dtype != tensors[0].dtype:
-            held = self._lane.stacked = np.empty(shape, tensors[0].dtype)
+            held = self._lane.stacked = aligned(shape, tensors[0].dtype)
         for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
             held[row] = tensors[min(row, len(tensors) - 1)]
         return held
@@ -122,6 +121,19 @@ class Session(object):
 
     def close(self):
         self.predictor.close()
+
+
+def aligned(shape, dtype):
+    """Memory at a multiple of 64 bytes: TensorFlow and JAX take such arrays as they are, and copy others."""
+    import numpy as np
+
+    dtype = np.dtype(dtype)
+    length = dtype.itemsize
+    for size in shape:
+        length *= size
+    raw = np.empty(length + 64, np.uint8)
+    start = -raw.ctypes.data % 64
+    return raw[start : start + length].view(dtype).reshape(shape)
 
 
 def open_session(task):

@@ -10,7 +10,7 @@ from mlmodelscope_worker.pipeline.library import MissingLibrary
 from mlmodelscope_worker.predictor import ModelError, Predictor
 from mlmodelscope_worker.predictor.predictor import Tensor
 from mlmodelscope_worker.scenario.offline import Batch, Offline
-from mlmodelscope_worker.session import Session
+from mlmodelscope_worker.session import Session, aligned
 from worker_package.pictures import encode, jpeg, scene
 from worker_package.tasks import STEPS_OF_A_CLASSIFIER, fake_model, task
 
@@ -260,3 +260,9 @@ def test_two_inputs_are_refused_for_now(tmp_path: Path, models: Any) -> None:
     node = helper.make_node("Add", ["left", "right"], ["scores"])
     with pytest.raises(ModelError, match=r"the model has 2 inputs \(left, right\), the manifest feeds one"):
         open_onnx(tmp_path, models.save(tmp_path, [node], inputs, [models.tensor("scores", ("n", 3))]))
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 5), (1,), (7,), (2, 3, 224, 224)])
+def test_a_stacked_batch_lies_where_frameworks_need_not_copy_it(shape: tuple[int, ...]) -> None:
+    held = aligned(shape, "float32")
+    assert held.ctypes.data % 64 == 0 and held.shape == shape and held.flags.c_contiguous and held.flags.writeable

@@ -165,7 +165,7 @@ def remove(
 
     store = VenvStore(settings(False))
     for name in names:
-        found = [each for each in store.list() if each.digest.startswith(name) or each.name in (name, f"{name}@1.0.0")]
+        found = [each for each in store.list() if each.digest.startswith(name) or name in _names(each)]
         if len(found) != 1:
             raise StackError(f"{'no built stack is' if not found else 'several built stacks are'} called {name}")
         store.remove(found[0].digest)
@@ -176,6 +176,11 @@ def remove(
 
 
 _OURS = ("mlmodelscope",)
+
+
+def _names(venv: Venv) -> tuple[str, str]:
+    """With its version, and without."""
+    return venv.name, venv.name.partition("@")[0]
 
 
 def _software(name: str) -> SoftwareManifest:

@@ -4,11 +4,13 @@
     python tools/test_stacks.py mxnet-1.9 jax-0.10
 
 Each stack is built with pytest beside it, in the ordinary cache; a second run builds nothing. What cannot be built on
-this machine (no such Python, no such system package) is said and counted, not passed over.
+this machine (no such Python, no such system package) is said and counted, not passed over. Then one network is
+evaluated in all of them, and must say the same (tools/agreement.py).
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -19,7 +21,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
 from mlmodelscope.plan.make import framework_word
-from mlmodelscope.provision.stack import VenvStore, recipe_of
+from mlmodelscope.provision.stack import Needs, StackStore, recipe_of
 from mlmodelscope.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -33,7 +35,7 @@ _NOTHING_RAN = 5
 
 def stacks(wanted: list[str]) -> list[SoftwareManifest]:
     found = [find_manifest(SoftwareManifest, entry.path) for entry in list_catalog("software")]
-    built = [each for each in found if each.stack is not None and each.stack.requirements]
+    built = [each for each in found if each.stack is not None]
     unknown = sorted(set(wanted) - {each.name for each in built})
     if unknown:
         sys.exit(f"no such stack: {', '.join(unknown)}\nknown: {', '.join(each.name for each in built)}")
@@ -55,30 +57,16 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     beside = BESIDE.get(framework_word(software.framework), ())
     recipe = recipe.model_copy(update={"requirements": (*recipe.requirements, "pytest", *beside)})
     try:
-        venv = VenvStore(settings).build(recipe, f"{software.name} with pytest", lambda line: print(line, flush=True))
+        stack = StackStore(settings).build(recipe, f"{software.name} with pytest", lambda line: print(line, flush=True))
     except MLModelScopeError as error:
         return "NOT BUILT", error.message.splitlines()[0]
-    environment = {
-        **os.environ,
-        **software.env,
-        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")]),
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
-    command = [
-        venv.python,
-        "-m",
-        "pytest",
-        "-q",
-        "-c",
-        os.devnull,
-        "--rootdir",
-        str(ROOT),
-        "-p",
-        "no:cacheprovider",
-        "--noconftest",
-    ]
+    path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
+    environment = {**software.env, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    options = ("-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "--noconftest")
+    environment["MLMODELSCOPE_TEST_PYTHON"] = json.dumps(stack.launch((), Needs(environment)).command)
+    launch = stack.launch(("-m", "pytest", *options, str(tests)), Needs(environment, reads=(ROOT,)))
     done = subprocess.run(
-        [*command, str(tests)], env=environment, capture_output=True, text=True, errors="replace", check=False
+        launch.command, env=dict(launch.environment), capture_output=True, text=True, errors="replace", check=False
     )
     lines = [line for line in done.stdout.splitlines() if re.search(r"\d+ (passed|failed|skipped|error)", line)]
     last = lines[-1].strip("= ") if lines else (done.stderr or done.stdout).strip()[-300:]
@@ -96,7 +84,14 @@ def main() -> None:
         print(f"{name.ljust(width)}  {verdict:<9}  {said}")
     failed = [name for name, (verdict, _) in results.items() if verdict in ("FAILED", "NO TESTS")]
     print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
-    sys.exit(1 if failed else 0)
+    sys.exit(0 if same_answers(sys.argv[1:]) and not failed else 1)
+
+
+def same_answers(wanted: list[str]) -> bool:
+    """Whether one network says the same in all of them; tools/agreement.py prints how it did."""
+    import agreement
+
+    return agreement.check(wanted, ["conformance"])
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.labels import read_classes
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
-from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError, UsageError
+from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError, UsageError, WorkerError
 from mlmodelscope.manifest import schema
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
@@ -28,12 +28,12 @@ from mlmodelscope.preparation import (
     plan_aspects,
 )
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.machine import describe_machine
+from mlmodelscope.provision.machine import Machine, describe_machine
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.journal import Entry, Journal, has_answers
-from mlmodelscope.record.record import Record, StackRecord
+from mlmodelscope.record.record import Record, ServerRecord, StackRecord
 from mlmodelscope.record.samples import rows_of
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.summary import Summary, summarise_latency
@@ -101,7 +101,7 @@ def evaluate(
 
 
 def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bool, watcher: Watcher) -> Record:
-    machine, worker = describe_machine(), worker_digest()
+    machine, worker = _machine(plan), worker_digest()
     asked_at = datetime.now(UTC)
     if store.is_locked(plan.digest):
         watcher.waiting("another process is evaluating the same plan")
@@ -113,10 +113,17 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
         record = store.begin(plan, machine, __version__, worker)
         try:
             return _run(record, store, artifacts, watcher)
-        except MLModelScopeError:
+        except MLModelScopeError as error:
             if not has_answers(store.folder(record.id) / "journal"):
                 store.delete(record)  # nothing has happened that would be worth going on with
+            elif error.hint is None and isinstance(error, WorkerError):
+                error.hint = "what is answered is kept: the same command goes on where it stopped"
             raise
+
+
+def _machine(plan: Plan) -> Machine:
+    """Where the plan is carried out: this machine, or a server, which is another one at another address."""
+    return describe_machine().model_copy(update={"server": plan.predictor.where.get("url")})
 
 
 def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:
@@ -186,7 +193,11 @@ def _measure(
     record: Record, worker: Worker, dataset: Dataset, store: Store, artifacts: ArtifactStore, watcher: Watcher
 ) -> Record:
     """Latency first, while nothing else runs; an interrupted evaluation keeps what it measured."""
+    server = ServerRecord(**worker.opened["server"]) if worker.opened["server"] else None
     if record.latency is not None:
+        if server != record.server:
+            note = f"after an interruption the server was another one: {_spell(record.server)}, then {_spell(server)}"
+            record = record.model_copy(update={"notes": (*record.notes, note)})
         return record
     names = class_names(record.plan, dataset, worker.classes, artifacts)
     first = dataset.samples[: record.plan.scenario.batch_size + 32]
@@ -195,14 +206,22 @@ def _measure(
     record = record.model_copy(
         update={
             "stack": StackRecord(**worker.opened["environment"]),
+            "server": server,
             "load_s": worker.opened["load_ns"] / 1e9,
-            "latency": summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns),
+            "latency": summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns, latency.parts_ns),
             "class_names": tuple(names),
             "samples": len(dataset.samples),
         }
     )
     store.save(record)
     return record
+
+
+def _spell(server: ServerRecord | None) -> str:
+    if server is None:
+        return "none"
+    words = [server.name or server.address, server.version, f"{server.model} {'/'.join(server.model_versions)}".strip()]
+    return " ".join(word for word in words if word)
 
 
 def _answer_all(
@@ -231,6 +250,14 @@ def _entry(answers: Answers) -> Entry:
     )
 
 
+def _emulation(record: Record) -> Iterator[str]:
+    if record.stack is not None and record.stack.architecture != record.machine.architecture:
+        yield (
+            f"the stack is for {record.stack.architecture} and was emulated on {record.machine.architecture}: "
+            "the answers count, the times do not"
+        )
+
+
 def _finish(record: Record, journal: Journal, dataset: Dataset, store: Store) -> Record:
     summary = Summary(record.plan)
     summary.write(journal, dataset.samples, store.folder(record.id))
@@ -242,7 +269,7 @@ def _finish(record: Record, journal: Journal, dataset: Dataset, store: Store) ->
             "failed": summary.failed,
             "failures": tuple(summary.failures),
             "metrics": summary.metrics(),
-            "notes": (*record.notes, *summary.notes()),
+            "notes": (*record.notes, *summary.notes(), *_emulation(record)),
         }
     )
     store.save(record)
@@ -319,6 +346,7 @@ def predict(
     plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     contents = [artifacts.fetch(str(image)).path for image in images]
     site = provision_site(plan, artifacts)
+    site = replace(site, reads=(*site.reads, *contents))
     samples = [Sample(str(index), {"file": str(path)}, "", None) for index, path in enumerate(contents)]
     with Worker(site, plan) as worker:
         names = class_names(plan, Dataset([], []), worker.classes, artifacts)

@@ -13,7 +13,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_facts
-from mlmodelscope.provision.stack import Progress, choose_stack
+from mlmodelscope.provision.stack import Progress, build_image, choose_stack
 from mlmodelscope.provision.trust import require_trust
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
@@ -26,6 +26,7 @@ HardwareSource = str | Path | HardwareManifest
 
 CURRENT = SoftwareManifest(name="current", version="1.0.0")
 """The running Python as it is."""
+_IMAGE = "image:"
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,8 @@ class Aspects:
     dataset: DatasetManifest
     software: SoftwareManifest | None = None
     hardware: HardwareManifest | None = None
+    image: str | None = None
+    """A container image that was asked for by name, whatever the manifests say."""
 
 
 def find_aspects(
@@ -54,12 +57,14 @@ def find_aspects(
     software = software if software is not None else found.software
     if software == "current":  # the running Python, whatever the manifest says
         software = CURRENT
+    image = software.removeprefix(_IMAGE) if isinstance(software, str) and software.startswith(_IMAGE) else None
     hardware = hardware if hardware is not None else found.hardware
     return Aspects(
         found,
         find_dataset(dataset),
-        find_manifest(SoftwareManifest, software) if software is not None else None,
+        find_manifest(SoftwareManifest, software) if software is not None and image is None else None,
         find_manifest(HardwareManifest, hardware) if hardware is not None else None,
+        image,
     )
 
 
@@ -74,8 +79,12 @@ def plan_aspects(
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
     require_trust((aspects.model, aspects.dataset, aspects.software, aspects.hardware), settings, trust=trust)
-    software, stack = choose_stack(aspects.model, aspects.software, settings, progress)
-    return make_plan(
+    gpu = options.predictor_options.get("device", "cpu") != "cpu"
+    if aspects.image is not None:
+        software, stack = None, build_image(aspects.image, settings, progress).description
+    else:
+        software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+    plan = make_plan(
         aspects.model,
         aspects.dataset,
         options,
@@ -85,6 +94,9 @@ def plan_aspects(
         hardware=aspects.hardware,
         machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
     )
+    if plan.predictor.where.get("url") and "url" not in options.predictor_options:
+        progress(f"samples go to {plan.predictor.where['url']}, which the manifest of {plan.model.name} names")
+    return plan
 
 
 def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> Pins:
@@ -103,6 +115,8 @@ def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, st
         source = manifest.source
         if source is not None:
             pairs += [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
+        if manifest.firmware is not None:
+            pairs.append((manifest.firmware.url, manifest.firmware.checksum))
         pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs[:1]]
     else:
         pairs += [(manifest.classes_url, manifest.classes_checksum)]

@@ -48,6 +48,13 @@ def plan(model: str = MODEL, dataset: str = DATASET, stack: StackDescription = S
     return make_plan(parsed_model, parsed_dataset, Options(**options), stack, {})
 
 
+def test_a_model_is_loaded_for_a_run_function_that_asks_for_it() -> None:
+    """A state dict is no model that a framework could open: its class comes with the code that uses it."""
+    for body, predictor in (('ctx["model"].run(data)', "onnxruntime"), ('ctx["artifacts"]["graph"]', None)):
+        planned = plan(MODEL + f"run: |\n  def run(ctx, data):\n      return {body}\n")
+        assert planned.predictor.name == predictor
+
+
 def test_the_digest_does_not_see_comments_or_the_order_of_keys() -> None:
     reordered = MODEL.replace("version: 1.0.0\n", "").replace("source:", "version: 1.0.0 # the first\nsource:")
     reordered = reordered.replace("[3, 224, 224], method: bilinear", "[3, 224, 224] , method: 'bilinear'")
@@ -117,7 +124,8 @@ def test_every_default_is_explicit() -> None:
     assert plan().predictor.options == {
         "threads": 1,
         "inter_op_threads": 1,
-        "execution_provider": "CPUExecutionProvider",
+        "device": "cpu",
+        "execution_provider": None,
         "graph_optimization": "all",
     }
 

@@ -3,13 +3,13 @@
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 import pytest
 
 from mlmodelscope.errors import WorkerError
+from mlmodelscope.provision.stack import CurrentStack, Needs
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 
 
@@ -20,7 +20,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_worker_leaves_no_files_and_no_process(place: Path) -> None:
-    with WorkerProcess(sys.executable, {}) as worker:
+    with WorkerProcess(CurrentStack(), Needs()) as worker:
         pid = worker.pid
         assert list(place.iterdir())
     assert not list(place.iterdir())
@@ -34,7 +34,7 @@ def test_what_a_killed_host_left_is_removed_by_the_next(place: Path) -> None:
     (place / f"mlmodelscope-worker-{dead.pid}-x").mkdir()
     (place / f"mlmodelscope-worker-{os.getpid()}-mine").mkdir()
     (place / "mlmodelscope-worker-strange").mkdir()
-    with WorkerProcess(sys.executable, {}):
+    with WorkerProcess(CurrentStack(), Needs()):
         left = {path.name for path in place.iterdir()}
     assert f"mlmodelscope-worker-{dead.pid}-x" not in left
     assert {f"mlmodelscope-worker-{os.getpid()}-mine", "mlmodelscope-worker-strange"} <= left
@@ -42,14 +42,14 @@ def test_what_a_killed_host_left_is_removed_by_the_next(place: Path) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGRTMIN + 3])
 def test_a_signal_that_ended_the_worker_is_named(number: int) -> None:
-    with pytest.raises(WorkerDied, match="killed by"), WorkerProcess(sys.executable, {}) as worker:
+    with pytest.raises(WorkerDied, match="killed by"), WorkerProcess(CurrentStack(), Needs()) as worker:
         os.kill(worker.pid, number)
         worker.receive("opened")
 
 
 def test_an_interpreter_that_is_not_there_or_is_none_is_said(place: Path) -> None:
     with pytest.raises(WorkerError, match="exit code"):
-        WorkerProcess("/bin/false", {})
+        WorkerProcess(CurrentStack("/bin/false"), Needs())
 
 
 def test_a_module_of_the_same_name_in_the_current_folder_is_not_the_worker(
@@ -57,5 +57,5 @@ def test_a_module_of_the_same_name_in_the_current_folder_is_not_the_worker(
 ) -> None:
     (place / "mlmodelscope_worker.py").write_text("raise SystemExit('a stranger')")
     monkeypatch.chdir(place)
-    with WorkerProcess(sys.executable, {}):
+    with WorkerProcess(CurrentStack(), Needs()):
         pass

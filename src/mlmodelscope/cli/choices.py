@@ -25,12 +25,20 @@ DatasetName = Annotated[
 ]
 SoftwareName = Annotated[
     str | None,
-    typer.Option("--software", "--stack", help="A software manifest, by name or path; `current` for this Python."),
+    typer.Option(
+        "--software",
+        "--stack",
+        help="A software manifest, by name or path; `current` for this Python, `image:NAME` for a container image.",
+    ),
 ]
 HardwareName = Annotated[str | None, typer.Option("--hardware", help="A hardware manifest, by name or path.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Let the code in the manifests run, this once.")]
 BatchSize = Annotated[int, typer.Option(help="Samples that the model gets at once.", min=1)]
 Threads = Annotated[int, typer.Option(help="Threads inside one call of the framework.", min=1)]
+DeviceName = Annotated[
+    str | None,
+    typer.Option("--device", help="Where the model runs: cpu, cuda, cuda:1; by default the predictor's own."),
+]
 Limit = Annotated[int | None, typer.Option(help="Take only so many samples.", min=1)]
 Stratified = Annotated[bool, typer.Option("--stratified", help="With --limit: the same share of every class.")]
 Seed = Annotated[int, typer.Option(help="Seed of every random choice.")]
@@ -49,9 +57,13 @@ def make_options(
     seed: int,
     top_k: int,
     predictor_options: list[str] | None,
+    device: str | None = None,
 ) -> Options:
     from mlmodelscope.plan.options import Options
 
+    chosen = dict(pair(text) for text in predictor_options or ())
+    if device is not None and chosen.setdefault("device", device) != device:
+        raise UsageError(f"--device says {device}, --option says device={chosen['device']}")
     return Options(
         batch_size=batch_size,
         threads=threads,
@@ -59,7 +71,7 @@ def make_options(
         stratified=stratified,
         seed=seed,
         top_k=top_k,
-        predictor_options=dict(pair(text) for text in predictor_options or ()),
+        predictor_options=chosen,
     )
 
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlmodelscope.cli.choices import Trust
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import StackError, UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.manifest.schema import SoftwareManifest
-    from mlmodelscope.provision.stack import Venv
+    from mlmodelscope.provision.stack import Built, Progress
 
 app = typer.Typer(help="List, build, show, lock, compare and remove software stacks.", invoke_without_command=True)
 
@@ -32,22 +33,38 @@ def list_stacks(as_json: AsJson = False) -> None:
     from mlmodelscope.errors import MLModelScopeError
     from mlmodelscope.manifest.catalog import find_manifest, list_catalog
     from mlmodelscope.manifest.schema import SoftwareManifest
-    from mlmodelscope.provision.stack import VenvStore, digest_of, recipe_of
+    from mlmodelscope.provision.stack import StackStore, digest_of, recipe_of
 
-    built = {each.digest: each for each in VenvStore(settings(False)).list()}
+    built = {each.digest: each for each in StackStore(settings(False)).list()}
     rows = []
     for entry in list_catalog("software"):
         try:
             software = find_manifest(SoftwareManifest, entry.path)
         except MLModelScopeError:
             continue
-        digest = digest_of(recipe_of(software)) if software.stack else None
-        found = built.pop(digest, None) if digest else None
+        recipe = recipe_of(software) if software.stack else None
+        found = built.pop(digest_of(recipe), None) if recipe else None
         framework = f"{software.framework.name} {software.framework.version}" if software.framework else ""
         python = software.stack.python if software.stack else ""
-        rows.append({"name": software.reference, "framework": framework, "python": python, "built": found is not None})
+        kind = recipe.kind if recipe else "container" if software.container else ""
+        rows.append(
+            {
+                "name": software.reference,
+                "kind": kind,
+                "framework": framework,
+                "python": python,
+                "built": found is not None,
+            }
+        )
     rows += [
-        {"name": each.name, "framework": "", "python": each.version, "built": True, "digest": each.digest}
+        {
+            "name": each.name,
+            "kind": each.recipe.kind,
+            "framework": "",
+            "python": each.version,
+            "built": True,
+            "digest": each.digest,
+        }
         for each in built.values()
     ]
     if as_json:
@@ -56,10 +73,11 @@ def list_stacks(as_json: AsJson = False) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("stack", "framework", "python", "built"):
+    for column in ("stack", "kind", "framework", "python", "built"):
         table.add_column(column, no_wrap=True)
     for row in rows:
-        table.add_row(str(row["name"]), str(row["framework"]), str(row["python"]), "yes" if row["built"] else "")
+        texts = (str(row[column]) for column in ("name", "kind", "framework", "python"))
+        table.add_row(*texts, "yes" if row["built"] else "")
     console().print(table)
 
 
@@ -67,6 +85,7 @@ def list_stacks(as_json: AsJson = False) -> None:
 @verb
 def build(
     names: Annotated[list[str], typer.Argument(help="Software manifests, by name or path.", metavar="STACK...")],
+    trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
@@ -75,19 +94,19 @@ def build(
 
     made = []
     for name in names:
-        venv = _build(name, offline, lambda line: print(line, file=sys.stderr))
-        made.append({"name": venv.name, "python": venv.version, "folder": str(venv.folder)})
+        stack = _build(name, offline, lambda line: print(line, file=sys.stderr), trust=trust)
+        made.append({"name": stack.name, "python": stack.version, "folder": str(stack.folder)})
         if not as_json:
-            print(f"{venv.name}: Python {venv.version}, {len(venv.packages)} packages")
+            print(f"{stack.name}: Python {stack.version}, {len(stack.packages)} packages")
     if as_json:
         print_json(made)
 
 
 @app.command("show")
 @verb
-def show(name: StackName, as_json: AsJson = False) -> None:
+def show(name: StackName, trust: Trust = False, as_json: AsJson = False) -> None:
     """Show a stack's Python, packages and size."""
-    python, packages, folder = _describe(name)
+    python, packages, folder = _describe(name, trust)
     size, own = _sizes(folder) if folder else (None, None)
     if as_json:
         print_json({"python": python, "packages": packages, "folder": folder, "size_bytes": size, "own_bytes": own})
@@ -104,26 +123,37 @@ def show(name: StackName, as_json: AsJson = False) -> None:
 def lock(
     name: StackName,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None,
+    trust: Trust = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write a software manifest with every package of a stack pinned to the version that is there."""
-    from mlmodelscope.manifest.write import write_manifest
+    """Write a software manifest with every package of a stack pinned to what is there, by the hashes of its files."""
+    import sys
 
-    python, packages, _ = _describe(name)
-    pinned = [f"{package}=={version}" for package, version in sorted(packages.items()) if package not in _OURS]
-    data: dict[str, object] = {"name": f"{_plain(name)}-locked", "version": "1.0.0"}
-    data["description"] = f"{name}, with every package pinned."
+    from mlmodelscope.manifest.schema.software import Stack
+    from mlmodelscope.manifest.write import write_manifest
+    from mlmodelscope.provision.stack.lock import lock_stack
+
+    if output is not None and output.exists():
+        raise UsageError(f"{output} is there already")
     software = _software(name) if name != "current" else None
+    if software is not None and software.stack is None:
+        raise UsageError(f"{software.reference} is a container image, which its own digest locks")
+    python, packages, _ = _describe(name, trust)
+    installed = {package: version for package, version in packages.items() if package not in _OURS}
+    stack = software.stack if software is not None and software.stack is not None else Stack()
+    described, locked = lock_stack(stack, python, installed, settings(False).offline)
+    data: dict[str, object] = {"name": f"{_plain(name)}-locked", "version": "1.0.0"}
+    data["description"] = f"{name}, with every package locked to the hashes of its files."
     if software is not None and software.framework is not None:
         data["framework"] = software.framework.model_dump()
-    data["stack"] = {"python": ".".join(python.split(".")[:2]), "requirements": pinned}
     if software is not None and software.env:
         data["env"] = dict(software.env)
+    data["stack"] = described
     text = write_manifest(data, "software")
     if output is not None:
-        if output.exists():
-            raise UsageError(f"{output} is there already")
         output.write_text(text, encoding="utf-8")
+    for architecture, reason in locked.refused.items():
+        print(f"not for {architecture}: {reason}", file=sys.stderr)
     if as_json:
         print_json(data)
     else:
@@ -132,9 +162,9 @@ def lock(
 
 @app.command("diff")
 @verb
-def diff(first: StackName, second: StackName, as_json: AsJson = False) -> int:
+def diff(first: StackName, second: StackName, trust: Trust = False, as_json: AsJson = False) -> int:
     """Say in which packages two stacks differ; exit code 1 where they do."""
-    (python, before, _), (other_python, after, _) = _describe(first), _describe(second)
+    (python, before, _), (other_python, after, _) = _describe(first, trust), _describe(second, trust)
     changed = {
         package: (before.get(package), after.get(package))
         for package in sorted({*before, *after})
@@ -161,9 +191,9 @@ def remove(
     as_json: AsJson = False,
 ) -> None:
     """Remove built stacks; they are built again when they are needed."""
-    from mlmodelscope.provision.stack import VenvStore
+    from mlmodelscope.provision.stack import StackStore
 
-    store = VenvStore(settings(False))
+    store = StackStore(settings(False))
     for name in names:
         found = [each for each in store.list() if each.digest.startswith(name) or name in _names(each)]
         if len(found) != 1:
@@ -178,38 +208,36 @@ def remove(
 _OURS = ("mlmodelscope",)
 
 
-def _names(venv: Venv) -> tuple[str, str]:
+def _names(stack: Built) -> tuple[str, str]:
     """With its version, and without."""
-    return venv.name, venv.name.partition("@")[0]
+    return stack.name, stack.name.partition("@")[0]
 
 
 def _software(name: str) -> SoftwareManifest:
     from mlmodelscope.manifest.catalog import find_manifest
     from mlmodelscope.manifest.schema import SoftwareManifest
 
-    found = find_manifest(SoftwareManifest, name)
-    if found.stack is None:
-        raise UsageError(f"{found.reference} describes no Python stack, so there is nothing to build")
-    return found
+    return find_manifest(SoftwareManifest, name)
 
 
-def _build(name: str, offline: bool, progress: object = None) -> Venv:
-    from mlmodelscope.provision.stack import VenvStore, recipe_of
+def _build(name: str, offline: bool, progress: Progress = lambda line: None, *, trust: bool = False) -> Built:
+    from mlmodelscope.provision.stack import build_stack
+    from mlmodelscope.provision.trust import require_trust
 
-    software = _software(name)
-    told = progress if callable(progress) else (lambda line: None)
-    return VenvStore(settings(offline)).build(recipe_of(software), software.reference, told)
+    software, found = _software(name), settings(offline)
+    require_trust((software,), found, trust=trust)
+    return build_stack(software, found, progress)
 
 
-def _describe(name: str) -> tuple[str, dict[str, str], str | None]:
+def _describe(name: str, trust: bool) -> tuple[str, dict[str, str], str | None]:
     """(Python, packages, folder) of a stack, which is built where it is not there."""
     if name == "current":
         from mlmodelscope.provision.stack import describe_current
 
         current = describe_current()
         return current.python, dict(current.packages), None
-    venv = _build(name, False)
-    return venv.version, venv.packages, str(venv.folder)
+    stack = _build(name, False, trust=trust)
+    return stack.version, {**stack.system_packages, **stack.packages}, str(stack.folder)
 
 
 def _sizes(folder: str) -> tuple[int, int]:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from mlmodelscope.errors import Problem
+from mlmodelscope.manifest.schema.model import is_served
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope_worker.output import OUTPUT_STEPS
@@ -71,7 +72,7 @@ def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
     if "run" in manifest:
         return
     framework = manifest.get("framework")
-    elsewhere = isinstance(framework, dict) and str(framework.get("name")).lower() == "remote"
+    elsewhere = isinstance(framework, dict) and is_served(str(framework.get("name")))
     for key in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
         if manifest.get(key) is None or manifest[key] == []:
             manifest.pop(key, None)

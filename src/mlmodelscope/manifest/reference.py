@@ -32,7 +32,7 @@ _PACKAGES = {
 }
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
-REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "url")
+REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "url", "root")
 
 
 @dataclass(frozen=True)

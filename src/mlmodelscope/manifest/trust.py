@@ -31,7 +31,7 @@ def code_of(manifest: Manifest) -> list[Carried]:
     if isinstance(manifest, DatasetManifest):
         return _functions(manifest)
     if isinstance(manifest, SoftwareManifest):
-        return _variables("env", manifest.env)
+        return [*_variables("env", manifest.env), *_foreign_packages(manifest)]
     if isinstance(manifest, HardwareManifest) and manifest.setup:
         return [Carried("setup", manifest.setup, "shell", 0)]
     return []
@@ -48,6 +48,19 @@ def _variables(key: str, variables: dict[str, str]) -> list[Carried]:
         if _LOADS_CODE.fullmatch(name.upper()) and name.upper() not in _HARMLESS
     ]
     return [Carried(key, "\n".join(found), "environment", 0)] if found else []
+
+
+def _foreign_packages(manifest: SoftwareManifest) -> list[Carried]:
+    """Where a stack's packages come from, unless that is the user's own index or a Debian release."""
+    stack = manifest.stack
+    if stack is None:
+        return []
+    places = [f"index_url: {stack.index_url}"] if stack.index_url else []
+    places += [f"find_links: {place}" for place in stack.find_links]
+    places += [line for line in stack.requirements if "://" in line or " @ " in line or line.lstrip().startswith("-")]
+    if stack.root is not None and not stack.root.startswith("debian:"):
+        places.append(f"root: {stack.root} {stack.root_checksum or ''}".rstrip())
+    return [Carried("stack", "\n".join(places), "packaged", 0)] if places else []
 
 
 def code_digest(manifest: Manifest) -> str | None:

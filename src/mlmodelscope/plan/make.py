@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +18,7 @@ from mlmodelscope.manifest.schema import (
     SoftwareManifest,
     Step,
 )
+from mlmodelscope.manifest.schema.model import SERVERS
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.match import MachineFacts, unmet
@@ -38,11 +41,12 @@ from mlmodelscope.plan.plan import (
 )
 from mlmodelscope.types import Checksum
 from mlmodelscope_worker.environment import normalise
-from mlmodelscope_worker.parameters import ParameterError
+from mlmodelscope_worker.parameters import ParameterError, Text
 from mlmodelscope_worker.pipeline.library import PACKAGES
 from mlmodelscope_worker.predictor import PREDICTORS
 
 # What authors call a framework, without case, spaces and dashes → its predictor.
+_MODEL = re.compile(r"""["']model["']""")  # as in ctx["model"]
 _FRAMEWORKS = {
     "onnx": "onnxruntime",
     "ort": "onnxruntime",
@@ -55,8 +59,7 @@ _FRAMEWORKS = {
     "scikitlearn": "sklearn",
     "cv2": "opencv",
     "opencvdnn": "opencv",
-    "openinferenceprotocol": "remote",
-    "triton": "remote",
+    **dict.fromkeys(SERVERS, "remote"),
 }
 
 
@@ -89,9 +92,9 @@ def make_plan(
     """Resolve every default and constraint."""
     if dataset.task not in (model.task, "general") and model.task != "general":
         raise PlanError(f"{model.name} is for {model.task}, {dataset.name} for {dataset.task}")
-    _refuse_machine(model, hardware, machine)
     framework = _framework(model, software)
     predictor = find_predictor(model, framework) if _needs_framework(model, framework) else None
+    _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
     first_input = _plan_input(model, dataset)
     functions = {**_plan_functions(model), **_plan_functions(dataset)}
     return Plan(
@@ -101,7 +104,7 @@ def make_plan(
         input=first_input,
         output=_plan_output(model, options, pins),
         dataset=_plan_dataset(dataset, options, pins),
-        predictor=PlannedPredictor(name=predictor, options=_predictor_options(predictor, options)),
+        predictor=_plan_predictor(model, predictor, options),
         stack=_plan_stack(
             model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)
         ),
@@ -116,14 +119,17 @@ def make_plan(
     )
 
 
-def _refuse_machine(model: ModelManifest, hardware: HardwareManifest | None, machine: MachineFacts | None) -> None:
+def _refuse_machine(
+    model: ModelManifest, hardware: HardwareManifest | None, machine: MachineFacts | None, is_elsewhere: bool
+) -> None:
     if machine is None:
         return
     reasons = unmet(hardware, machine) if hardware else []
-    if "gpu" in model.system_requirements and not machine.gpus:
+    required = () if is_elsewhere else model.system_requirements  # what a server runs on cannot be seen from here
+    if "gpu" in required and not machine.gpus:
         reasons.append(f"{model.name} has `system_requirements: [gpu]`, there is no GPU")
     for other in ("fpga", "tpu"):
-        if other in model.system_requirements:
+        if other in required:
             reasons.append(f"{model.name} has `system_requirements: [{other}]`, which cannot be seen on this machine")
     if reasons:
         asked = hardware.reference if hardware else model.reference
@@ -140,22 +146,25 @@ def _framework(model: ModelManifest, software: SoftwareManifest | None) -> Frame
 
 
 def _needs_framework(model: ModelManifest, framework: Framework | None) -> bool:
-    """A `run` function may do all by itself; where there are files of a known framework, it gets them loaded."""
+    """A `run` function may do all by itself; where it asks for the model, it gets it loaded by a known framework."""
     if model.run is None:
         return True
-    return model.source is not None and framework is not None and _word(framework.name) in PREDICTORS
+    asks = any(_MODEL.search(each.code) for each in model.functions.values())
+    return asks and model.source is not None and framework is not None and _word(framework.name) in PREDICTORS
 
 
 def _plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
     source = model.source
+    firmware = _file(model.firmware.url, model.firmware.checksum, pins) if model.firmware else None
     if source is None:
-        return PlannedModel(name=model.name, version=model.version)
+        return PlannedModel(name=model.name, version=model.version, firmware=firmware)
     return PlannedModel(
         name=model.name,
         version=model.version,
         graph=_file(source.graph_path, source.graph_checksum, pins),
         weights=_optional_file(source.weights_path, source.weights_checksum, pins),
         weights_key=source.weights_key,
+        firmware=firmware,
     )
 
 
@@ -179,7 +188,7 @@ def _plan_input(model: ModelManifest, dataset: DatasetManifest) -> PlannedInput 
             f"{model.name} takes {only.type}; so far steps prepare images only",
             hint="a `preprocess` function can prepare anything",
         )
-    steps = _end_in_element_type(only.processing, only.element_type)
+    steps = end_in_element_type(only.processing, only.element_type)
     return PlannedInput(layer_name=only.layer_name, element_type=only.element_type, steps=steps)
 
 
@@ -253,7 +262,7 @@ def _word(framework: str) -> str:
     return _FRAMEWORKS.get(word, word)
 
 
-def _end_in_element_type(steps: tuple[Step, ...], element_type: str) -> tuple[Step, ...]:
+def end_in_element_type(steps: tuple[Step, ...], element_type: str) -> tuple[Step, ...]:
     """The tensor has the input's element type in the end; the plan says so in words."""
     if steps and steps[-1].name in ("cast", "quantize"):
         return steps
@@ -296,16 +305,41 @@ def _plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins) -> Pla
     )
 
 
-def _predictor_options(predictor: str | None, options: Options) -> dict[str, object]:
+def _plan_predictor(model: ModelManifest, predictor: str | None, options: Options) -> PlannedPredictor:
+    given = {"threads": options.threads, **_written_options(model, predictor), **options.predictor_options}
     if predictor is None:
-        return {"threads": options.threads, **options.predictor_options}
+        return PlannedPredictor(name=None, options=given)
+    declaration = PREDICTORS[predictor]
+    given = {name: _as_text(declaration.kinds.get(name), value) for name, value in given.items()}
     try:
-        given = {"threads": options.threads, **options.predictor_options}
-        return dict(PREDICTORS[predictor].resolve(given))
+        resolved = declaration.resolve(given)
     except ParameterError as error:
         known = f"\nknown: {', '.join(error.known)}" if error.known else ""
         where = f" `{error.parameter}`" if error.parameter else ""
-        raise UsageError(f"option{where} of {predictor}: {error.message}{known}") from None
+        hint = f"--option {error.parameter}=…" if error.parameter and error.parameter not in given else None
+        raise UsageError(f"option{where} of {predictor}: {error.message}{known}", hint=hint) from None
+    return PlannedPredictor(
+        name=predictor,
+        options={name: value for name, value in resolved.items() if name not in declaration.where},
+        where={name: value for name, value in resolved.items() if name in declaration.where},
+    )
+
+
+def _written_options(model: ModelManifest, predictor: str | None) -> dict[str, Any]:
+    """What the manifest itself says of its server."""
+    if predictor != "remote":
+        return {}
+    written: dict[str, Any] = {"model": model.name}
+    if model.remote is not None:
+        written |= model.remote.model_dump(exclude_none=True, exclude={"config"})
+        if model.remote.config:
+            written["config"] = json.dumps(model.remote.config, sort_keys=True, default=str)
+    return written
+
+
+def _as_text(kind: object, value: Any) -> Any:
+    """The command line takes `model_version=3` for a number; the option is a text."""
+    return str(value) if isinstance(kind, Text) and isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _plan_stack(
@@ -376,16 +410,20 @@ def misfits(software: SoftwareManifest, stack: StackDescription) -> list[str]:
     """In what a stack is not what a software manifest describes."""
     if software.stack is None:
         return []
+    root = stack.recipe.root if stack.recipe is not None else None
+    if root != software.stack.root:
+        return [f"a stack in {software.stack.root} is asked for"]
     if stack.recipe is not None and stack.recipe.requirements == software.stack.requirements:
         return []  # built from it; a wheel may call itself 2.7 where the index says 2.7.post2
     reasons = []
     if not Constraint(software.stack.python).matches(Version(stack.python), allow_prerelease=True):
         reasons.append(f"Python {software.stack.python} is asked for, this is {stack.python}")
     for requirement in software.stack.requirements:
-        name, _, version = requirement.partition(";")[0].partition(" --")[0].strip().partition("==")
+        pinned = requirement.partition(";")[0].partition(" --")[0].strip()
+        name, _, version = pinned.partition("==")
         have = stack.packages.get(normalise(name.strip().partition("[")[0]))
-        if version and have != version.strip():
-            reasons.append(f"{requirement.strip()} is asked for, there is {have or 'none'}")
+        if version and have != version.strip(" ="):
+            reasons.append(f"{pinned} is asked for, there is {have or 'none'}")
     return reasons
 
 

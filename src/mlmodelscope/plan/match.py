@@ -31,6 +31,7 @@ _ARCHITECTURES = {
     "power": "ppc64le",
     "powerpc": "ppc64le",
     "ppc64": "ppc64le",
+    "ppc64el": "ppc64le",
 }
 _CAPABILITY = re.compile(r"(?:sm_?|compute_?)?(\d+)[.]?(\d)[af]?")
 _SLACK = 0.93  # a machine sold with 32 GiB shows a little less: firmware and kernel take their part

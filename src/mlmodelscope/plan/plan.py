@@ -47,6 +47,7 @@ class PlannedModel(Part):
     graph: PlannedFile | None = None
     weights: PlannedFile | None = None
     weights_key: str | None = None
+    firmware: PlannedFile | None = Field(default=None, description="What the device is loaded with before.")
 
     @property
     def reference(self) -> str:
@@ -105,15 +106,28 @@ class PlannedPredictor(Part):
 
     name: str | None
     options: dict[str, Any]
+    where: dict[str, Any] = Field(
+        default={}, description="Options that no answer depends on, such as an address; not part of the identity."
+    )
 
 
 class StackRecipe(Part):
     """How a stack is built: the record alone is enough to build it again."""
 
     python: str = Field(description="Which Python.")
-    requirements: tuple[str, ...] = Field(description="Packages as pip takes them.")
+    requirements: tuple[str, ...] = Field(default=(), description="Packages as pip takes them.")
     find_links: tuple[str, ...] = ()
     index_url: str | None = None
+    system_packages: tuple[str, ...] = Field(default=(), description="Packages of the operating system.")
+    library_names: dict[str, str] = Field(default={}, description="Further names of shared libraries.")
+    root: str | None = Field(default=None, description="Root file system to run in: a release, an archive, a folder.")
+    root_sha256: str | None = Field(default=None, description="Digest of the root file system's archive.")
+    architecture: str | None = Field(default=None, description="Instruction set, where it may be another than ours.")
+    image: str | None = Field(default=None, description="Container image by its digest.")
+
+    @property
+    def kind(self) -> str:
+        return "container" if self.image is not None else "root" if self.root is not None else "venv"
 
 
 class PlannedStack(Part):
@@ -124,6 +138,11 @@ class PlannedStack(Part):
     packages: dict[str, str] = Field(description="Version of each package that the plan uses.")
     environment: dict[str, str] = Field(description="Environment variables set for the worker.")
     recipe: StackRecipe | None = Field(default=None, description="How the stack is built; none for the running Python.")
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it may have a file system of its own, so that it must be told what to show."""
+        return self.recipe is not None and (self.recipe.image is not None or self.recipe.root is not None)
 
 
 class Scenario(Part):
@@ -161,7 +180,11 @@ class Plan(Part):
     def digest(self) -> str:
         """The plan's identity: the same for the same work, whatever the files' addresses or the claims about it."""
         identity = _without_addresses(
-            self.model_dump(mode="json", exclude={"claims", "manifests"}, exclude_defaults=True)
+            self.model_dump(
+                mode="json",
+                exclude={"claims": True, "manifests": True, "predictor": {"where"}},
+                exclude_defaults=True,
+            )
         )
         text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
         return hashlib.sha256(text.encode()).hexdigest()

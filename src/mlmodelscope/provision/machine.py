@@ -35,11 +35,14 @@ class Machine(BaseModel):
     smt: bool | None = Field(description="Whether cores run more than one thread.")
     container: str | None = Field(description="Kind of container around us, where one can be seen.")
     gpus: tuple[str, ...] = Field(description="Name, memory and driver of each GPU.")
+    server: str | None = Field(default=None, description="Address of the server that answers in its place.")
 
     @property
     def digest(self) -> str:
         """What makes it the same machine: not its host name, nor the kernel and the few megabytes that it takes."""
         facts = self.model_dump(mode="json", exclude={"hostname", "system", "memory_bytes"})
+        if self.server is None:  # as it has always been
+            del facts["server"]
         facts["memory_gib"] = round((self.memory_bytes or 0) / (1 << 30))
         return hashlib.sha256(json.dumps(facts, sort_keys=True).encode()).hexdigest()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,14 +10,17 @@ from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import Plan, PlannedFile
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import available_cores
-from mlmodelscope.provision.stack.venv import VenvStore
+from mlmodelscope.provision.stack.current import CurrentStack
+from mlmodelscope.provision.stack.provisioner import Runnable
+from mlmodelscope.provision.stack.store import StackStore
 
 
 @dataclass(frozen=True)
 class Site:
     """Where a plan runs. None of this changes an answer."""
 
-    python: str
+    stack: Runnable
+    """What the worker is started in."""
     model_files: dict[str, str]
     lanes: int
     """Batches predicted side by side."""
@@ -30,6 +32,8 @@ class Site:
     """Names of the model's classes, for those functions."""
     folder: str | None = None
     """Where a training puts what it makes."""
+    reads: tuple[Path, ...] = ()
+    """Files and folders that the worker reads, for stacks that see nothing by themselves."""
 
     @property
     def batches_under_way(self) -> int:
@@ -44,31 +48,44 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     names = plan.output.names if plan.functions else None
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     return Site(
-        python=_python(plan, artifacts),
+        stack=_stack(plan, artifacts),
         model_files=provision_model(plan, artifacts),
         lanes=max(1, cores // threads),
         threads=cores,
         other_files={"features": str(labels)} if labels else {},
+        reads=_reads(plan, artifacts) if plan.stack.is_closed else (),
     )
 
 
-def _python(plan: Plan, artifacts: ArtifactStore) -> str:
-    """The interpreter of the plan's stack, which is built again where it is gone."""
+def _stack(plan: Plan, artifacts: ArtifactStore) -> Runnable:
+    """The plan's stack, which is built again where it is gone."""
     if plan.stack.recipe is None:
-        return sys.executable
-    return VenvStore(artifacts.settings).build(plan.stack.recipe, plan.stack.name).python
+        return CurrentStack()
+    return StackStore(artifacts.settings).build(plan.stack.recipe, plan.stack.name)
+
+
+def _reads(plan: Plan, artifacts: ArtifactStore) -> tuple[Path, ...]:
+    """What was fetched lies in the cache; what was there before lies where it is."""
+    files = [source.files for source in plan.dataset.sources]
+    files += [each for each in (plan.model.graph, plan.model.weights, plan.model.firmware) if each is not None]
+    paths = [artifacts.fetch(each.url, f"sha256:{each.sha256}").path for each in files]
+    cache = artifacts.settings.cache
+    return (cache, *dict.fromkeys(path for path in paths if not path.is_relative_to(cache)))
 
 
 def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     """The model's files by role. A weight-free ONNX graph and its weights are joined into one file."""
     model = plan.model
+    if model.firmware is not None or plan.predictor.name == "remote":
+        roles = {"graph": model.graph, "weights": model.weights, "firmware": model.firmware}
+        return {role: str(_fetch(file, artifacts)) for role, file in roles.items() if file is not None}
     if model.graph is None:
         return {}
     graph = _fetch(model.graph, artifacts)
     if model.weights is None:
         return {"graph": str(graph)}
     weights = _fetch(model.weights, artifacts)
-    if plan.predictor.name != "onnxruntime":
+    if graph.suffix != ".onnx":  # frameworks with files of two parts read them themselves
         return {"graph": str(graph), "weights": str(weights)}
     key = model.weights_key or ""
     name = hashlib.sha256(f"join:1:{model.graph.sha256}:{model.weights.sha256}:{key}".encode()).hexdigest()

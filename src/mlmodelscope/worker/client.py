@@ -5,15 +5,17 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.worker.process import WorkerProcess
+from mlmodelscope.provision.stack.provisioner import Needs
+from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Latency:
     batch_size: int
     warm_up_ns: list[int]
     raw_ns: list[int]
+    parts_ns: dict[str, list[int]] = field(default_factory=dict)
+    """Durations of what a call is made of, such as copies to a device, where it has several parts."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +74,9 @@ class Worker:
 
     def __init__(self, site: Site, plan: Plan) -> None:
         self._site = site
-        self._process = WorkerProcess(site.python, plan.stack.environment)
+        self._process = WorkerProcess(site.stack, needs_of(site, plan))
         try:
-            self._process.send({"do": "open", "task": _task(site, plan)})
+            self._process.send({"do": "open", "task": task_of(site, plan)})
             self.opened, _ = self._process.receive("opened")
         except BaseException:
             self._process.kill()
@@ -112,8 +116,8 @@ class Worker:
             "budget_s": plan.scenario.timed_budget_s,
         }
         self._process.send(request)
-        header, _ = self._process.receive("latency")
-        return Latency(header["batch_size"], header["warm_up_ns"], header["raw_ns"])
+        header, _ = self._receive("latency")
+        return Latency(header["batch_size"], header["warm_up_ns"], header["raw_ns"], header.get("parts_ns", {}))
 
     def run(self, batches: Iterable[Batch], one_at_a_time: bool = False) -> Iterator[Answers]:
         """Answers in the order of the batches. Some batches are under way ahead, but never without bound."""
@@ -128,10 +132,17 @@ class Worker:
                     waiting.extend(fresh)
             if not waiting:
                 return
-            header, buffers = self._process.receive("answers")
+            header, buffers = self._receive("answers")
             parts = iter(buffers)
             for answer in header["answers"]:
                 yield _answers(waiting.popleft(), answer, list(islice(parts, answer["parts"])))
+
+    def _receive(self, expected: str) -> tuple[dict[str, Any], list[bytes]]:
+        """What was asked for. A worker whose server is gone is as good as dead, and is replaced like one."""
+        header, buffers = self._process.receive(expected, "lost")
+        if header["do"] == "lost":
+            raise WorkerDied(header["message"])
+        return header, buffers
 
     def _send(self, batches: Sequence[Batch], buffers: tuple[bytes, ...] = ()) -> None:
         content = [{"batch": batch.index, "samples": [sample.content for sample in batch.samples]} for batch in batches]
@@ -166,13 +177,25 @@ def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> Answ
     return Answers(batch, header["k"], classes, scores, errors, header["run_ns"], header["improbable"], answers)
 
 
-def _task(site: Site, plan: Plan) -> dict[str, Any]:
+def needs_of(site: Site, plan: Plan) -> Needs:
+    """What a worker for the plan wants of the world outside its stack."""
+    device = str(plan.predictor.options.get("device") or "cpu")
+    return Needs(
+        environment=plan.stack.environment,
+        reads=site.reads,
+        writes=(Path(site.folder),) if site.folder else (),
+        gpu=device != "cpu",
+        network=plan.predictor.name == "remote",
+    )
+
+
+def task_of(site: Site, plan: Plan) -> dict[str, Any]:
     """The part of a plan that the worker needs, with files where they are on this machine."""
     task: dict[str, Any] = {
         "predictor": {
             "name": plan.predictor.name,
             "files": site.model_files,
-            "options": plan.predictor.options,
+            "options": {**plan.predictor.options, **plan.predictor.where},
         },
         "input": plan.input.model_dump(mode="json") if plan.input else None,
         "output": plan.output.model_dump(mode="json", exclude={"names"}),

@@ -11,12 +11,14 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import mlmodelscope_worker
 from mlmodelscope.errors import WorkerError
+from mlmodelscope.provision.stack.provisioner import Needs, Runnable
 from mlmodelscope_worker.protocol import Channel, Closed
 
 _START_TIMEOUT_S = 120
@@ -32,7 +34,7 @@ class WorkerDied(WorkerError):
 class WorkerProcess:
     """A worker and the connection to it; leaving the `with` block ends it."""
 
-    def __init__(self, python: str, environment: Mapping[str, str]) -> None:
+    def __init__(self, stack: Runnable, needs: Needs) -> None:
         _remove_left_behind()
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
         place = Path(self._folder.name)
@@ -40,16 +42,28 @@ class WorkerProcess:
         # Only the worker's own package goes onto the stack's path, not whatever else lies beside it here.
         source = place / "source"
         source.mkdir()
-        (source / "mlmodelscope_worker").symlink_to(Path(mlmodelscope_worker.__file__).parent)
+        package = Path(mlmodelscope_worker.__file__).parent.resolve()
+        (source / "mlmodelscope_worker").symlink_to(package)
+        launch = stack.launch(
+            ("-m", "mlmodelscope_worker", "--connect", str(place / "socket")),
+            replace(
+                needs,
+                environment={**needs.environment, "PYTHONPATH": str(source)},
+                reads=(*needs.reads, package),
+                writes=(*needs.writes, place),
+                folder=source,
+            ),
+        )
+        self._stop = launch.stop
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, self._log.open("wb") as log:
             listener.bind(str(place / "socket"))
             listener.listen(1)
             self._process = subprocess.Popen(
-                [python, "-m", "mlmodelscope_worker", "--connect", str(place / "socket")],
+                launch.command,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                env={**os.environ, **environment, "PYTHONPATH": str(source)},
+                env=dict(launch.environment),
                 cwd=source,  # `python -m` looks into the current folder first, which is anybody's
                 start_new_session=True,  # Ctrl-C is the host's to handle
             )
@@ -117,6 +131,8 @@ class WorkerProcess:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        if self._stop is not None:  # what runs elsewhere does not end with the command that started it
+            subprocess.run(self._stop, capture_output=True, check=False)
         if hasattr(self, "_channel"):
             self._channel.close()
         self._folder.cleanup()

@@ -59,6 +59,24 @@ def test_a_constraint_finds_the_newest_stack_that_satisfies_it(stacks: Path, ver
     assert (found.name if found else None) == chosen
 
 
+def test_a_stack_for_another_machine_is_not_chosen_by_itself(stacks: Path) -> None:
+    (stacks / "elsewhere.yml").write_text(
+        STACK.format(name="elsewhere", framework="tensorflow", requirements="tensorflow==3.0.0").replace(
+            'python: "3.11"', 'python: "3.11", architecture: s390x'
+        )
+    )
+    assert known_software(model("TensorFlow", "^3")) is None
+
+
+def test_a_framework_that_a_system_packages_is_found_by_its_package(stacks: Path) -> None:
+    (stacks / "system.yml").write_text(
+        "name: system\nversion: 1.0.0\nframework: {name: caffe, version: '>=1.0 <1.1'}\n"
+        "stack: {root: 'debian:bullseye', system_packages: [python3-caffe]}\n"
+    )
+    found = known_software(model("Caffe", "^1.0"))
+    assert found is not None and found.name == "system"
+
+
 def test_of_packages_whose_versions_cannot_be_compared_the_first_choice_wins(stacks: Path) -> None:
     found = known_software(model("tflite", "*"))
     assert found is not None and found.name == "litert"

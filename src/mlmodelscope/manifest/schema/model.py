@@ -140,6 +140,48 @@ class Source(Part):
     ] = None
 
 
+class Firmware(Part):
+    """What a device is loaded with before it can answer: a bitfile, an overlay, a firmware image."""
+
+    url: Annotated[Reference, Field(description="The file, or a folder of files.")]
+    checksum: Annotated[ChecksumText | None, Field(description="Checksum of it.")] = None
+
+
+class Remote(Part):
+    """A server that has the model, and what the model is called there."""
+
+    url: Annotated[
+        str | None,
+        Field(
+            max_length=2000,
+            description="Where it is, such as `http://host:8000` or `grpc://host:8001`; no part of a plan's identity. "
+            "`--option url=…` says otherwise.",
+        ),
+    ] = None
+    model: Annotated[str | None, Field(min_length=1, description="The model's name there; by default its own.")] = None
+    model_version: Annotated[
+        str | None,
+        BeforeValidator(text_as_written),
+        LOOSE_TEXT,
+        Field(description="Its version there; by default the server's choice."),
+    ] = None
+    config: Annotated[
+        dict[str, Any],
+        Field(description="The model's configuration, in the server's own words; handed over with its files."),
+    ] = {}
+
+
+# What authors call a server of the Open Inference Protocol, without case, spaces and dashes.
+SERVERS = frozenset(
+    ("remote", "openinferenceprotocol", "triton", "tritoninferenceserver", "kserve", "mlserver", "openvinomodelserver")
+)
+
+
+def is_served(framework: str) -> bool:
+    """Whether a model of this framework is somebody else's to run, so that it needs no files of its own."""
+    return re.sub(r"[\s_-]", "", framework.lower()) in SERVERS
+
+
 class DatasetReference(Part):
     """A dataset by name."""
 
@@ -189,6 +231,10 @@ class ModelManifest(Manifest):
     inputs: Annotated[Items[Input], Field(description="The model's inputs.")] = ()
     outputs: Annotated[Items[Output], Field(description="The model's outputs.")] = ()
     source: Annotated[Source | None, Field(description="The model's files.")] = None
+    remote: Annotated[Remote | None, Field(description="The server that runs the model.")] = None
+    firmware: Annotated[
+        Firmware | None, Field(description="What the server's device is loaded with before inference.")
+    ] = None
     setup: Annotated[
         str | None,
         Field(description="Python that is executed once before any function; what it defines, the functions see."),
@@ -223,7 +269,7 @@ class ModelManifest(Manifest):
     @model_validator(mode="after")
     def _can_run(self) -> ModelManifest:
         if self.run is None:
-            elsewhere = self.framework is not None and self.framework.name.lower() == "remote"
+            elsewhere = self.framework is not None and is_served(self.framework.name)
             for field in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
                 if not getattr(self, field):
                     raise ValueError(
@@ -231,4 +277,7 @@ class ModelManifest(Manifest):
                     )
             if self.job_type == "training":
                 raise ValueError("a training task needs the function `run`")
+        for key in ("remote", "firmware"):
+            if getattr(self, key) and self.framework is not None and not is_served(self.framework.name):
+                raise ValueError(f"the key `{key}` goes with `framework: {{name: remote}}`, not {self.framework.name}")
         return self

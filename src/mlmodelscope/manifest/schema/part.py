@@ -56,6 +56,10 @@ def _reference(text: str) -> str:
     return text
 
 
+def _root(text: str) -> str:
+    return text if text.startswith("debian:") else _reference(text)
+
+
 LOOSE_TEXT = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -63,6 +67,7 @@ IdText = Annotated[str, BeforeValidator(text_as_written), LOOSE_TEXT]  # `2e61` 
 VersionText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_version), LOOSE_TEXT]
 ConstraintText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_constraint), LOOSE_TEXT]
 ChecksumText = Annotated[str, AfterValidator(_checksum)]
+RootText = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_root)]
 Reference = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_reference)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mlmodelscope.manifest.schema.model import Framework, Images
-from mlmodelscope.manifest.schema.part import ConstraintText, Items, Manifest, Part, Reference
+from mlmodelscope.manifest.schema.part import ChecksumText, ConstraintText, Items, Manifest, Part, RootText
 
 
 class Stack(Part):
@@ -19,8 +19,22 @@ class Stack(Part):
     ] = ()
     find_links: Annotated[Items[str], Field(description="Pages or folders with packages, beside the index.")] = ()
     index_url: Annotated[str | None, Field(description="Package index, where it is not the user's own.")] = None
-    system_packages: Annotated[Items[str], Field(description="Packages of the operating system.")] = ()
-    root: Annotated[Reference | None, Field(description="A root file system to run in, as a folder or archive.")] = None
+    system_packages: Annotated[
+        Items[str], Field(description="Packages of the operating system; with a root, those that it is made of.")
+    ] = ()
+    library_names: Annotated[
+        dict[str, str],
+        Field(description="Shared libraries that are asked for by an old name: that name, and today's."),
+    ] = {}
+    root: Annotated[
+        RootText | None,
+        Field(description="A root file system to run in: `debian:` and a release, or an archive or folder of one."),
+    ] = None
+    root_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the archive.")] = None
+    architecture: Annotated[
+        str | None,
+        Field(description="Instruction set that it is for, where it is just one: x86_64, aarch64, ppc64le."),
+    ] = None
 
 
 class SoftwareManifest(Manifest):

@@ -3,13 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import platform
+import sys
 from functools import cache
 from pathlib import Path
 
 import mlmodelscope_worker
 from mlmodelscope.plan.make import StackDescription
+from mlmodelscope.provision.stack.provisioner import Launch, Needs
 from mlmodelscope_worker.environment import installed_packages
+
+
+class CurrentStack:
+    """The running Python, or any other that is simply there."""
+
+    def __init__(self, python: str = sys.executable) -> None:
+        self._python = python
+
+    def launch(self, arguments: tuple[str, ...], needs: Needs) -> Launch:
+        return Launch((self._python, *arguments), {**os.environ, **needs.environment})
 
 
 @cache

@@ -45,6 +45,7 @@ PACKAGES = {
         "opencv-python",
         "opencv-contrib-python-headless",
         "opencv-contrib-python",
+        "opencv",  # as Debian calls its package
     ),
     "simplejpeg": ("simplejpeg",),
     "turbojpeg": ("PyTurboJPEG",),

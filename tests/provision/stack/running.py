@@ -1,0 +1,28 @@
+"""A worker started in a stack, as a check that the stack is what a worker needs."""
+
+import json
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from mlmodelscope.provision.stack import Needs, Runnable
+from mlmodelscope.worker.process import WorkerProcess
+
+
+def environment_of(stack: Runnable, needs: Needs | None = None) -> dict[str, object]:
+    """What a worker in the stack says of its environment, once it has opened a model there."""
+    with tempfile.TemporaryDirectory() as folder:
+        graph = Path(folder, "model.json")
+        graph.write_text(json.dumps({"shape": [None, 3, 8, 8]}))
+        task = {
+            "predictor": {"name": "fake", "files": {"graph": str(graph)}, "options": {}},
+            "input": {"layer_name": None, "element_type": "float32", "steps": []},
+            "output": {"layer_name": None, "steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
+            "batch_size": 1,
+        }
+        needs = needs or Needs()
+        with WorkerProcess(stack, replace(needs, reads=(*needs.reads, graph))) as worker:
+            worker.send({"do": "open", "task": task})
+            opened, _ = worker.receive("opened")
+    environment: dict[str, object] = opened["environment"]
+    return environment

@@ -40,6 +40,18 @@ def test_an_evaluation_leaves_a_complete_record(
     assert all(len(row["classes"]) == 5 and len(row["digest"]) == 64 for row in rows)
 
 
+def test_copies_to_a_device_are_in_the_record(
+    settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
+) -> None:
+    dataset = make_dataset(make_pictures())
+    here = evaluate(make_model(), dataset, settings=settings)
+    there = evaluate(make_model({"copies": True}), dataset, settings=settings)
+    assert here.latency and here.latency.parts_ns == {}
+    kept = Store(settings).get(there.id).latency
+    assert kept and list(kept.parts_ns) == ["copy to device", "run", "copy from device"]
+    assert {len(raw) for raw in kept.parts_ns.values()} == {20}
+
+
 def test_the_same_plan_answers_from_the_store_and_again_reruns(
     settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
 ) -> None:

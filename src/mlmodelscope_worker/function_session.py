@@ -17,7 +17,7 @@ from .output.answer import NO_CLASS, AnswerError, classify, spell
 from .output.classification import Classification
 from .pipeline import Pipeline
 from .pipeline.image import Image
-from .predictor import ModelError
+from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .protocol import MAX_HEADER
 from .sample import Loader
@@ -98,6 +98,8 @@ class FunctionSession(object):
                     answers = self._answer(work)
                     buffers = self._settle(work, answers, header)
                     header["run_ns"], header["improbable"] = work.watch.spent_ns, work.improbable
+                except Lost:
+                    raise
                 except BaseException as error:  # even an exit: without an answer the host would wait for ever
                     work.fail(describe_failure(error))
                     header["k"], buffers = 0, ()
@@ -535,6 +537,7 @@ class _Nothing(object):
     concurrent = False
     inputs = ()
     outputs = ()
+    server = None
 
     def close(self):
         pass

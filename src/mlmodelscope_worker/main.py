@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
     host -> worker   open, prepare, latency, batches, train, close
-    worker -> host   opened, prepared, latency, answers, progress, trained, refused
+    worker -> host   opened, prepared, latency, answers, progress, trained, refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -19,10 +19,10 @@ from .clock import nanoseconds
 from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
-from .predictor import ModelError
+from .predictor import Lost, ModelError
 from .protocol import Closed, connect
 from .scenario.offline import Batch, Offline, describe_failure
-from .scenario.single_stream import measure_latency
+from .scenario.single_stream import measure_latency, measure_parts
 from .session import alike, open_session
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError)
@@ -82,6 +82,8 @@ def serve(channel, requests):
             if wanted != "open" and desk.session is None:
                 raise ModelError("`%s` needs an open model" % wanted)
             getattr(desk, wanted)(header, buffers)
+        except Lost as error:
+            channel.send({"do": "lost", "message": str(error)})
         except _FORESEEN as error:
             channel.send({"do": "refused", "message": str(error)})
         except Closed:
@@ -119,8 +121,17 @@ class Desk(object):
             session = self.session
             lanes = header["lanes"] if session.predictor.concurrent else 1
             outbox = Outbox(self._channel)
-            self._offline = Offline(session.prepare, session.infer, outbox, header["threads"], lanes)
+            self._offline = Offline(session.prepare, self._infer, outbox, header["threads"], lanes)
+        if "active" in header:  # the host changes it only when nothing is under way
+            self.session.active = set(header["active"])
         self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in header["batches"]])
+
+    def _infer(self, batch):
+        try:
+            return self.session.infer(batch)
+        except Lost as error:  # the host gives up on this worker; the batches that are under way go to another one
+            self._channel.send({"do": "lost", "message": str(error)})
+            raise SystemExit
 
     def train(self, header, buffers):
         self._channel.send(train(self._channel, self.session, header))
@@ -142,6 +153,8 @@ def describe_session(session):
         "outputs": [tensor.describe() for tensor in session.predictor.outputs],
         "output": session.output,
         "count": getattr(session, "count", None),
+        "missing": getattr(session, "missing", {}),
+        "server": session.predictor.server,
         "environment": environment.describe(),
     }
 
@@ -211,4 +224,11 @@ def probe_latency(session, header, buffers):
     warm_up, raw = measure_latency(
         session.predictor, stacked, header["warm_up_runs"], header["max_runs"], header["budget_s"]
     )
-    return {"do": "latency", "batch_size": session.batch_size, "warm_up_ns": warm_up, "raw_ns": raw}
+    parts = measure_parts(session.predictor, stacked, header["budget_s"])
+    return {
+        "do": "latency",
+        "batch_size": session.batch_size,
+        "warm_up_ns": warm_up,
+        "raw_ns": raw,
+        "parts_ns": parts,
+    }

@@ -8,7 +8,7 @@ from .output.classification import Classification
 from .pipeline import library
 from .pipeline.header import ImageError
 from .pipeline.image import Image
-from .predictor import PREDICTORS, ModelError
+from .predictor import PREDICTORS, Lost, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
 from .scenario.offline import describe_failure
@@ -80,6 +80,8 @@ class Session(object):
                 classes, scores = self._drop_not_a_number(batch, good, classes, scores)
                 header["k"] = int(classes.shape[1])
                 buffers = (classes, scores)
+            except Lost:
+                raise  # no fault of these samples, and the next ones would fare no better
             except BaseException as error:  # even an exit: without an answer the host would wait for ever
                 for slot in good:
                     batch.errors[slot] = describe_failure(error)
@@ -142,6 +144,10 @@ def open_session(task):
         from .function_session import FunctionSession
 
         return FunctionSession(task)
+    if task.get("variants"):
+        from .variants import VariantSession
+
+        return VariantSession(task)
     return Session(task)
 
 

@@ -181,6 +181,8 @@ def test_predict_fails_when_an_image_does(run: Run) -> None:
         (("evaluate", "toy.yml", "pictures.yml", "--batch-size", "0"), 2, "--batch-size"),
         (("evaluate", "toy.yml", "pictures.yml", "--option", "speed"), 2, "KEY=VALUE"),
         (("evaluate", "toy.yml", "pictures.yml", "--option", "speed=1"), 2, "unknown parameter `speed`"),
+        (("evaluate", "toy.yml", "pictures.yml", "--device", "cuda"), 2, "option `device` of fake: unknown parameter"),
+        (("evaluate", "toy.yml", "--device", "cuda", "--option", "device=cpu"), 2, "--device says cuda, --option says"),
         (("predict", "toy.yml", "none.jpg"), 1, "there is no file"),
         (("records", "show", "nothing"), 2, "there is no record `nothing`"),
         (("report", "latest"), 2, "mlmodelscope evaluate makes one"),

@@ -24,6 +24,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Worker
+from mlmodelscope.provision.stack import CurrentStack, Needs
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 from worker_package.pictures import encode, jpeg, scene
 from worker_package.tasks import fake_model, task
@@ -34,7 +35,7 @@ DARK, BRIGHT = (encode(np.full((9, 9, 3), level, np.uint8), "PNG") for level in 
 
 @pytest.fixture
 def process() -> Iterator[WorkerProcess]:
-    with WorkerProcess(sys.executable, {}) as started:
+    with WorkerProcess(CurrentStack(), Needs()) as started:
         yield started
 
 
@@ -103,6 +104,19 @@ def test_latency_is_measured_on_samples_that_go_together(process: WorkerProcess,
     limits = {"warm_up_runs": 0, "max_runs": 1, "budget_s": 60}
     assert ask(process, "latency", "latency", *images, samples=samples, **limits)[0]["batch_size"] == 2
     assert ask(process, "latency", "latency", b"", samples=[{"buffer": 0}], **limits)[0]["batch_size"] == 0
+
+
+def test_copies_to_a_device_are_measured_as_parts(process: WorkerProcess, tmp_path: Path) -> None:
+    limits = {"warm_up_runs": 0, "max_runs": 3, "budget_s": 60, "samples": [{"buffer": 0}]}
+    open_model(process, tmp_path)
+    assert ask(process, "latency", "latency", SAMPLE, **limits)[0]["parts_ns"] == {}
+    open_model(process, tmp_path, {"copies": True})
+    parts = ask(process, "latency", "latency", SAMPLE, **limits)[0]["parts_ns"]
+    assert {name: len(raw) for name, raw in parts.items()} == {
+        "copy to device": 20,
+        "run": 20,
+        "copy from device": 20,
+    }
 
 
 def test_a_second_model_takes_the_place_of_the_first(process: WorkerProcess, tmp_path: Path) -> None:
@@ -224,7 +238,7 @@ main.main(sys.argv[3:])
     python = tmp_path / "python"
     python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{tmp_path}/noisy.py" "$@"\n')
     python.chmod(0o755)
-    with WorkerProcess(str(python), {}) as noisy:
+    with WorkerProcess(CurrentStack(str(python)), Needs()) as noisy:
         open_model(noisy, tmp_path)
         assert [ask_batch(noisy, SAMPLE)[0]["errors"] for _ in range(3)] == [{}, {}, {}]
         assert "and its C++ part too" in noisy.log_tail()
@@ -234,7 +248,7 @@ def test_modules_in_the_current_folder_are_not_imported(tmp_path: Path, monkeypa
     for name in ("numpy", "queue", "argparse", "PIL"):
         (tmp_path / f"{name}.py").write_text("raise SystemExit('imported from the current folder')")
     monkeypatch.chdir(tmp_path)
-    with WorkerProcess(sys.executable, {}) as process:
+    with WorkerProcess(CurrentStack(), Needs()) as process:
         open_model(process, tmp_path)
         assert ask_batch(process, SAMPLE)[0]["errors"] == {}
 

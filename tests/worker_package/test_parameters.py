@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import re
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from mlmodelscope_worker.parameters import (
 )
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS
+from mlmodelscope_worker.predictor.device import Device
 
 DECLARATIONS = [*STEPS.values(), *OUTPUT_STEPS.values(), *PREDICTORS.values()]
 everything = pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda declaration: declaration.name)
@@ -199,6 +201,7 @@ def validates(schema: Any, value: Any) -> bool:
         "anyOf": lambda inner: any(validates(each, value) for each in inner),
         "oneOf": lambda inner: sum(validates(each, value) for each in inner) == 1,
         "allOf": lambda inner: all(validates(each, value) for each in inner),
+        "pattern": lambda pattern: re.search(pattern, value) is not None,
         "minimum": lambda bound: value >= bound,
         "maximum": lambda bound: value <= bound,
         "exclusiveMinimum": lambda bound: value > bound,
@@ -237,6 +240,7 @@ def values_for(kind: Any) -> st.SearchStrategy:
         Choice: lambda: st.sampled_from(kind.values),
         Flag: lambda: st.booleans(),
         Text: lambda: st.text(max_size=5),
+        Device: lambda: st.sampled_from([*kind.examples(), "cpu:1", "tpu"]),
         PerChannel: lambda: numbers | st.lists(numbers, max_size=5),
         Dimensions: lambda: st.integers(0, 300) | st.lists(st.integers(1, 4) | st.just(224), max_size=4),
     }.get(type(kind), lambda: numbers)()

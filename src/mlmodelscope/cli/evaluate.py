@@ -10,6 +10,7 @@ import typer
 from mlmodelscope.cli.choices import (
     BatchSize,
     DatasetName,
+    DeviceName,
     HardwareName,
     Limit,
     ModelName,
@@ -50,6 +51,7 @@ def evaluate(
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
+    device: DeviceName = None,
     limit: Limit = None,
     stratified: Stratified = False,
     seed: Seed = 0,
@@ -68,7 +70,7 @@ def evaluate(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import evaluate as run
 
-    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
+    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option, device)
     found = settings(offline)
     if stacks is not None and (software is not None or report is not None):
         raise UsageError("--stacks goes with neither --stack nor --report")
@@ -116,6 +118,7 @@ def show_record(record: Record) -> None:
     from rich.table import Table
 
     from mlmodelscope.report.claims import compare_claims
+    from mlmodelscope.report.latency import describe_parts
 
     plan = record.plan
     out = console()
@@ -137,8 +140,14 @@ def show_record(record: Record) -> None:
             f"{seconds(p50.value)} at the median (95 % between {seconds(p50.low)} and {seconds(p50.high)}), "
             f"batch {record.latency.batch_size}, {len(record.latency.raw_ns)} runs",
         )
+        if record.latency.parts_ns:
+            table.add_row("parts", describe_parts(record.latency))
     if record.wall_s:
         table.add_row("throughput", f"{record.samples / record.wall_s:.3g} samples/s")
+    if record.server is not None:
+        from mlmodelscope.report.again import server_words
+
+        table.add_row("server", escape(server_words(record) or ""))
     table.add_row("samples", f"{record.samples}" + (f", [red]{record.failed} failed[/red]" if record.failed else ""))
     table.add_row("record", record.id)
     out.print(table)

@@ -9,6 +9,7 @@ import typer
 from mlmodelscope.cli.choices import (
     BatchSize,
     DatasetName,
+    DeviceName,
     HardwareName,
     Limit,
     ModelName,
@@ -31,6 +32,7 @@ def plan(
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
+    device: DeviceName = None,
     limit: Limit = None,
     stratified: Stratified = False,
     seed: Seed = 0,
@@ -44,7 +46,7 @@ def plan(
     from mlmodelscope.preparation import find_aspects, plan_aspects
     from mlmodelscope.provision.artifact import ArtifactStore
 
-    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option)
+    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option, device)
     found = settings(offline)
     aspects = find_aspects(model, dataset, software, hardware)
     made = plan_aspects(aspects, options, ArtifactStore(found), found, trust=True)  # nothing is run

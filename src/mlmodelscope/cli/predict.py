@@ -9,6 +9,7 @@ import typer
 
 from mlmodelscope.cli.choices import (
     BatchSize,
+    DeviceName,
     ModelName,
     PredictorOption,
     SoftwareName,
@@ -26,6 +27,7 @@ def predict(
     images: Annotated[list[str], typer.Argument(help="Image files or URLs.", metavar="IMAGE...")],
     batch_size: BatchSize = 1,
     threads: Threads = 1,
+    device: DeviceName = None,
     top_k: TopK = 5,
     option: PredictorOption = None,
     software: SoftwareName = None,
@@ -37,7 +39,7 @@ def predict(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import predict as run
 
-    options = make_options(batch_size, threads, None, False, 0, top_k, option)
+    options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
     with TerminalWatcher() as watcher:
         predictions = run(
             model, images, options, software=software, trust=trust, settings=settings(offline), watcher=watcher

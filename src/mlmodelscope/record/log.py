@@ -156,11 +156,13 @@ def plain(value: Any) -> Any:
 
 
 def _environment(record: Record) -> dict[str, Any]:
-    machine = record.machine.model_dump(mode="json", exclude={"hostname"}, exclude_none=True)
+    machine = record.machine.model_dump(mode="json", exclude={"hostname", "server"}, exclude_none=True)
     found: dict[str, Any] = {"machine": {key: value for key, value in machine.items() if value not in ({}, [])}}
     if record.stack is not None:
         found["python"] = f"{record.stack.implementation} {record.stack.python}"
         found["packages"] = record.stack.packages
+    if record.server is not None:
+        found["server"] = record.server.model_dump(mode="json", exclude={"address"}, exclude_none=True)
     found["mlmodelscope"] = record.worker_version
     return found
 

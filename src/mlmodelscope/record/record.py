@@ -33,6 +33,10 @@ class LatencyRecord(Part):
     p99_s: Interval
     mean_s: float
     trimmed_mean_s: float = Field(description="Without the lowest and highest 20 %, as in the papers.")
+    parts_ns: dict[str, tuple[int, ...]] = Field(
+        default={},
+        description="What a call on a device is made of, measured in further calls that wait between the parts.",
+    )
 
 
 class StackRecord(Part):
@@ -40,6 +44,18 @@ class StackRecord(Part):
     implementation: str
     architecture: str
     packages: dict[str, str] = Field(description="Every package of the stack.")
+
+
+class ServerRecord(Part):
+    """The server that answered, in its own words."""
+
+    address: str
+    name: str | None = None
+    version: str | None = None
+    model: str = Field(description="What the model is called there.")
+    model_versions: tuple[str, ...] = ()
+    platform: str | None = Field(default=None, description="What runs the model there.")
+    files: dict[str, str] = Field(default={}, description="sha256 of each file handed over, by its name there.")
 
 
 class Metrics(Part):
@@ -94,6 +110,7 @@ class Record(Part):
     worker_version: str
     worker_digest: str = Field(description="Digest of the worker's source.")
     stack: StackRecord | None = None
+    server: ServerRecord | None = Field(default=None, description="The server that answered, where one did.")
     class_names: tuple[str, ...] = Field(default=(), description="Names by class number, for people.")
     samples: int = Field(default=0, description="Samples of the evaluation, failed ones included.")
     failed: int = 0

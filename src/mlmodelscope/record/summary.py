@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -92,7 +92,12 @@ class Summary:
         return notes
 
 
-def summarise_latency(batch_size: int, warm_up_ns: Sequence[int], raw_ns: Sequence[int]) -> LatencyRecord | None:
+def summarise_latency(
+    batch_size: int,
+    warm_up_ns: Sequence[int],
+    raw_ns: Sequence[int],
+    parts_ns: Mapping[str, Sequence[int]] | None = None,
+) -> LatencyRecord | None:
     """Percentiles with intervals, mean and trimmed mean of raw durations; nothing from nothing."""
     if not raw_ns:
         return None
@@ -108,4 +113,5 @@ def summarise_latency(batch_size: int, warm_up_ns: Sequence[int], raw_ns: Sequen
         p99_s=percentile_interval(seconds, 0.99),
         mean_s=sum(seconds) / len(seconds),
         trimmed_mean_s=sum(middle) / len(middle),
+        parts_ns={name: tuple(values) for name, values in (parts_ns or {}).items()},
     )

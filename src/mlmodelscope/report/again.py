@@ -53,9 +53,10 @@ def command(plan: Plan) -> str:
 def _predictor_options(plan: Plan) -> dict[str, Any]:
     declaration = PREDICTORS.get(plan.predictor.name or "")
     usual = declaration.defaults if declaration else {}
+    where = {name: "URL" if name == "url" else value for name, value in plan.predictor.where.items()}  # for all to see
     return {
         name: value
-        for name, value in plan.predictor.options.items()
+        for name, value in {**plan.predictor.options, **where}.items()
         if name != "threads" and value is not None and value != usual.get(name)
     }
 
@@ -76,6 +77,7 @@ def files(plan: Plan) -> list[NamedFile]:
 def _files(plan: Plan) -> Iterator[tuple[str, PlannedFile | None]]:
     yield "model graph" if plan.model.weights else "model", plan.model.graph
     yield "model weights", plan.model.weights
+    yield "firmware", plan.model.firmware
     yield "names of the model's classes", plan.output.names
     several = len(plan.dataset.sources) > 1
     for source in plan.dataset.sources:
@@ -112,8 +114,19 @@ def machine(record: Record) -> list[tuple[str, str]]:
         ("GPU", "; ".join(of.gpus)),
         ("system", of.system),
         ("container", of.container),
+        ("server that answered", server_words(record)),
     ]
     return [(name, text) for name, text in rows if text]
+
+
+def server_words(record: Record) -> str | None:
+    """The server that answered, in its own words, without its address: reports are published."""
+    server = record.server
+    if server is None:
+        return None
+    model = f"model {server.model}" + (f" {'/'.join(server.model_versions)}" if server.model_versions else "")
+    product = " ".join(word for word in (server.name, server.version) if word) or "of unknown make"
+    return ", ".join([product, model] + ([f"run by {server.platform}"] if server.platform else []))
 
 
 def _yes_or_no(flag: bool | None) -> str | None:

@@ -35,3 +35,17 @@ def color(image, *, color_layout: Choice("Order of the channels afterwards.", "R
 def transpose(image):
     """Swap height and width."""
     return image.with_pixels(image.pixels.transpose(1, 0, 2), fresh=image.fresh)
+
+
+@step(main="data_layout", settle=_settle_layout)
+def reinterpret(image, *, data_layout: Choice("Order that the axes are taken for.", "HWC", "CHW", "NHWC", "NCHW")):
+    """Take the memory as it is for another order of axes, without moving a value: what a mistaken layout does."""
+    import numpy as np
+
+    if data_layout == image.layout:
+        return image
+    height, width = image.size
+    channels = image.pixels.shape[2]
+    shape = (channels, height, width) if data_layout == "CHW" else (height, width, channels)
+    taken = np.ascontiguousarray(image.array).reshape(shape)
+    return image.with_array(taken, fresh=False, layout=data_layout)

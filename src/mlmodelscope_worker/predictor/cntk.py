@@ -5,7 +5,8 @@ libmpi_cxx.so.1: links of these names to a newer OpenMPI, found through LD_LIBRA
 """
 
 from ..clock import nanoseconds
-from ..parameters import Choice, Integer
+from ..parameters import Integer
+from .device import Device, choose
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
 _REPEATS = 3
@@ -19,7 +20,7 @@ def cntk(
     threads: Integer(
         "Threads inside one operator; CNTK takes no more than there are cores.", at_least=1, at_most=4096
     ) = 1,
-    device: Choice("Where the functions run; there is no silent fall-back.", "cpu", "gpu") = "cpu",
+    device: Device() = "cpu",
 ):
     """CNTK models."""
     try:
@@ -36,12 +37,9 @@ def cntk(
         C.cntk_py.set_max_num_cputhreads(threads)
     elif _THREADS[0] != threads:  # CNTK 2.7 divides by zero, and dies of it, when they change after a first evaluation
         raise ModelError("CNTK sets its threads once in a process: here to %d, not to %d" % (_THREADS[0], threads))
-    where = C.device.cpu()
-    if device == "gpu":
-        found = [each for each in C.device.all_devices() if each.type() == C.device.DeviceKind.GPU]
-        if not found:
-            raise ModelError("CNTK %s sees no GPU" % C.__version__)
-        where = found[0]
+    gpus = [each for each in C.device.all_devices() if each.type() == C.device.DeviceKind.GPU]
+    family, number = choose("CNTK %s" % C.__version__, device, {"cpu": 1, "cuda": len(gpus)})
+    where = gpus[number] if family == "cuda" else C.device.cpu()
     try:
         with open(files["graph"], "rb"):
             pass

@@ -2,7 +2,7 @@
 
 Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10, "seed": 0}, and, to
 try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
-or {"nan_above": x} (one of its scores is not a number).
+or {"nan_above": x} (one of its scores is not a number). {"copies": true} has it run as if on a device, in three parts.
 """
 
 import json
@@ -11,7 +11,7 @@ import signal
 import zlib
 
 from ..parameters import Integer
-from .predictor import ModelError, Predictor, Tensor, predictor
+from .predictor import COPY_IN, COPY_OUT, RUN, ModelError, Predictor, Tensor, predictor
 
 
 @predictor(packages=())
@@ -39,6 +39,7 @@ class Fake(Predictor):
         self._die_above = model.get("die_above")
         self._nan_above = model.get("nan_above")
         self._seed = model.get("seed", 0)
+        self._copies = model.get("copies", False)
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
 
@@ -59,3 +60,12 @@ class Fake(Predictor):
             if self._nan_above is not None and level > self._nan_above:
                 scores[row, -1] = np.nan
         return [scores]
+
+    def parts(self):
+        if not self._copies:
+            return Predictor.parts(self)
+        return [(COPY_IN, _copy), (RUN, self.run), (COPY_OUT, _copy)]
+
+
+def _copy(tensors):
+    return [tensor.copy() for tensor in tensors]

@@ -1,18 +1,23 @@
 """JAX: functions with their weights, as `jax.export` writes them.
 
-XLA compiles for each shape when it first comes, inside the call; from then on a call is the compiled program alone.
+XLA compiles for each shape when it first comes, inside the call, and then moves the weights, which are constants of
+the program, to the device; from then on a call is the compiled program alone.
 JAX has no setting for threads: XLA's pool is made once for a process, as large as the variable NPROC says.
 """
 
 import glob
+import gzip
+import json
 import os
 import re
 import tempfile
 
-from ..parameters import Choice, Integer
-from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from ..parameters import Integer
+from .device import Device, choose, split
+from .predictor import COPY_IN, COPY_OUT, RUN, Layer, ModelError, NotSupported, Predictor, Tensor, predictor
 
 _NUMBERS = re.compile(r"(float|u?int)(8|16|32|64)$|bfloat16$|bool$")
+_ALIGNED = 64
 _threads_taken = []
 
 
@@ -21,7 +26,7 @@ def jax(
     files,
     *,
     threads: Integer("Threads of XLA's pool; it takes one number for a whole process.", at_least=1, at_most=4096) = 1,
-    device: Choice("Where the model runs; there is no silent fall-back.", "cpu", "cuda") = "cpu",
+    device: Device() = "cpu",
 ):
     """Functions that `jax.export` has serialized, on JAX since 0.4.30."""
     import jax
@@ -44,8 +49,9 @@ def jax(
         raise ModelError("%s needs the package flatbuffers to read exported functions: %s" % (version, error))
     except Exception as error:  # flatbuffers are read unchecked: anything may be raised
         raise ModelError("%s cannot load the model: %s" % (version, _reason(error)))
-    if device not in exported.platforms:
-        raise ModelError("the model was exported for %s, not for %s" % (", ".join(exported.platforms), device))
+    family = split(device)[0]
+    if family not in exported.platforms:
+        raise ModelError("the model was exported for %s, not for %s" % (", ".join(exported.platforms), family))
     return Jax(jax, exported, place)
 
 
@@ -59,16 +65,24 @@ def _start(jax, version, threads, device):
     before = os.environ.get("NPROC")
     os.environ["NPROC"] = str(threads)
     try:
-        jax.devices("cpu")
+        cpus, no_cpu = _devices(jax, "cpu")
+        gpus, no_gpu = _devices(jax, "cuda")
         _threads_taken[:] = [threads]
-        return jax.devices(device)[0]
-    except RuntimeError as error:
-        raise ModelError("%s has no device of the kind `%s`: %s" % (version, device, _reason(error)))
     finally:
         if before is None:
             del os.environ["NPROC"]
         else:
             os.environ["NPROC"] = before
+    family, number = choose(version, device, {"cpu": len(cpus), "cuda": len(gpus)}, no_gpu or no_cpu)
+    return (gpus if family == "cuda" else cpus)[number]
+
+
+def _devices(jax, family):
+    """(devices of a family, why there are none)."""
+    try:
+        return jax.devices(family), ""
+    except RuntimeError as error:  # no such device, or no such plugin
+        return [], _reason(error)
 
 
 def _reason(error):
@@ -83,6 +97,7 @@ class Jax(Predictor):
         import numpy as np
 
         self._jax, self._exported, self._device, self._array = jax, exported, device, np.asarray
+        self._default_device = jax.default_device
         self.inputs = _describe(jax, exported.in_tree, exported.in_avals, "input")
         self.outputs = _describe(jax, exported.out_tree, exported.out_avals, "output")
         for tensor in self.inputs:
@@ -99,8 +114,27 @@ class Jax(Predictor):
         return self._jax.tree_util.tree_leaves(self._exported.call(*arguments, **keywords))
 
     def run(self, tensors):
-        arguments = self._jax.device_put(tensors, self._device)
-        return [self._array(answer) for answer in self._compiled(*arguments)]
+        with self._default_device(self._device):
+            return [self._array(answer) for answer in self._compiled(*[self._place(tensor) for tensor in tensors])]
+
+    def _place(self, tensor):
+        """What is aligned as XLA likes it goes in as it is, far quicker than through `device_put`; otherwise the
+        compiled function would make a copy, and keep it."""
+        return self._jax.device_put(tensor, self._device) if tensor.ctypes.data % _ALIGNED else tensor
+
+    def parts(self):
+        if self._device.platform == "cpu":
+            return Predictor.parts(self)
+        return [(COPY_IN, self._copy_in), (RUN, self._compute), (COPY_OUT, self._copy_out)]
+
+    def _copy_in(self, tensors):
+        return self._jax.block_until_ready(self._jax.device_put(tensors, self._device))
+
+    def _compute(self, arguments):
+        return self._jax.block_until_ready(self._compiled(*arguments))
+
+    def _copy_out(self, answers):
+        return [self._array(answer) for answer in answers]
 
     def close(self):
         if self._compiled is not None:
@@ -109,8 +143,6 @@ class Jax(Predictor):
 
     def profile(self, tensors):
         """As XLA runs it: what it fused is one layer, named by XLA."""
-        if not hasattr(self._jax.profiler, "ProfileData"):
-            raise NotSupported("JAX %s cannot read its own profiles" % self._jax.__version__)
         self.run(tensors)
         with tempfile.TemporaryDirectory() as folder:
             self._jax.profiler.start_trace(folder)
@@ -118,17 +150,11 @@ class Jax(Predictor):
                 self.run(tensors)
             finally:
                 self._jax.profiler.stop_trace()
-            paths = glob.glob(os.path.join(folder, "**", "*.xplane.pb"), recursive=True)
-            if not paths:
-                raise NotSupported("JAX %s wrote no profile" % self._jax.__version__)
-            data = self._jax.profiler.ProfileData.from_file(paths[0])
-            events = [event for plane in data.planes for line in plane.lines for event in line.events]
-            layers = []
-            for event in events:
-                operator = dict(event.stats).get("hlo_op")
-                if operator:
-                    kind = re.sub(r"[._]\d+$", "", operator)
-                    layers.append(Layer(operator, kind, event.duration_ns, (), int(event.start_ns)))
+            layers = [
+                Layer(operator, re.sub(r"[._]\d+$", "", operator), duration_ns, (), int(start_ns))
+                for operator, duration_ns, start_ns in _events(self._jax, folder)
+                if operator
+            ]
         return sorted(layers, key=lambda layer: layer.start_ns)
 
     def intermediates(self, tensors):
@@ -139,12 +165,11 @@ class Jax(Predictor):
             raise NotSupported("JAX %s cannot be looked into: %s" % (self._jax.__version__, _reason(error)))
 
     def _answer_all(self, tensors):
-        from jax._src import compiler
         from jax._src.interpreters import mlir
         from jaxlib.mlir import ir
-        from jaxlib.xla_client import CompileOptions
 
-        lowered = self._jax.jit(self._flat).lower(*tensors)
+        with self._jax.default_device(self._device):  # JAX would lower it for a GPU wherever there is one
+            lowered = self._jax.jit(self._flat).lower(*tensors)
         module = lowered.compiler_ir("stablehlo")
         with module.context:
             module = mlir.refine_polymorphic_shapes(module)  # which also puts all functions into one
@@ -162,18 +187,36 @@ class Jax(Predictor):
             if "res_attrs" in main.attributes:
                 del main.attributes["res_attrs"]
             module.operation.verify()
-            program = compiler.backend_compile_and_load(
-                self._device.client, module, _device_list(self._device), CompileOptions(), []
-            )
+            program = _compile(self._device, module)
         arguments = [self._jax.device_put(tensor, self._device) for tensor in tensors]
         answers = program.execute_sharded(arguments).disassemble_into_single_device_arrays()
         return {name: self._array(value[0]) for name, value in zip(names, answers[len(kept) :])}
 
 
-def _device_list(device):
+def _compile(device, module):
+    from jax._src import compiler
+    from jaxlib.xla_client import CompileOptions
+
+    if not hasattr(compiler, "backend_compile_and_load"):  # before 0.7
+        return compiler.backend_compile(device.client, module, CompileOptions(), [])
     from jaxlib._jax import DeviceList
 
-    return DeviceList((device,))
+    return compiler.backend_compile_and_load(device.client, module, DeviceList((device,)), CompileOptions(), [])
+
+
+def _events(jax, folder):
+    """(operator, its time, its start) of a trace that lies in a folder, in nanoseconds."""
+    reads = hasattr(jax.profiler, "ProfileData")  # before 0.6 JAX wrote its profiles and could not read them
+    paths = glob.glob(os.path.join(folder, "**", "*.xplane.pb" if reads else "*.trace.json.gz"), recursive=True)
+    if not paths:
+        raise NotSupported("JAX %s wrote no profile" % jax.__version__)
+    if reads:
+        lines = [line for plane in jax.profiler.ProfileData.from_file(paths[0]).planes for line in plane.lines]
+        events = [event for line in lines for event in line.events]
+        return [(dict(event.stats).get("hlo_op"), event.duration_ns, event.start_ns) for event in events]
+    with gzip.open(paths[0], "rt", encoding="utf-8") as file:
+        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
+    return [(event.get("args", {}).get("hlo_op"), event["dur"] * 1e3, event["ts"] * 1e3) for event in events]
 
 
 def _results(operations):

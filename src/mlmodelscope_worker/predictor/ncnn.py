@@ -1,6 +1,7 @@
 """ncnn: a .param file (text) and its weights (.bin). ncnn has no batches: samples are asked one after the other."""
 
 import os
+import re
 
 from ..clock import nanoseconds
 from ..parameters import Flag, Integer
@@ -146,7 +147,9 @@ def _read_layers(path):
             raise ValueError("line %d describes no layer, or is cut off" % number)
         first, last = 4 + int(counts[0]), 4 + int(counts[0]) + int(counts[1])
         bottoms, tops = words[4:first], words[first:last]
-        settings = dict(word.split("=", 1) for word in words[last:] if "=" in word)
+        settings = dict(word.split("=", 1) for word in words[last:] if re.match(r"-?\d+=.", word))
+        if len(settings) < len(words[last:]):  # releases before 2026 crash on it
+            raise ValueError("line %d is cut off, or has a setting that is none" % number)
         if not blobs.issuperset(bottoms):
             raise ValueError("layer `%s` takes a blob that no layer before it makes" % words[1])
         blobs.update(tops)

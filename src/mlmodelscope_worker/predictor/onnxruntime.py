@@ -1,13 +1,16 @@
-"""ONNX Runtime. `session.run` takes numpy's memory as it is and answers with its own, so nothing is copied."""
+"""ONNX Runtime. On the CPU `session.run` takes numpy's memory as it is and answers with its own: nothing is copied."""
 
 import json
 import os
+import re
 import shutil
 import tempfile
 
 from ..parameters import Choice, Integer, Text
 from . import protobuf
-from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from .cuda import count_gpus
+from .device import Device, choose
+from .predictor import COPY_IN, COPY_OUT, RUN, Layer, ModelError, NotSupported, Predictor, Tensor, predictor
 
 _TYPES = {
     "tensor(float)": "float32",
@@ -23,12 +26,36 @@ _TYPES = {
     "tensor(int64)": "int64",
     "tensor(bool)": "bool",
 }
+_PROVIDERS = {
+    "cpu": "CPUExecutionProvider",
+    "cuda": "CUDAExecutionProvider",
+    "tensorrt": "TensorrtExecutionProvider",
+}
+_ON_CUDA = ("CUDAExecutionProvider", "TensorrtExecutionProvider")
 _OPTIMISATION = {
     "disabled": "ORT_DISABLE_ALL",
     "basic": "ORT_ENABLE_BASIC",
     "extended": "ORT_ENABLE_EXTENDED",
     "all": "ORT_ENABLE_ALL",
 }
+# Since which release it reads which IR version and operator set at the most, as tried with each from 1.4 to 1.31.
+_READS = (
+    ((1, 4), (7, 12)),
+    ((1, 6), (7, 13)),
+    ((1, 8), (7, 14)),
+    ((1, 9), (8, 15)),
+    ((1, 11), (8, 16)),
+    ((1, 12), (8, 17)),
+    ((1, 14), (8, 18)),
+    ((1, 15), (9, 19)),
+    ((1, 17), (9, 20)),
+    ((1, 18), (10, 21)),
+    ((1, 21), (10, 22)),
+    ((1, 23), (11, 23)),
+    ((1, 24), (13, 25)),
+    ((1, 25), (13, 26)),
+)
+NEWEST_STACK = "onnxruntime-1.31"
 
 
 @predictor(packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"))
@@ -37,19 +64,18 @@ def onnxruntime(
     *,
     threads: Integer("Threads inside one operator.", at_least=1, at_most=4096) = 1,
     inter_op_threads: Integer("Operators that may run side by side.", at_least=1, at_most=4096) = 1,
-    execution_provider: Text(
-        "Which execution provider runs the graph; there is no silent fall-back."
-    ) = "CPUExecutionProvider",
+    device: Device(
+        "Where the model runs; `tensorrt` is a GPU, used through TensorRT. There is no silent fall-back.",
+        families=tuple(_PROVIDERS),
+    ) = "cpu",
+    execution_provider: Text("Which execution provider runs the graph; the device's own when left out.") = None,
     graph_optimization: Choice("How far the graph is rewritten before it runs.", *sorted(_OPTIMISATION)) = "all",
 ):
     """ONNX models on ONNX Runtime."""
     import onnxruntime as ort
 
-    if execution_provider not in ort.get_available_providers():
-        raise ModelError(
-            "onnxruntime %s has no %s; it has %s"
-            % (ort.__version__, execution_provider, ", ".join(ort.get_available_providers()))
-        )
+    provider, number = _choose_provider(ort, device, execution_provider)
+    providers = _with_options(provider, number)
 
     def start(model=files["graph"], profile_prefix=None, optimisation=graph_optimization):
         options = ort.SessionOptions()
@@ -63,21 +89,55 @@ def onnxruntime(
         if profile_prefix is not None:
             options.enable_profiling = True
             options.profile_file_prefix = profile_prefix
-        return ort.InferenceSession(model, options, providers=[execution_provider])
+        return ort.InferenceSession(model, options, providers=providers)
 
     try:
         session = start()
     except Exception as error:  # its exception classes differ by release and share no base but Exception
-        raise ModelError("onnxruntime %s cannot load the model: %s" % (ort.__version__, error))
-    if session.get_providers()[0] != execution_provider:
-        raise ModelError("onnxruntime fell back from %s to %s" % (execution_provider, session.get_providers()[0]))
-    return OnnxRuntime(session, start, files["graph"])
+        raise ModelError(
+            _too_new(files["graph"], ort.__version__, error)
+            or "onnxruntime %s cannot load the model: %s" % (ort.__version__, error)
+        )
+    if session.get_providers()[0] != provider:
+        raise ModelError(
+            "onnxruntime %s fell back from %s to %s; most often a library that it needs cannot be loaded"
+            % (ort.__version__, provider, session.get_providers()[0])
+        )
+    memory = ("cuda", number) if provider in _ON_CUDA else None
+    return OnnxRuntime(ort, session, start, files["graph"], memory)
+
+
+def _choose_provider(ort, device, named):
+    """(provider, number of the device); what is not in this build, or not in this machine, is refused."""
+    version, known = "onnxruntime %s" % ort.__version__, ort.get_available_providers()
+    if named and named not in known:
+        raise ModelError("%s has no %s; it has %s" % (version, named, ", ".join(known)))
+    gpus = count_gpus()
+    counts = {each: gpus if each != "cpu" else 1 for each in _PROVIDERS if _PROVIDERS[each] in known}
+    family, number = choose(version, device, counts, "execution providers of this build: %s" % ", ".join(known))
+    if named and family != "cpu" and _PROVIDERS[family] != named:
+        raise ModelError("the device `%s` means %s, the options also say %s" % (device, _PROVIDERS[family], named))
+    provider = named or _PROVIDERS[family]
+    if provider in _ON_CUDA and hasattr(ort, "preload_dlls"):
+        ort.preload_dlls()  # CUDA's libraries, where pip installed them
+    return provider, number
+
+
+def _with_options(provider, number):
+    """What a session takes; operators that TensorRT has not are CUDA's, and those that CUDA has not the CPU's."""
+    if provider not in _ON_CUDA:
+        return [provider]
+    used = [provider] if provider == "CUDAExecutionProvider" else [provider, "CUDAExecutionProvider"]
+    return [(each, {"device_id": str(number)}) for each in used]
 
 
 class OnnxRuntime(Predictor):
     concurrent = True
 
-    def __init__(self, session, start, path):
+    def __init__(self, ort, session, start, path, memory=None):
+        """`memory` is (kind, number) of the device's own memory, where it has any."""
+        self._ort = ort
+        self._memory = memory
         self._session = session
         self._start = start
         self._path = path
@@ -93,6 +153,30 @@ class OnnxRuntime(Predictor):
 
     def run(self, tensors):
         return self._session.run(self._output_names, dict(zip(self._input_names, tensors)))
+
+    def parts(self):
+        if self._memory is None:
+            return Predictor.parts(self)
+        return [(COPY_IN, self._copy_in), (RUN, self._compute), (COPY_OUT, self._copy_out)]
+
+    def _copy_in(self, tensors):
+        binding = self._session.io_binding()
+        for name, tensor in zip(self._input_names, tensors):
+            binding.bind_ortvalue_input(name, self._ort.OrtValue.ortvalue_from_numpy(tensor, *self._memory))
+        for name in self._output_names:
+            binding.bind_output(name, *self._memory)
+        if hasattr(binding, "synchronize_inputs"):  # 1.8 has no such thing
+            binding.synchronize_inputs()
+        return binding
+
+    def _compute(self, binding):
+        self._session.run_with_iobinding(binding)
+        if hasattr(binding, "synchronize_outputs"):
+            binding.synchronize_outputs()
+        return binding
+
+    def _copy_out(self, binding):
+        return [value.numpy() for value in binding.get_outputs()]
 
     def profile(self, tensors):
         """The graph as it is optimised for `run`: `graph_optimization: disabled` keeps the model's own names."""
@@ -129,6 +213,37 @@ class OnnxRuntime(Predictor):
 
     def close(self):
         self._session = self._talkative = None
+
+
+def _too_new(path, version, error):
+    """In words of ours, where the file is of a newer ONNX than this release reads; None where it fails otherwise."""
+    if not re.search("IR version|opset|file format version|No Op registered", str(error), re.IGNORECASE):
+        return None
+    release = tuple(int(part) for part in version.split(".")[:2])
+    known = [limits for since, limits in _READS if since <= release]
+    try:
+        ir, opset = _versions(path)
+    except (OSError, protobuf.Damaged):
+        return None
+    if not known or (ir <= known[-1][0] and opset <= known[-1][1]):
+        return None
+    able = [since for since, limits in _READS if ir <= limits[0] and opset <= limits[1]]
+    if able:
+        advice = "onnxruntime %d.%d and newer read it, such as the stack %s" % (able[0] + (NEWEST_STACK,))
+    else:
+        advice = "no release up to that of the stack %s reads it" % NEWEST_STACK
+    return (
+        "the ONNX file is too new for onnxruntime %s: it has IR version %d and operator set %d, and this release reads "
+        "up to IR version %d and operator set %d. %s; or export it for operator set %d and older"
+        % ((version, ir, opset) + known[-1] + (advice, known[-1][1]))
+    )
+
+
+def _versions(path):
+    """(IR version, operator set): ModelProto.ir_version is 1, opset_import 8 with domain 1 and version 2."""
+    model = protobuf.view(path)
+    imports = [each for each in protobuf.each(model, 8) if protobuf.text(each, 1) in ("", "ai.onnx")]
+    return protobuf.integer(model, 1), max([protobuf.integer(each, 2) for each in imports] or [0])
 
 
 def _passed_on(model):

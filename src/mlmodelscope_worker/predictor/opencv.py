@@ -49,7 +49,7 @@ def opencv(
     def start(engine=engine):
         net = _open(cv2, format_name, files, engine, version)
         net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
-        if not winograd:
+        if not winograd and hasattr(net, "enableWinograd"):  # OpenCV 3.4 has no such method
             net.enableWinograd(False)
         return net
 
@@ -112,8 +112,9 @@ class OpenCv(Predictor):
                 net.enableFusion(False)
             except (ModelError, self._cv2.error) as error:
                 raise NotSupported(
-                    "only OpenCV's classic engine gives right intermediate outputs, and it does not take this model: %s"
-                    % error
+                    "OpenCV %s has a known defect: `forward(name)` of its new engine answers with another layer's "
+                    "tensor and no error. Its classic engine answers right, and does not take this model: %s"
+                    % (self._cv2.__version__, str(error).strip().replace("\n", " "))
                 )
             self._talkative = net
         names = list(self._talkative.getLayerNames())
@@ -188,12 +189,12 @@ def _open(cv2, format_name, files, engine, version):
 
 def _known_defect(cv2, format_name, data):
     """What this release is known to compute wrongly, without a word, in a model like this."""
-    if format_name == "tflite" and int(cv2.__version__.split(".")[0]) < 5:
+    if format_name == "tflite" and cv2.__version__.startswith("4."):  # OpenCV 3 does not read it at all
         for code, inputs, _ in TfliteFile(data).operators:
             if code == FULLY_CONNECTED and len(inputs) > 2 and inputs[2] >= 0:
                 return (
-                    "computes this model wrongly: it drops the bias of FULLY_CONNECTED in TensorFlow Lite models, "
-                    "of which this model has one; OpenCV 5 does not"
+                    "computes this model wrongly, a known defect: it drops the bias of FULLY_CONNECTED in TensorFlow "
+                    "Lite models, of which this model has one; OpenCV 5 does not"
                 )
     return None
 

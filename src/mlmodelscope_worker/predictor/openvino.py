@@ -37,6 +37,8 @@ def openvino(
     """OpenVINO IR, ONNX, TensorFlow and TensorFlow Lite models on OpenVINO."""
     import openvino as ov
 
+    if not hasattr(ov, "Core"):  # told apart here: its other functions have other names and arguments, too
+        raise ModelError("this OpenVINO is older than 2023.1, the first release with today's Python interface")
     core = ov.Core()
     version = "openvino %s" % ov.__version__.split("-")[0]
     if device.split(".")[0] not in core.available_devices:

@@ -1,8 +1,11 @@
 """What every framework looks like from outside: one life (open, run, close), one set of errors."""
 
+from ..clock import nanoseconds
 from ..parameters import Declaration
 
 PREDICTORS = {}
+
+COPY_IN, RUN, COPY_OUT = "copy to device", "run", "copy from device"
 
 
 class ModelError(ValueError):
@@ -11,6 +14,10 @@ class ModelError(ValueError):
 
 class NotSupported(ModelError):
     """The framework, or this release of it, cannot do this."""
+
+
+class Lost(ModelError):
+    """Nothing can be answered any more, whatever is asked; another worker may be more lucky."""
 
 
 class Layer(object):
@@ -33,15 +40,17 @@ class Layer(object):
         }
 
 
-def predictor(packages):
+def predictor(packages, where=()):
     """Register a function `framework(files, *, option: Kind(...) = default, ...)` that opens a Predictor.
 
-    `packages` are the distributions that bring the framework, the first that is installed counts.
+    `packages` are the distributions that bring the framework, the first that is installed counts. `where` names the
+    options that say where and how long, such as an address: no answer depends on them.
     """
 
     def register(function):
         declaration = Declaration(function)
         declaration.packages = packages
+        declaration.where = where
         PREDICTORS[function.__name__] = declaration
         return function
 
@@ -73,6 +82,9 @@ class Predictor(object):
     concurrent = False
     inputs = ()
     outputs = ()
+    server = None
+    """What a server that answers in our place says of itself."""
+    _taken = None
 
     def __enter__(self):
         return self
@@ -87,6 +99,23 @@ class Predictor(object):
         """The framework's own call and nothing else, which is what is timed: arrays in, arrays out."""
         raise NotImplementedError
 
+    def parts(self):
+        """What `run` is made of, [(name, function)]: each takes what the one before gave, and is done when it returns.
+
+        On a device of its own a model has three, `COPY_IN`, `RUN` and `COPY_OUT`. Waiting between them takes longer
+        than `run` does, which waits once: they are for looking, not for the latency.
+        """
+        return [(RUN, self.run)]
+
+    def run_in_parts(self, tensors):
+        """(what `run` answers, [(name, start_ns, end_ns)] of its parts)."""
+        value, spans = tensors, []
+        for name, part in self.parts():
+            start = nanoseconds()
+            value = part(value)
+            spans.append((name, start, nanoseconds()))
+        return value, spans
+
     def profile(self, tensors):
         """Layers in the order of their execution, each a `Layer`; where the framework must be opened anew to tell,
         that happens here, so that nothing of it is there when `run` is timed."""
@@ -98,6 +127,9 @@ class Predictor(object):
 
     def check(self, tensors):
         """Refuse tensors that the model does not take, before the framework sees them."""
+        kinds = [(tensor.dtype, tensor.shape) for tensor in tensors]
+        if kinds == self._taken:  # most calls are like the one before, and naming a type takes longer than some models
+            return
         if len(tensors) != len(self.inputs):
             raise ModelError("the model takes %d inputs, not %d" % (len(self.inputs), len(tensors)))
         for tensor, expected in zip(tensors, self.inputs):
@@ -115,6 +147,7 @@ class Predictor(object):
                         _layout_hint(tensor.shape, expected.shape),
                     )
                 )
+        self._taken = kinds
 
 
 def fits(shape, expected):

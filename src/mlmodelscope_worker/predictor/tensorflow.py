@@ -12,7 +12,8 @@ import re
 import tempfile
 import zipfile
 
-from ..parameters import Choice, Integer, Text
+from ..parameters import Integer, Text
+from .device import Device, choose
 from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -49,7 +50,7 @@ def tensorflow(
         "Threads inside one operator; TensorFlow takes one number for a whole process.", at_least=1, at_most=4096
     ) = 1,
     inter_op_threads: Integer("Operators that may run side by side.", at_least=1, at_most=4096) = 1,
-    device: Choice("Where the model runs; there is no silent fall-back.", "cpu", "cuda") = "cpu",
+    device: Device() = "cpu",
     outputs: Text("Names of output tensors, separated by commas; any tensor of the graph may be named.") = None,
     signature: Text("Which signature of a SavedModel is called; `serving_default`, or the only one.") = None,
     tag: Text("Which of a SavedModel's graphs is loaded.") = "serve",
@@ -103,14 +104,34 @@ def _configure(tf, version, threads, inter_op_threads, device):
     config = tf.compat.v1.ConfigProto(
         intra_op_parallelism_threads=threads, inter_op_parallelism_threads=inter_op_threads
     )
-    if device == "cuda":
-        if not tf.test.is_gpu_available():
-            raise ModelError("%s sees no CUDA device here" % version)
-        config.gpu_options.allow_growth = True
-    else:
+    if device == "cpu":
         config.device_count["GPU"] = 0
+    else:
+        _choose_gpu(tf, version, config, device)
     _threads_taken[:] = [threads]
     return config
+
+
+def _choose_gpu(tf, version, config, device):
+    """TensorFlow numbers the GPUs that it may see, so that the one that is meant is always its first."""
+    os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")  # it would take all of the GPU's memory otherwise
+    gpus = _find_gpus(tf)
+    why = "" if tf.test.is_built_with_cuda() else "it was built without CUDA"
+    number = choose(version, device, {"cpu": 1, "cuda": len(gpus)}, why)[1]
+    config.gpu_options.allow_growth = True
+    config.gpu_options.visible_device_list = str(number)
+    if number and hasattr(tf.config, "set_visible_devices"):  # what runs outside a session must agree
+        tf.config.set_visible_devices(gpus[number], "GPU")
+
+
+def _find_gpus(tf):
+    """Without starting them, where TensorFlow can (since 1.14)."""
+    experimental = getattr(getattr(tf, "config", None), "experimental", None)
+    if hasattr(experimental, "list_physical_devices"):
+        return experimental.list_physical_devices("GPU")
+    from tensorflow.python.client import device_lib
+
+    return [each for each in device_lib.list_local_devices() if each.device_type == "GPU"]
 
 
 def _reason(error):

@@ -64,7 +64,8 @@ class Tflite(Predictor):
         self.outputs = [_describe(details) for details in interpreter.get_output_details()]
         self._input_places = [details["index"] for details in interpreter.get_input_details()]
         self._output_places = [details["index"] for details in interpreter.get_output_details()]
-        self._shapes = [tuple(details["shape"]) for details in interpreter.get_input_details()]
+        # Plain integers: numpy's own take microseconds to compare, in every call.
+        self._shapes = [tuple(int(size) for size in details["shape"]) for details in interpreter.get_input_details()]
 
     def run(self, tensors):
         shapes = [tensor.shape for tensor in tensors]

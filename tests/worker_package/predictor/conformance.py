@@ -5,6 +5,7 @@ These files run inside the frameworks' own stacks, so they are written for Pytho
 """
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -33,6 +34,12 @@ class Conformance:
     output_name = "scores"
     exact = True
     """Whether a sample's answer has the same bits in a batch of any size; most frameworks choose another kernel."""
+    repeatable = True
+    """Whether a model that is opened again answers with the same bits; where kernels are raced, another one may win."""
+    tolerance = 1e-5
+    """How far answers may be apart that have not the same bits; GPUs may compute with fewer digits than float32 has."""
+    options = {}  # type: Dict[str, Any]
+    """What every model here is opened with, such as a device."""
 
     def save(self, folder: Path, seed: int = 0) -> Files:
         """Write a small model; another seed is another model."""
@@ -45,19 +52,24 @@ class Conformance:
     # Helpers
 
     def open(self, files: Files, **options: Any) -> Predictor:
-        resolved = PREDICTORS[self.name].resolve(options)
+        resolved = PREDICTORS[self.name].resolve(dict(self.options, **options))
         return open_predictor({"name": self.name, "files": files, "options": resolved})
+
+    def close_to(self, one: np.ndarray, other: np.ndarray) -> bool:
+        return np.allclose(one, other, rtol=self.tolerance, atol=self.tolerance / 10)
 
     def elsewhere(self, program: str, files: Files) -> Any:
         """What a program prints in a process of its own, where `predictor` opens the model."""
         opening = (
             "import json, resource, sys; import numpy as np\n"
             "from mlmodelscope_worker.predictor import PREDICTORS\n"
-            "declaration, files = PREDICTORS[sys.argv[1]], json.loads(sys.argv[2])\n"
-            "def predictor(): return declaration.function(files, **declaration.resolve(None))\n"
+            "declaration, files, options = PREDICTORS[sys.argv[1]], json.loads(sys.argv[2]), json.loads(sys.argv[3])\n"
+            "def predictor(): return declaration.function(files, **declaration.resolve(options))\n"
             "def peak_mib(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
         )
-        command = [sys.executable, "-c", opening + program, self.name, json.dumps(files)]
+        # Inside another system's root file system, its Python alone does not start: what starts it is told.
+        python = json.loads(os.environ.get("MLMODELSCOPE_TEST_PYTHON", json.dumps([sys.executable])))
+        command = python + ["-c", opening + program, self.name, json.dumps(files), json.dumps(self.options)]
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout)
 
     # A model says what it takes and gives.
@@ -80,7 +92,7 @@ class Conformance:
         assert together.shape == (samples, 10) and together.dtype == np.float32
         if self.exact:
             assert np.array_equal(together, alone)
-        assert np.allclose(together, alone, rtol=1e-5, atol=1e-6)
+        assert self.close_to(together, alone)
 
     def test_the_same_input_has_the_same_answer(self, tmp_path: Path) -> None:
         with self.open(self.save(tmp_path)) as predictor:
@@ -94,7 +106,9 @@ class Conformance:
             "print(json.dumps(predictor().run([x])[0].tobytes().hex()))"
         )
         with self.open(files) as predictor:
-            assert predictor.run([batch(3)])[0].tobytes().hex() == self.elsewhere(program, files)
+            here = predictor.run([batch(3)])[0].copy()
+        there = np.frombuffer(bytes.fromhex(self.elsewhere(program, files)), here.dtype).reshape(here.shape)
+        assert np.array_equal(here, there) if self.repeatable else self.close_to(here, there)
 
     def test_an_answer_stays_when_the_next_question_is_asked(self, tmp_path: Path) -> None:
         """Nothing is copied on the way out; all the more must memory not be used twice."""
@@ -119,6 +133,16 @@ class Conformance:
         )
         input_mib, grown_mib = self.elsewhere(program, self.save_wide(tmp_path))
         assert input_mib == 96 and grown_mib < input_mib / 2
+
+    def test_a_call_in_parts_has_the_same_answer(self, tmp_path: Path) -> None:
+        """Off the CPU these parts are copies and the run; what `run` answers is what they come to."""
+        with self.open(self.save(tmp_path)) as predictor:
+            answer, (outputs, spans) = predictor.run([batch(3)])[0], predictor.run_in_parts([batch(3)])
+            assert np.array_equal(outputs[0], answer) and len(outputs) == len(predictor.outputs)
+        times = [time for _, start, end in spans for time in (start, end)]
+        assert times == sorted(times)
+        on_a_device = [name for name, _, _ in spans] == ["copy to device", "run", "copy from device"]
+        assert on_a_device or [name for name, _, _ in spans] == ["run"]
 
     def test_concurrent_calls_give_the_same_answers(self, tmp_path: Path) -> None:
         with self.open(self.save(tmp_path)) as predictor:
@@ -212,7 +236,8 @@ class Conformance:
                 pytest.skip(str(error))
         assert len(inside) > 1
         alike = [each for each in inside.values() if each.size == answer.size]
-        assert any(np.allclose(each.reshape(answer.shape), answer, rtol=1e-4, atol=1e-5) for each in alike)
+        near = 10 * self.tolerance
+        assert any(np.allclose(each.reshape(answer.shape), answer, rtol=near, atol=near / 10) for each in alike)
 
     # One life.
 
@@ -221,7 +246,8 @@ class Conformance:
         for seed in (1, 2, 1):
             with self.open(self.save(tmp_path, seed)) as predictor:
                 answers.append(predictor.run([batch(2)])[0].copy())
-        assert np.array_equal(answers[0], answers[2]) and not np.array_equal(answers[0], answers[1])
+        same = np.array_equal(answers[0], answers[2]) if self.repeatable else self.close_to(answers[0], answers[2])
+        assert same and not self.close_to(answers[0], answers[1])
 
     def test_closing_twice_is_closing(self, tmp_path: Path) -> None:
         predictor = self.open(self.save(tmp_path))

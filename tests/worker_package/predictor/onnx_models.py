@@ -1,5 +1,7 @@
 """ONNX models small enough to make on the spot."""
 
+from __future__ import annotations  # Python 3.7, in old stacks, reads types as the text that they are
+
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,11 +20,13 @@ def save(
     outputs: Sequence[onnx.ValueInfoProto],
     weights: dict[str, np.ndarray] | None = None,
     name: str = "model.onnx",
+    opset: int = 13,
+    ir_version: int = 7,
 ) -> dict[str, str]:
     constants = [numpy_helper.from_array(value, key) for key, value in (weights or {}).items()]
     graph = helper.make_graph(list(nodes), "graph", list(inputs), list(outputs), constants)
-    # Old enough for ONNX Runtime 1.10.
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=7)
+    # By default old enough for ONNX Runtime 1.8.
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=ir_version)
     (folder / name).write_bytes(model.SerializeToString())
     return {"graph": str(folder / name)}
 
@@ -48,7 +52,7 @@ def classifier(
         "last": random.normal(size=(6, 10)).astype(dtype),
     }
     nodes = [
-        helper.make_node("Conv", ["input", "filter", "bias"], ["maps"], pads=[1, 1, 1, 1]),
+        helper.make_node("Conv", ["input", "filter", "bias"], ["maps"], pads=[1, 1, 1, 1], kernel_shape=[3, 3]),
         helper.make_node("Relu", ["maps"], ["active"]),
         helper.make_node("GlobalAveragePool", ["active"], ["pooled"]),
         helper.make_node("Flatten", ["pooled"], ["flat"]),

@@ -1,13 +1,12 @@
 """Caffe, for real: Debian bullseye's python3-caffe. The models are written without it, as text and bare protobuf."""
 
-import struct
 from pathlib import Path
-from typing import Dict, List
 
 import numpy as np
 import pytest
 
 from worker_package.predictor.conformance import Conformance, Files, batch
+from worker_package.predictor.nets.caffe import caffemodel, save
 
 pytest.importorskip("caffe")
 
@@ -29,40 +28,13 @@ layer { name: "scores" type: "Pooling" bottom: "input" top: "scores" pooling_par
 """
 
 
-def varint(value: int) -> bytes:
-    out = b""
-    while value > 127:
-        out, value = out + bytes([value & 127 | 128]), value >> 7
-    return out + bytes([value])
-
-
-def field(number: int, content: bytes) -> bytes:
-    return varint(number << 3 | 2) + varint(len(content)) + content
-
-
-def caffemodel(layers: Dict[str, List[np.ndarray]]) -> bytes:
-    """NetParameter.layer (100) with LayerParameter.name (1), type (2) and blobs (7): BlobProto.shape (7), data (5)."""
-    content = field(1, b"tiny")
-    for name, values in layers.items():
-        blobs = b""
-        for value in values:
-            sizes = field(1, b"".join(varint(size) for size in value.shape))
-            numbers = struct.pack("<%df" % value.size, *value.ravel())
-            blobs += field(7, field(7, sizes) + field(5, numbers))
-        content += field(100, field(1, name.encode()) + blobs)
-    return content
-
-
 def store(folder: Path, network: str = NETWORK, seed: int = 0) -> Files:
     random = np.random.default_rng(seed)
     layers = {
         "maps": [random.normal(size=(6, 3, 3, 3)), random.normal(size=6)],
         "scores": [random.normal(size=(10, 6)), random.normal(size=10)],
     }
-    files = {"graph": str(folder / "deploy.prototxt"), "weights": str(folder / "model.caffemodel")}
-    Path(files["graph"]).write_text(network)
-    Path(files["weights"]).write_bytes(caffemodel(layers if "maps" in network else {}))
-    return files
+    return save(folder, network, layers if "maps" in network else {})
 
 
 def load(files: Files, **options: object) -> Predictor:

@@ -1,7 +1,6 @@
 """Caffe2, for real: it came with PyTorch until 1.12, for instance with 1.7.1 on Python 3.8."""
 
 from pathlib import Path
-from typing import Any, Dict, List
 
 import numpy as np
 import pytest
@@ -15,22 +14,7 @@ from caffe2.python.core import CreateOperator  # noqa: E402
 
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
-
-
-def store(folder: Path, operators: List[Any], weights: Dict[str, np.ndarray], placeholder: tuple) -> Files:
-    predict = caffe2_pb2.NetDef(name="tiny")
-    predict.op.extend(operators)
-    predict.external_input.extend(["input"] + list(weights))
-    predict.external_output.append("scores")
-    init = caffe2_pb2.NetDef(name="tiny_init")
-    for name, value in weights.items():
-        init.op.extend([CreateOperator("GivenTensorFill", [], [name], shape=value.shape, values=value.ravel())])
-    if placeholder:
-        init.op.extend([CreateOperator("ConstantFill", [], ["input"], shape=placeholder)])
-    files = {"graph": str(folder / "predict_net.pb"), "weights": str(folder / "init_net.pb")}
-    Path(files["graph"]).write_bytes(predict.SerializeToString())
-    Path(files["weights"]).write_bytes(init.SerializeToString())
-    return files
+from worker_package.predictor.nets.caffe2 import save  # noqa: E402
 
 
 def classifier(folder: Path, seed: int = 0, placeholder: tuple = (1, 3, 8, 8), active: str = "active") -> Files:
@@ -47,7 +31,7 @@ def classifier(folder: Path, seed: int = 0, placeholder: tuple = (1, 3, 8, 8), a
         CreateOperator("AveragePool", [active], ["pooled"], global_pooling=1),
         CreateOperator("FC", ["pooled", "last", "shift"], ["scores"]),
     ]
-    return store(folder, operators, weights, placeholder)
+    return save(folder, operators, weights, placeholder)
 
 
 def load(files: Files, **options: object) -> Predictor:
@@ -64,7 +48,7 @@ class TestCaffe2(Conformance):
 
     def save_wide(self, folder: Path) -> Files:
         pool = CreateOperator("MaxPool", ["input"], ["scores"], global_pooling=1)
-        return store(folder, [pool], {}, (1, 3, 512, 512))
+        return save(folder, [pool], {}, (1, 3, 512, 512))
 
     def test_a_large_input_is_not_copied(self, tmp_path: Path) -> None:
         """Caffe2 feeds by copying, and has no other way; twice would be too often."""

@@ -25,6 +25,13 @@ class TestFake(Conformance):
         return {"graph": str(folder / "model.json")}
 
 
+class TestFakeWithCopies(TestFake):
+    """As if on a device."""
+
+    def _write(self, folder: Path, model: dict) -> Files:
+        return super()._write(folder, dict(model, copies=True))
+
+
 def test_fake_answers_are_the_same_in_every_release() -> None:
     """Known values: records made with the fake predictor stay comparable for good."""
     sample = np.arange(4, dtype=np.float32).reshape(1, 1, 2, 2)

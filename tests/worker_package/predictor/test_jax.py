@@ -17,6 +17,8 @@ from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # n
 from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 
+OLD = tuple(map(int, jax.__version__.split(".")[:2])) < (0, 5)
+
 
 def classifier(seed: int = 0) -> Any:
     """Convolution, ReLU, mean over the picture, ten scores."""
@@ -56,6 +58,11 @@ class TestJax(Conformance):
     def save_wide(self, folder: Path) -> Files:
         return save(folder, lambda input: input.max((2, 3)), "n, 3, 512, 512")
 
+    def test_memory_comes_back(self, tmp_path: Path) -> None:
+        if OLD:
+            pytest.skip("JAX 0.4 may keep one input until the next comes: no leak, though it looks like one")
+        super().test_memory_comes_back(tmp_path)
+
     def test_a_large_input_is_not_copied(self, tmp_path: Path) -> None:
         """If it is aligned to 64 bytes: JAX copies other memory, and numpy's is aligned to 16."""
         program = (
@@ -65,6 +72,18 @@ class TestJax(Conformance):
             "subject.run([x]); print(json.dumps(peak_mib() - before))"
         )
         assert self.elsewhere(program, self.save_wide(tmp_path)) < 48
+
+
+on_gpu = pytest.mark.skipif(jax.default_backend() != "gpu", reason="not tried: no CUDA device here")
+
+
+@on_gpu
+class TestJaxOnGpu(TestJax):
+    """XLA races kernels when it compiles, and computes float32 with the ten bits of TF32 where that is faster."""
+
+    options = {"device": "cuda"}
+    repeatable = False
+    tolerance = 1e-2
 
 
 def load(files: Files, **options: object) -> Predictor:
@@ -94,6 +113,8 @@ def test_threads_are_taken_once_for_a_process(tmp_path: Path) -> None:
 @pytest.mark.skipif(not os.path.isdir("/proc/self/task"), reason="not tried: no /proc here")
 @pytest.mark.parametrize("threads", [1, 3])
 def test_the_pool_has_as_many_threads_as_asked_for(tmp_path: Path, threads: int) -> None:
+    if OLD:
+        pytest.skip("the threads of JAX 0.4 have no names to count them by")
     program = (
         "import os\n"
         "subject = declaration.function(files, **declaration.resolve({'threads': %d}))\n"
@@ -107,12 +128,24 @@ def test_the_pool_has_as_many_threads_as_asked_for(tmp_path: Path, threads: int)
 def test_a_missing_device_is_refused(tmp_path: Path) -> None:
     if jax.default_backend() == "gpu":
         pytest.skip("there is one here")
-    assert "has no device of the kind `cuda`" in refusal(save(tmp_path, classifier(), "n, 3, 8, 8"), device="cuda")
+    message = refusal(save(tmp_path, classifier(), "n, 3, 8, 8"), device="cuda")
+    assert "has no device `cuda` here; it has cpu (" in message
 
 
+@on_gpu
+def test_a_graphics_card_too_many_is_refused(tmp_path: Path) -> None:
+    message = refusal(save(tmp_path, classifier(), "n, 3, 8, 8"), device="cuda:99")
+    assert "has no device `cuda:99` here; it has cpu, cuda" in message
+
+
+def test_copies_and_run_come_to_the_answer(tmp_path: Path) -> None:
+    with load(save(tmp_path, classifier(), "n, 3, 8, 8")) as predictor:
+        answer = predictor._copy_out(predictor._compute(predictor._copy_in([batch(3)])))  # type: ignore[attr-defined]
+        assert np.array_equal(answer[0], predictor.run([batch(3)])[0])
+
+
+@on_gpu
 def test_a_graphics_card_gives_the_same_answers(tmp_path: Path) -> None:
-    if jax.default_backend() != "gpu":
-        pytest.skip("not tried: no CUDA device here")
     files = save(tmp_path, classifier(), "n, 3, 8, 8")
     with load(files) as cpu, load(files, device="cuda") as cuda:
         answer = cuda.run([batch(5)])[0]
@@ -168,7 +201,8 @@ def test_double_precision_stays_double(tmp_path: Path) -> None:
 
 
 def test_intermediate_outputs_are_what_the_operators_give(tmp_path: Path) -> None:
-    with load(save(tmp_path, classifier(), "n, 3, 8, 8")) as predictor:
+    """Exported for one platform: for several, JAX 0.4 hides operators in a choice between them."""
+    with load(save(tmp_path, classifier(), "n, 3, 8, 8", platforms=["cpu"])) as predictor:
         inside = predictor.intermediates([batch(2)])
         answer = predictor.run([batch(2)])[0]
     filters = np.random.default_rng(0).normal(size=(6, 3, 3, 3)).astype("float32")

@@ -9,8 +9,12 @@ from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import ultraface
 from worker_package.predictor.conformance import Conformance, Files, batch
+from worker_package.predictor.nets.ncnn import save
 
-pytest.importorskip("ncnn")
+framework = pytest.importorskip("ncnn")
+crashes_before_2026 = pytest.mark.skipif(
+    framework.__version__ < "1.0.2026", reason="this ncnn crashes on it, and its worker with it"
+)
 
 CLASSIFIER = """7767517
 5 5
@@ -36,13 +40,7 @@ def classifier(folder: Path, seed: int = 0) -> Files:
     kernel, bias, last, last_bias = weights(seed)
     plain = b"\0\0\0\0"  # float32 follows
     parts = [plain, kernel.tobytes(), bias.tobytes(), plain, last.tobytes(), last_bias.tobytes()]
-    return write(folder, CLASSIFIER, b"".join(parts))
-
-
-def write(folder: Path, text: str, content: bytes) -> Files:
-    (folder / "model.param").write_text(text)
-    (folder / "model.bin").write_bytes(content)
-    return {"graph": str(folder / "model.param"), "weights": str(folder / "model.bin")}
+    return save(folder, CLASSIFIER, b"".join(parts))
 
 
 class TestNcnn(Conformance):
@@ -52,7 +50,7 @@ class TestNcnn(Conformance):
         return classifier(folder, seed)
 
     def save_wide(self, folder: Path) -> Files:
-        return write(folder, WIDE, b"")
+        return save(folder, WIDE, b"")
 
     def test_inputs_and_outputs_have_names_types_and_shapes(self, tmp_path: Path) -> None:
         """The shape of an output is not known before it is there."""
@@ -97,6 +95,7 @@ def test_a_network_without_sizes_takes_any_shape(tmp_path: Path) -> None:
         assert predictor.run([np.ones((2, 3, 5, 21), np.float32)])[0].shape == (2, 10)
 
 
+@crashes_before_2026
 @pytest.mark.parametrize("kept", [0, 1, 3, 100, 648, 672, 700])
 def test_weights_that_are_cut_off_are_refused(tmp_path: Path, kept: int) -> None:
     files = classifier(tmp_path)
@@ -110,7 +109,7 @@ def test_weights_that_are_cut_off_are_refused(tmp_path: Path, kept: int) -> None
     "old, new, message",
     [
         ("5 5\n", "4 5\n", "says 4 layers and 5 blobs and has 5 and 5"),
-        ("Convolution ", "Convolvulus ", "does not take the .param file"),
+        pytest.param("Convolution ", "Convolvulus ", "does not take the .param file", marks=crashes_before_2026),
         ("1 1 maps active", "1 1 nothing active", "`active` takes a blob that no layer before it makes"),
         ("1 1 maps active", "9 9 maps active", "line 5 describes no layer"),
     ],

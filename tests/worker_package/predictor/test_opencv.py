@@ -5,21 +5,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
-from mlmodelscope_worker.predictor.protobuf import write
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
-from worker_package.predictor import ultraface
+from worker_package.predictor import nets, ultraface
 from worker_package.predictor.arithmetic import LAST_BIAS, picture, reference
 from worker_package.predictor.conformance import Conformance, Files, batch
+from worker_package.predictor.nets.caffe import save as caffe
+from worker_package.predictor.nets.network import conformance
 
 cv2 = pytest.importorskip("cv2")
 pytest.importorskip("onnx")
+
+from onnx import helper  # noqa: E402
 
 from worker_package.predictor import onnx_models as models  # noqa: E402
 
 FILES = Path(__file__).parent / "files"
 IS_OLD = int(cv2.__version__.split(".")[0]) < 5
 old_only = pytest.mark.skipif(not IS_OLD, reason="OpenCV 5 reads no Caffe models")
+READS_TFLITE = hasattr(cv2.dnn, "readNetFromTFLite")
 new_only = pytest.mark.skipif(IS_OLD, reason="this is about OpenCV 5")
 
 
@@ -61,25 +65,11 @@ layer { name: "scores" type: "Pooling" bottom: "input" top: "scores" pooling_par
 """
 
 
-def caffe(folder: Path, text: str, layers: dict) -> Files:
-    """A network in Caffe's two files; NetParameter.layer is 100, its name 1, type 2, blobs 7."""
-    content = write(1, "classifier")
-    for (name, kind), blobs in layers.items():
-        layer = write(1, name) + write(2, kind)
-        for blob in blobs:
-            shape = b"".join(write(1, size) for size in blob.shape)
-            layer += write(7, write(7, shape) + write(5, blob.astype("<f4").tobytes()))
-        content += write(100, layer)
-    (folder / "deploy.prototxt").write_text(text)
-    (folder / "weights.caffemodel").write_bytes(content)
-    return {"graph": str(folder / "deploy.prototxt"), "weights": str(folder / "weights.caffemodel")}
-
-
 @old_only
 class TestCaffe(OpenCvConformance):
     def save(self, folder: Path, seed: int = 0) -> Files:
         random = np.random.default_rng(seed)
-        shapes = {("maps", "Convolution"): [(6, 3, 3, 3), (6,)], ("scores", "InnerProduct"): [(10, 6), (10,)]}
+        shapes = {"maps": [(6, 3, 3, 3), (6,)], "scores": [(10, 6), (10,)]}
         return caffe(folder, PROTOTXT, {key: [random.normal(size=each) for each in shapes[key]] for key in shapes})
 
     def save_wide(self, folder: Path) -> Files:
@@ -121,17 +111,51 @@ def test_a_frozen_graph_takes_pictures_channels_first() -> None:
         assert np.allclose(predictor.run([channels_first()])[0], reference(picture()), atol=1e-4)
 
 
+@pytest.mark.skipif(READS_TFLITE, reason="this is about OpenCV before 4.8")
+def test_tensorflow_lite_models_are_refused_with_words() -> None:
+    with pytest.raises(ModelError, match=r"OpenCV \S+ does not read TensorFlow Lite models; OpenCV 4.8 and newer do"):
+        load({"graph": str(FILES / "fixed.tflite")})
+
+
+@pytest.mark.skipif(not READS_TFLITE, reason="this OpenCV does not read TensorFlow Lite models")
 def test_the_bias_that_opencv_4_drops_is_a_known_defect() -> None:
     files = {"graph": str(FILES / "fixed.tflite")}
     if IS_OLD:
         with pytest.raises(
-            ModelError, match=r"OpenCV 4\S+ computes this model wrongly: it drops the bias of FULLY_CON"
+            ModelError, match=r"OpenCV 4\S+ computes this model wrongly, a known defect: it drops the bias of FULLY"
         ):
             load(files)
     with load(files, allow_known_defects=True) as predictor:
         answer = predictor.run([channels_first()])[0]
     dropped = LAST_BIAS if IS_OLD else 0
     assert np.allclose(answer + dropped, reference(picture()), atol=1e-4)
+
+
+@new_only
+def test_the_wrong_layer_that_the_new_engine_answers_with_is_a_known_defect(tmp_path: Path) -> None:
+    """What we avoid, provoked: we ask for the first ReLU, and the answer has the shape of a layer near the end."""
+    network = conformance()
+    files = nets.write("onnx", network, tmp_path)
+    question = np.random.RandomState(0).uniform(-1, 1, (1, 3, 64, 64)).astype(np.float32)
+    truth = network.values(question)["relu1"]
+    net = cv2.dnn.readNetFromONNX(files["graph"], engine=cv2.dnn.ENGINE_NEW)
+    net.setInput(question)
+    assert truth.shape == (1, 8, 64, 64) and net.forward("relu1").shape == (1, 16)
+    for engine in ("auto", "classic", "new"):
+        with load(files, engine=engine) as predictor:
+            inside = predictor.intermediates([question])
+        assert np.allclose(inside["onnx_node!relu1"], truth, atol=1e-4)
+
+
+@new_only
+def test_a_model_for_the_new_engine_alone_cannot_be_looked_into(tmp_path: Path) -> None:
+    nodes = [helper.make_node("Neg", ["input"], ["less"]), helper.make_node("CastLike", ["less", "input"], ["scores"])]
+    shapes = [models.tensor(name, ("n", 3, 8, 8)) for name in ("input", "scores")]
+    files = models.save(tmp_path, nodes, shapes[:1], shapes[1:], opset=15)
+    with load(files) as predictor:
+        assert np.array_equal(predictor.run([batch(2)])[0], -batch(2))
+        with pytest.raises(NotSupported, match=r"OpenCV 5\S+ has a known defect: `forward\(name\)`"):
+            predictor.intermediates([batch(2)])
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8"])

@@ -29,6 +29,15 @@ def test_the_layout_is_guessed_in_both_directions() -> None:
     assert refusal(Fixed(None, 3, 224, 224), 2, 3, 299, 299).endswith("the tensor has [2, 3, 299, 299]")
 
 
+def test_what_was_good_once_lets_nothing_else_through() -> None:
+    predictor = Fixed(None, 3)
+    predictor.check([np.zeros((2, 3), np.float32)])
+    predictor.check([np.zeros((2, 3), np.float32)])
+    assert refusal(predictor, 2, 4).startswith("input `x` takes the shape [?, 3]")
+    with pytest.raises(ModelError, match="takes float32, the tensor is float64"):
+        predictor.check([np.zeros((2, 3), np.float64)])
+
+
 def test_a_shape_is_spelt_with_question_marks() -> None:
     assert spell_shape((None, 3, 8)) == "[?, 3, 8]"
 

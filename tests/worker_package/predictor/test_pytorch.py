@@ -22,6 +22,7 @@ from mlmodelscope_worker.session import open_predictor  # noqa: E402
 EXPORTS = hasattr(torch, "export") and hasattr(torch.export, "save")
 OLD = [int(part) for part in torch.__version__.split(".")[:2]] < [1, 9]
 looks_inside = pytest.mark.skipif(OLD, reason="this PyTorch cannot be looked into")
+on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="not tried: no CUDA device here")
 exports = pytest.mark.skipif(not EXPORTS, reason="this PyTorch exports no programs")
 
 
@@ -130,6 +131,21 @@ class TestExported(Conformance):
         assert self.elsewhere(program, self.save_wide(tmp_path)) < 56
 
 
+@on_gpu
+class TestTorchScriptOnGpu(TestTorchScript):
+    """PyTorch lets cuDNN compute convolutions of float32 with the ten bits of TF32."""
+
+    options = {"device": "cuda"}
+    tolerance = 1e-2
+
+
+@on_gpu
+@exports
+class TestExportedOnGpu(TestExported):
+    options = {"device": "cuda"}
+    tolerance = 1e-2
+
+
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["pytorch"].resolve(options)
     return open_predictor({"name": "pytorch", "files": files, "options": resolved})
@@ -174,10 +190,22 @@ def test_inter_op_threads_that_come_too_late_are_refused(tmp_path: Path) -> None
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is one here")
 def test_a_missing_device_is_refused(tmp_path: Path) -> None:
-    assert refusal(script(Classifier(), tmp_path), device="cuda").endswith("sees no CUDA device here")
+    assert "has no device `cuda` here; it has cpu" in refusal(script(Classifier(), tmp_path), device="cuda")
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="not tried: no CUDA device here")
+@on_gpu
+def test_a_graphics_card_too_many_is_refused(tmp_path: Path) -> None:
+    message = refusal(script(Classifier(), tmp_path), device="cuda:99")
+    assert "has no device `cuda:99` here; it has cpu, cuda" in message
+
+
+def test_copies_and_run_come_to_the_answer(tmp_path: Path) -> None:
+    with load(script(Classifier(), tmp_path)) as predictor:
+        answer = predictor._copy_out(predictor._compute(predictor._copy_in([batch(3)])))  # type: ignore[attr-defined]
+        assert np.array_equal(answer[0], predictor.run([batch(3)])[0])
+
+
+@on_gpu
 @pytest.mark.parametrize("save", FORMATS)
 def test_a_graphics_card_gives_the_same_answers(tmp_path: Path, save: object) -> None:
     files = save(Classifier(), tmp_path)  # type: ignore[operator]
@@ -201,7 +229,13 @@ class InPlace(torch.nn.Module):
 @pytest.mark.parametrize("save", FORMATS)
 def test_a_model_that_writes_to_its_input_gets_a_copy(tmp_path: Path, save: object) -> None:
     question = batch(2)
-    with load(save(InPlace(), tmp_path)) as predictor:  # type: ignore[operator]
+    try:
+        loaded = load(save(InPlace(), tmp_path))  # type: ignore[operator]
+    except ModelError as error:
+        if "in either buffer or input nodes" not in str(error):
+            raise
+        pytest.skip("PyTorch %s cannot run an exported program that writes to its input" % torch.__version__)
+    with loaded as predictor:
         answers = [predictor.run([question])[0] for _ in range(3)]
     assert np.array_equal(question, batch(2))
     assert all(np.allclose(answer, batch(2).mean((2, 3)) - 1, atol=1e-6) for answer in answers)

@@ -5,7 +5,7 @@ import gc
 import pytest
 
 from mlmodelscope_worker.scenario import single_stream
-from mlmodelscope_worker.scenario.single_stream import measure_latency
+from mlmodelscope_worker.scenario.single_stream import measure_latency, measure_parts
 
 
 class Counting:
@@ -49,3 +49,32 @@ def test_a_predictor_that_fails_leaves_the_collector_as_it_was() -> None:
     with pytest.raises(RuntimeError):
         measure_latency(Failing(), [], 0, 3, 60)
     assert gc.isenabled()
+
+
+class InParts(Counting):
+    def parts(self) -> list:
+        return [("copy to device", None), ("run", None)]
+
+    def run_in_parts(self, tensors: list) -> tuple:
+        self.run(tensors)
+        return [], [("copy to device", 5, 7), ("run", 7, 10 + self.calls)]
+
+
+def test_parts_are_measured_in_calls_of_their_own_after_one_that_does_not_count() -> None:
+    predictor = InParts()
+    raw = measure_parts(predictor, [], budget_s=60)
+    assert raw == {"copy to device": [2] * 20, "run": [3 + call for call in range(2, 22)]}
+    assert predictor.calls == 21 and predictor.collecting[1:] == [False] * 20 and gc.isenabled()
+
+
+def test_parts_keep_to_the_budget() -> None:
+    assert len(measure_parts(InParts(), [], budget_s=0)["run"]) == 1
+
+
+def test_a_call_of_one_part_is_not_made_again() -> None:
+    class Whole(Counting):
+        def parts(self) -> list:
+            return [("run", self.run)]
+
+    predictor = Whole()
+    assert measure_parts(predictor, [], budget_s=60) == {} and predictor.calls == 0

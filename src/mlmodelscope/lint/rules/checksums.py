@@ -121,6 +121,9 @@ def named_files(subject: Subject) -> list[NamedFile]:
             add(("source", "graph_path"), "the model", source.graph_path, "graph_checksum", source.graph_checksum)
             weights = (source.weights_path, "weights_checksum", source.weights_checksum)
             add(("source", "weights_path"), "the file of weights", *weights)
+        firmware = subject.model.firmware
+        if firmware is not None:
+            add(("firmware", "url"), "the firmware", firmware.url, "checksum", firmware.checksum)
         for index, output in enumerate(subject.model.outputs):
             path = ("outputs", index, "features_url")
             add(path, "the list of classes", output.features_url, "features_checksum", output.features_checksum)

@@ -1,0 +1,79 @@
+"""Exported programs (`torch.export.save`), which say the types and shapes of what they take and give."""
+
+import collections
+
+from ..clock import nanoseconds
+from .predictor import Layer, ModelError, Tensor
+from .pytorch_module import PyTorch, type_name
+
+
+class Exported(PyTorch):
+    def __init__(self, torch, program, device):
+        PyTorch.__init__(self, torch, device)
+        self._wait()  # moving the weights is part of loading
+        try:
+            # Its guards are Python code out of the file; what they check, `check` does.
+            self._module = program.module(check_guards=False)
+        except TypeError:  # before 2.9 there were none
+            self._module = program.module()
+        signature = program.graph_signature
+        values = {node.name: node.meta.get("val") for node in program.graph.nodes}
+        self.inputs = [_describe(torch, name, values.get(name)) for name in signature.user_inputs]
+        self.outputs = [_describe(torch, name, values.get(name)) for name in signature.user_outputs]
+
+    def profile(self, tensors):
+        for _ in range(2):
+            timed = self._interpret(tensors)
+        return [layer for layer, _ in timed]
+
+    def intermediates(self, tensors):
+        inside = {}
+        for layer, value in self._interpret(tensors, keep=True):
+            values = [each for each in value if isinstance(each, self._torch.Tensor)]
+            for number, each in enumerate(values):
+                inside[layer.name if len(values) == 1 else "%s:%d" % (layer.name, number)] = each.cpu().numpy()
+        return inside
+
+    def _interpret(self, tensors, keep=False):
+        """[(Layer, what it passed on)], each operator timed by itself."""
+        torch, layers, names = self._torch, [], _module_names(self._module.graph)
+        wait = self._wait
+
+        class Timed(torch.fx.Interpreter):
+            def run_node(self, node):
+                start = nanoseconds()
+                value = torch.fx.Interpreter.run_node(self, node)
+                wait()
+                duration = nanoseconds() - start
+                if node.name in names:
+                    values = value if isinstance(value, (list, tuple)) else [value]
+                    shapes = [each.shape for each in values if isinstance(each, torch.Tensor)]
+                    # A copy, because a later layer may work in place.
+                    kept = [each.clone() if isinstance(each, torch.Tensor) else each for each in values] if keep else ()
+                    layers.append((Layer(names[node.name], str(node.target), duration, shapes, start), kept))
+                return value
+
+        with self._inference():
+            Timed(self._module).run(*self._arguments(tensors))
+        return layers
+
+
+def _describe(torch, name, value):
+    if not isinstance(value, torch.Tensor):
+        raise ModelError("`%s` of the model is no tensor" % name)
+    return Tensor(name, type_name(value.dtype), [size if type(size) is int else None for size in value.shape])
+
+
+def _module_names(graph):
+    """A name for each operator's node: its module's where it is all that the module does, with its own otherwise."""
+    paths = {}
+    for node in graph.nodes:
+        if node.op == "call_function":
+            stack = list((node.meta.get("nn_module_stack") or {}).values())
+            paths[node.name] = stack[-1][0] if stack else ""
+    counts = collections.Counter(paths.values())
+    names = {}
+    for name, path in paths.items():
+        alone = path and counts[path] == 1
+        names[name] = path if alone else (path + "." if path else "") + name
+    return names

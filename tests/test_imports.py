@@ -27,6 +27,7 @@ ORDER = [
     "evaluation",
     "training",
     "replay",
+    "replicate",
     "cli",
     "__main__",
 ]

@@ -17,8 +17,10 @@ from mlmodelscope.cli import (
     predict,
     records,
     replay,
+    replicate,
     report,
     schema,
+    sensitivity,
     show,
     stacks,
     train,
@@ -58,6 +60,8 @@ app.add_typer(stacks.app, name="stacks")
 app.command("predict")(predict.predict)
 app.command("plan")(plan.plan)
 app.command("evaluate")(evaluate.evaluate)
+app.command("replicate")(replicate.replicate)
+app.command("sensitivity")(sensitivity.sensitivity)
 app.command("train")(train.train)
 app.add_typer(records.app, name="records")
 app.command("report")(report.report)

@@ -1,0 +1,31 @@
+"""What the model's answers mean."""
+
+from __future__ import annotations
+
+from mlmodelscope.manifest.schema import Step
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
+
+
+@pitfall("label-offset", "Label offset")
+def label_offset(plan: Plan) -> Edits:
+    """Some models count from a class `background`, so that every class has a number more than in the labels."""
+    now = plan.output.label_offset
+    for offset in (-1, 0, 1):
+        if offset != now:
+            output = plan.output.model_copy(update={"label_offset": offset})
+            yield f"label offset {offset}", plan.model_copy(update={"output": output})
+
+
+@pitfall("softmax", "Softmax")
+def softmax(plan: Plan) -> Edits:
+    """Scores are taken for probabilities though they are logits, or made into probabilities twice.
+
+    The best class stays the best; every number that is made of the scores changes.
+    """
+    steps = plan.output.steps
+    if any(step.name == "softmax" for step in steps):
+        words, edited = "without softmax", tuple(step for step in steps if step.name != "softmax")
+    else:
+        words, edited = "with softmax", (*steps, Step(name="softmax", parameters={}))
+    yield words, plan.model_copy(update={"output": plan.output.model_copy(update={"steps": edited})})

@@ -1,0 +1,108 @@
+"""A pitfall: one detail of an evaluation that people get wrong, as small edits of a plan.
+
+A pitfall is a function that takes a plan and yields what else its author may have meant: `(words, plan)` pairs. It is
+registered by name with the place in the papers where it is shown, so that a search can name what it finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from inspect import getdoc
+
+from mlmodelscope.manifest.schema import Step
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope_worker.parameters import ParameterError
+from mlmodelscope_worker.pipeline import STEPS
+
+Edits = Iterator[tuple[str, Plan]]
+
+
+@dataclass(frozen=True)
+class Pitfall:
+    name: str
+    title: str
+    paper: str
+    """Where the papers show it; empty where they do not."""
+    edits: Callable[[Plan], Iterable[tuple[str, Plan]]]
+
+    @property
+    def explanation(self) -> str:
+        return getdoc(self.edits) or ""
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A plan that differs from the one in question by one edit, or by two."""
+
+    pitfalls: tuple[str, ...]
+    words: str
+    plan: Plan
+
+    @property
+    def key(self) -> str:
+        return self.plan.digest
+
+
+PITFALLS: dict[str, Pitfall] = {}
+
+
+def pitfall(name: str, title: str, paper: str = "") -> Callable[[Callable[[Plan], Edits]], Callable[[Plan], Edits]]:
+    """Register a pitfall."""
+
+    def register(function: Callable[[Plan], Edits]) -> Callable[[Plan], Edits]:
+        PITFALLS[name] = Pitfall(name, title, paper, function)
+        return function
+
+    return register
+
+
+def variants_of(plan: Plan, names: Iterable[str] | None = None) -> list[Variant]:
+    """Every single edit of a plan; edits that come to the same plan are one."""
+    found: dict[str, Variant] = {}
+    for name in names if names is not None else PITFALLS:
+        for words, edited in PITFALLS[name].edits(plan):
+            if edited.digest != plan.digest:
+                found.setdefault(edited.digest, Variant((name,), words, edited))
+    return list(found.values())
+
+
+# What edits are made of.
+
+
+def step(name: str, **parameters: object) -> Step:
+    """A step with every default filled in; ParameterError where the parameters do not go together."""
+    return Step(name=name, parameters=dict(STEPS[name].resolve(parameters)))
+
+
+def changed(old: Step, **parameters: object) -> Step | None:
+    """The same step with other parameters, or nothing where it cannot have them."""
+    given = {key: value for key, value in old.parameters.items() if value is not None}
+    if "library" in parameters or "method" in parameters:
+        given.pop("antialias", None)  # what a library does by itself is another thing for each
+    try:
+        return Step(name=old.name, parameters=dict(STEPS[old.name].resolve({**given, **parameters})))
+    except ParameterError:
+        return None
+
+
+def with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
+    assert plan.input is not None
+    return plan.model_copy(update={"input": plan.input.model_copy(update={"steps": tuple(steps)})})
+
+
+def steps_of(plan: Plan) -> tuple[Step, ...]:
+    return plan.input.steps if plan.input is not None else ()
+
+
+def replaced(plan: Plan, at: int, new: Step | None) -> Iterator[Plan]:
+    """The plan with one step exchanged, where there is one to exchange it for."""
+    if new is not None:
+        steps = list(steps_of(plan))
+        steps[at] = new
+        yield with_steps(plan, steps)
+
+
+def find(plan: Plan, *names: str) -> int | None:
+    """Position of the first step of one of these names."""
+    return next((at for at, each in enumerate(steps_of(plan)) if each.name in names), None)

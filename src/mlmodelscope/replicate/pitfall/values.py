@@ -1,0 +1,129 @@
+"""Which numbers the model gets for a pixel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mlmodelscope.manifest.schema import Step
+from mlmodelscope.plan.make import end_in_element_type
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
+
+_ARITHMETIC = ("cast", "mean", "rescale", "normalize")
+_MEAN, _STD = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
+
+
+def _schemes() -> dict[str, list[Step]]:
+    return {
+        "values from 0 to 255": [],
+        "values from 0 to 1": [step("rescale", divisor=255)],
+        "values from -1 to 1": [step("mean", values=127.5), step("rescale", divisor=127.5)],
+        "(x - 127) / 128": [step("mean", values=127), step("rescale", divisor=128)],
+        "ImageNet's mean and deviation": [step("normalize", mean=_MEAN, std=_STD)],
+        "ImageNet's mean, no deviation": [step("mean", values=_MEAN)],
+        "ImageNet's mean and deviation without the division by 255": [
+            step("normalize", mean=[each / 255 for each in _MEAN], std=[each / 255 for each in _STD])
+        ],
+    }
+
+
+def _block(plan: Plan) -> tuple[int, int]:
+    """(first, behind the last) of the arithmetic; an empty range where it would stand if there were any."""
+    steps = steps_of(plan)
+    inside = [at for at, each in enumerate(steps) if each.name in _ARITHMETIC]
+    if inside:
+        return inside[0], inside[-1] + 1
+    behind = find(plan, "layout", "reinterpret", "quantize")
+    place = len(steps) if behind is None else behind
+    return place, place
+
+
+def _rewritten(plan: Plan, arithmetic: Sequence[Step]) -> Plan:
+    assert plan.input is not None
+    first, last = _block(plan)
+    steps = steps_of(plan)
+    kept = [each for each in steps[first:last] if each.name not in _ARITHMETIC]  # layouts in between
+    tail = steps[last:-1] if steps and steps[-1].name == "cast" and last < len(steps) else steps[last:]
+    return with_steps(plan, end_in_element_type((*steps[:first], *arithmetic, *kept, *tail), plan.input.element_type))
+
+
+@pitfall("normalization", "Normalisation", "first paper, Table 1; second paper, pitfall 6")
+def normalization(plan: Plan) -> Edits:
+    """The model was trained on other numbers: from 0 to 255, 0 to 1, -1 to 1, or with ImageNet's statistics."""
+    if plan.input is None or not plan.input.element_type.startswith("float"):
+        return
+    for words, arithmetic in _schemes().items():
+        yield words, _rewritten(plan, arithmetic)
+
+
+@pitfall("mean-order", "Mean in the wrong channel order")
+def mean_order(plan: Plan) -> Edits:
+    """The means and deviations of the channels are written for BGR, and the pixels are RGB, or the other way round."""
+    steps = list(steps_of(plan))
+    edited = False
+    for at, each in enumerate(steps):
+        turned = {
+            key: list(reversed(value))
+            for key, value in each.parameters.items()
+            if each.name in _ARITHMETIC and isinstance(value, (list, tuple)) and len(set(value)) > 1
+        }
+        if turned and (new := changed(each, **turned)) is not None:
+            steps[at], edited = new, True
+    if edited:
+        yield "means of the channels the other way round", with_steps(plan, steps)
+
+
+@pitfall("normalization-order", "Order of mean and scale")
+def normalization_order(plan: Plan) -> Edits:
+    """Dividing first and then subtracting the same mean is another function."""
+    steps = steps_of(plan)
+    for at, each in enumerate(steps):
+        if each.name == "normalize":
+            swapped = (
+                step("rescale", divisor=each.parameters["std"]),
+                step("mean", values=each.parameters["mean"]),
+            )
+            yield "divided first, then the mean subtracted", with_steps(plan, (*steps[:at], *swapped, *steps[at + 1 :]))
+        if each.name == "mean" and at + 1 < len(steps) and steps[at + 1].name == "rescale":
+            yield (
+                "divided first, then the mean subtracted",
+                with_steps(plan, (*steps[:at], steps[at + 1], each, *steps[at + 2 :])),
+            )
+        if each.name == "rescale" and at + 1 < len(steps) and steps[at + 1].name == "mean":
+            yield (
+                "the mean subtracted first, then divided",
+                with_steps(plan, (*steps[:at], steps[at + 1], each, *steps[at + 2 :])),
+            )
+
+
+@pitfall("type-conversion", "Type conversion", "first paper, Figure 7 and §2; second paper, pitfall 5")
+def type_conversion(plan: Plan) -> Edits:
+    """Arithmetic in bytes drops fractions and wraps around; in floating point it does neither."""
+    for at, each in enumerate(steps_of(plan)):
+        now = each.parameters.get("element_type") if each.name in ("mean", "rescale", "normalize") else None
+        for other in ("float32", "uint8", "int32"):
+            if now is not None and other != now:
+                for edited in replaced(plan, at, changed(each, element_type=other)):
+                    yield f"`{each.name}` computed in {other}", edited
+        if each.name == "cast":
+            for mode in ("value", "scale", "truncate"):
+                if mode != each.parameters["mode"]:
+                    for edited in replaced(plan, at, changed(each, mode=mode)):
+                        yield f"`cast` by {mode}", edited
+
+
+@pitfall("quantization", "Quantisation parameters")
+def quantization(plan: Plan) -> Edits:
+    """A quantised model's integers stand for other real values than was thought."""
+    at = find(plan, "quantize")
+    if at is None:
+        return
+    now = steps_of(plan)[at]
+    for zero_point in (0, 128, -128, 127):
+        if zero_point != now.parameters["zero_point"]:
+            for edited in replaced(plan, at, changed(now, zero_point=zero_point)):
+                yield f"zero point {zero_point}", edited
+    for scale, words in ((1 / 255, "1/255"), (1 / 128, "1/128"), (1 / 127.5, "1/127.5"), (1.0, "1")):
+        if abs(scale - now.parameters["scale"]) > 1e-6:
+            for edited in replaced(plan, at, changed(now, scale=scale)):
+                yield f"scale {words}", edited

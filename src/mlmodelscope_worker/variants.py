@@ -1,0 +1,161 @@
+"""Several pipelines over the same samples: what they have in common is computed once, equal tensors are predicted once.
+
+The pipelines form a tree in which each step stands once below the steps that come before it: of thirty variants that
+differ in their last step, an image is decoded and resized once. A variant that makes the same tensors as another one
+gets its answers, without a call of the model.
+"""
+
+import hashlib
+import json
+
+from .pipeline import STEPS, library
+from .pipeline.image import Image
+from .predictor import Lost
+from .scenario.offline import describe_failure
+from .session import Session, alike
+
+
+class Node(object):
+    """A step, after all the steps above it."""
+
+    def __init__(self, step=None):
+        self.function = STEPS[step["name"]].function if step else None
+        self.parameters = dict(step["parameters"]) if step else {}
+        self.children = {}
+        self.variants = set()
+        """The variants whose way leads through here."""
+        self.ends = []
+        """The variants that end here."""
+
+    def add(self, variant, steps):
+        self.variants.add(variant)
+        if not steps:
+            self.ends.append(variant)
+            return
+        key = json.dumps([steps[0]["name"], steps[0]["parameters"]], sort_keys=True)
+        if key not in self.children:
+            self.children[key] = Node(steps[0])
+        self.children[key].add(variant, steps[1:])
+
+    def run(self, value, active, found):
+        """Fill `found` with {variant: array, or the reason why there is none} for the active ones."""
+        if self.function is not None:
+            try:
+                value = self.function(value, **self.parameters)
+            except Exception as error:
+                reason = describe_failure(error)
+                found.update((variant, Failure(reason)) for variant in self.variants & active)
+                return
+        for variant in self.ends:
+            if variant in active:
+                found[variant] = value.array
+        branches = [child for child in self.children.values() if not child.variants.isdisjoint(active)]
+        for child in branches:
+            child.run(value if len(branches) == 1 and not self.ends else _shared(value), active, found)
+
+
+class Failure(object):
+    """Why a variant has no tensor of a sample."""
+
+    def __init__(self, reason):
+        self.reason = reason
+
+
+def _shared(value):
+    """The same image for one of several: it must not be changed in place, nor lose its library's own object."""
+    if not isinstance(value, Image):
+        return value
+    if value.native is not None:
+        return value.with_native(value.native)
+    return value.with_array(value.array, fresh=False)
+
+
+class VariantSession(Session):
+    """A model opened with many pipelines. `active` says which of them the next samples go through."""
+
+    def __init__(self, task):
+        Session.__init__(self, task)
+        self._tree = Node()
+        self.missing = {}
+        """{variant: why this stack cannot do it}."""
+        for variant in task["variants"]:
+            reason = _missing_library(variant["steps"])
+            if reason:
+                self.missing[variant["id"]] = reason
+            else:
+                self._tree.add(variant["id"], variant["steps"])
+        self.active = set(self._tree.variants)
+
+    def prepare(self, sample, buffers):
+        found = {}
+        self._tree.run(self._load(sample, buffers), self.active, found)
+        return found
+
+    def infer(self, batch):
+        """A batch's answers: those of each distinct set of tensors, and which variant has which of them."""
+        header = {"batch": batch.index, "run_ns": 0, "k": [], "variants": {}}
+        groups, buffers = {}, []
+        for variant in sorted(self.active):
+            slots, errors = self._gather(batch, variant)
+            group = None
+            if slots:
+                group = self._group(batch, variant, slots, groups, buffers, header)
+            if isinstance(group, str):
+                errors.update((slot, group) for slot in slots)
+                group = None
+            header["variants"][variant] = {
+                "group": group,
+                "errors": {str(slot): errors[slot] for slot in sorted(errors)},
+            }
+        return header, tuple(buffers)
+
+    def _gather(self, batch, variant):
+        """(slots whose tensors go together, reasons why the others do not)."""
+        slots, errors = [], dict(batch.errors)
+        for slot, found in enumerate(batch.tensors):
+            if slot in errors:
+                continue
+            if isinstance(found[variant], Failure):
+                errors[slot] = found[variant].reason
+            elif slots and not alike(found[variant], batch.tensors[slots[0]][variant]):
+                errors[slot] = "its tensor has another shape than the batch's first"
+            else:
+                slots.append(slot)
+        return slots, errors
+
+    def _group(self, batch, variant, slots, groups, buffers, header):
+        """The number of the answers to these tensors, computed unless another variant has made the same ones."""
+        tensors = [batch.tensors[slot][variant] for slot in slots]
+        key = (tuple(slots), tuple(_fingerprint(tensor) for tensor in tensors))
+        if key not in groups:
+            try:
+                run_ns, classes, scores, _ = self._predict(tensors)
+                header["run_ns"] += run_ns
+                groups[key] = len(header["k"])
+                header["k"].append(int(classes.shape[1]))
+                buffers.extend((classes.copy(), scores.copy()))
+            except Lost:
+                raise
+            except Exception as error:
+                groups[key] = describe_failure(error)
+        return groups[key]
+
+
+def _fingerprint(tensor):
+    import numpy as np
+
+    digest = hashlib.blake2b(digest_size=16)
+    digest.update(repr((tensor.shape, tensor.dtype.str)).encode("ascii"))
+    digest.update(np.ascontiguousarray(tensor).reshape(-1).view(np.uint8))
+    return digest.digest()
+
+
+def _missing_library(steps):
+    for step in steps:
+        name = step["parameters"].get("library")
+        if name:
+            try:
+                library.load(name)
+            except library.MissingLibrary as error:
+                return str(error)
+    return None

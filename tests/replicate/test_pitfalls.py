@@ -1,0 +1,77 @@
+"""Pitfalls: every edit is another plan that can be carried out, and the way back is among its own edits."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mlmodelscope import Settings
+from mlmodelscope.manifest.catalog import find_dataset, find_model
+from mlmodelscope.plan.make import make_plan
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.stack import describe_current
+from mlmodelscope.replicate.pitfall import PITFALLS, variants_of
+from mlmodelscope_worker.pipeline import STEPS
+
+PINS_ANY = "0" * 64
+
+
+class AnyPins(dict[str, str]):
+    def __missing__(self, key: str) -> str:
+        return PINS_ANY
+
+
+@pytest.fixture(params=["efficientnet-lite0", "resnet20-cifar10"])
+def plan(request: pytest.FixtureRequest) -> Plan:
+    model = find_model(request.param)
+    dataset = find_dataset("imagenet-70" if "efficient" in request.param else "cifar10-test")
+    return make_plan(model, dataset, Options(), describe_current(), AnyPins())
+
+
+def test_every_edit_is_a_plan_of_its_own_with_steps_that_exist(plan: Plan) -> None:
+    variants = variants_of(plan)
+    assert len({each.key for each in variants} | {plan.digest}) == len(variants) + 1
+    for variant in variants:
+        assert variant.plan.input is not None and variant.words
+        for step in variant.plan.input.steps:
+            assert STEPS[step.name].resolve(dict(step.parameters)) == step.parameters
+
+
+def test_every_pitfall_is_explained() -> None:
+    for each in PITFALLS.values():
+        assert each.title and len(each.explanation) > 40, each.name
+
+
+def test_whoever_fell_into_a_pitfall_finds_the_way_back(plan: Plan) -> None:
+    """From a wrong plan, the right one is again a single edit of the same pitfall."""
+    lost = []
+    for variant in variants_of(plan):
+        back = [each for each in variants_of(variant.plan, variant.pitfalls) if each.key == plan.digest]
+        if not back:
+            lost.append((variant.pitfalls[0], variant.words))
+    # A crop that is written anew rounds its offset in the usual way, `normalize` comes back as two steps, and other
+    # normalisations than the known ones cannot be guessed.
+    known = {"cropping", "crop-order", "normalization", "normalization-order", "resizing"}
+    assert {name for name, _ in lost} <= known, lost
+
+
+def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(
+    make_model: Callable, make_dataset: Callable, make_pictures: Callable, settings: Settings, tmp_path: Path
+) -> None:
+    from mlmodelscope import evaluate
+    from mlmodelscope.errors import PlanError
+    from mlmodelscope.replicate.replication import open_trials
+
+    model = tmp_path / "model.yml"
+    model.write_text(
+        "name: own\nversion: 1.0.0\ntask: classification\ninputs: [{type: image}]\noutputs: [{type: classes}]\n"
+        "preprocess:\n  gets: sample\n  code: |\n    def preprocess(ctx, data):\n        return [1.0]\n"
+        "run: |\n  def run(ctx, data):\n      return data[0]\n"
+        "postprocess: |\n  def postprocess(ctx, data):\n      return [0 for _ in data]\n"
+    )
+    record = evaluate(model, make_dataset(make_pictures(count=3)), trust=True, settings=settings)
+    from mlmodelscope.evaluation import Watcher
+
+    with pytest.raises(PlanError, match="code of its own"):
+        open_trials(record, settings, Watcher())

@@ -15,6 +15,7 @@ from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, RESIZE_METHODS, antialias_choices
 from mlmodelscope_worker.predictor import PREDICTORS
+from mlmodelscope_worker.predictor.device import Device
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WRITTEN = "<!-- written by tools/make_docs.py -->\n"
@@ -23,6 +24,8 @@ WRITTEN = "<!-- written by tools/make_docs.py -->\n"
 def kind_of(parameter: object) -> str:
     if isinstance(parameter, Choice):
         return ", ".join(f"`{value}`" for value in parameter.values)
+    if isinstance(parameter, Device):
+        return ", ".join(f"`{value}`" for value in parameter.examples()) + ", …"
     names = {Integer: "whole number", Number: "number", Flag: "true or false"}
     names |= {
         PerChannel: "number, or one per channel",

@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stacks check bench clean
+.PHONY: demo test test-stacks agreement check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
+	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make check   formatting, lint, types, the worker's Python floor"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
@@ -37,6 +38,9 @@ test: $(VENV)/.dev
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)
+
+agreement: $(VENV)/.dev
+	$(BIN)/python tools/agreement.py $(STACKS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -22,9 +22,9 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import find_aspects, plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
+from mlmodelscope.provision.stack import CurrentStack, Needs
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Worker
-from mlmodelscope.provision.stack import CurrentStack, Needs
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 from worker_package.pictures import encode, jpeg, scene
 from worker_package.tasks import fake_model, task

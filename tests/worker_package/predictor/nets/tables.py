@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,13 +52,11 @@ def page_of(name: str, bench: Bench, rows: Sequence[Row]) -> list[str]:
     ran = [row for row in rows if row.scores is not None]
     what = {"probability": "probabilities", "logits": "logits"}[bench.subject.output]
     largest = max((float(np.abs(row.scores).max()) for row in ran), default=0.0)
-    tensors = len({row.tensors for row in ran})
-    alike = "all workers prepared the same tensors, bit for bit" if tensors == 1 else f"{tensors} kinds of tensors"
     lines = [
         f"## {name}",
         "",
         f"{bench.samples} pictures of `{bench.subject.dataset}`, {bench.classes} {what} each, up to {largest:.3g}.",
-        f"Rows agree where no score is further than {bench.subject.tolerance:.0e} from the reference; {alike}.",
+        f"Rows agree where no score is further than {bench.subject.tolerance:.0e} from the reference; {prepared(ran)}.",
         "",
         "| | stack | file | largest difference | same top-1 | verdict |",
         "|---|---|---|---|---|---|",
@@ -69,6 +68,15 @@ def page_of(name: str, bench: Bench, rows: Sequence[Row]) -> list[str]:
         said = verdict(row, bench).replace("|", "\\|")
         lines.append(f"| {number} | `{row.way.stack}` | {label(row.way)} | {difference} | {best} | {said} |")
     return [*lines, "", "The largest difference between every two rows:", "", "```", *matrix(rows), "```", ""]
+
+
+def prepared(rows: Sequence[Row]) -> str:
+    """Whether the models got the same bits; if not, which stacks are not with the majority."""
+    ((usual, _),) = Counter(row.tensors for row in rows).most_common(1) or ((None, 0),)
+    others = dict.fromkeys(f"`{row.way.stack}`" for row in rows if row.tensors != usual)
+    if not others:
+        return "all workers prepared the same tensors, bit for bit"
+    return f"{', '.join(others)} prepared other tensors than the rest"
 
 
 def told(row: Row, bench: Bench) -> str:

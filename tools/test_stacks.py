@@ -61,7 +61,7 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     except MLModelScopeError as error:
         return "NOT BUILT", error.message.splitlines()[0]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
-    environment = {**software.env, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**software.env, "PYTHONPATH": path}
     options = ("-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "--noconftest")
     environment["MLMODELSCOPE_TEST_PYTHON"] = json.dumps(stack.launch((), Needs(environment)).command)
     launch = stack.launch(("-m", "pytest", *options, str(tests)), Needs(environment, reads=(ROOT,)))

@@ -48,8 +48,14 @@ def test_the_same_recipe_is_the_same_stack_whatever_it_is_called(store: StackSto
     assert digest_of(recipe) != digest_of(recipe.model_copy(update={"requirements": ("toy==1.1",)}))
 
 
-def test_bytecode_is_compiled_when_a_stack_is_built(store: StackStore, recipe: StackRecipe) -> None:
-    assert list(store.build(recipe, "toys").folder.rglob("toy/__pycache__/*.pyc"))
+def test_what_a_stack_imports_is_compiled_once(
+    store: StackStore, recipe: StackRecipe, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")  # a user's wish for his own files
+    built = store.build(recipe, "toys")
+    launch = built.launch(("-c", "import toy"), Needs())
+    subprocess.run(launch.command, env=dict(launch.environment), check=True)
+    assert list(built.folder.rglob("toy/__pycache__/*.pyc"))
 
 
 def test_without_uv_pip_builds_the_same(

@@ -49,3 +49,12 @@ def test_a_pipeline_runs_its_steps_in_the_order_written() -> None:
     second = pipeline(("rescale", 2), ("mean", 100))(Image(scene())).array
     assert np.array_equal(first, (scene().astype(np.float32) - 100) / 2)
     assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize(("name", "shape"), [("NCHW", (3, 48, 64)), ("HWC", (48, 64, 3))])
+def test_reinterpret_moves_no_value(name: str, shape: tuple[int, ...]) -> None:
+    pixels = np.arange(48 * 64 * 3, dtype=np.uint8).reshape(48, 64, 3)
+    taken = run("reinterpret", Image(pixels), name)
+    assert taken.layout == name[-3:] and taken.array.shape == shape
+    assert np.array_equal(taken.array.reshape(-1), pixels.reshape(-1))
+    assert taken.size == (48, 64)

@@ -32,15 +32,17 @@ class Installer:
         else:
             self.run([python, "-m", "venv", "--without-pip", str(folder)])
 
-    def install(self, recipe: StackRecipe, listed: Path, python: Path, *, compiles: bool) -> None:
-        """Into an interpreter's own folder. `compiles`: whether uv can compile bytecode for it."""
+    def install(self, recipe: StackRecipe, listed: Path, python: Path) -> None:
+        """Into an interpreter's own folder."""
         listed.write_text("\n".join(recipe.requirements) + "\n")
-        if self._uv is not None:
-            command = [*self._with_uv(), "--python", str(python), *(["--compile-bytecode"] if compiles else [])]
-        else:
+        if self._uv is None:
             # Our own pip installs into the other interpreter's folder; old Pythons need not have one that still works.
-            command = self._with_pip("--python", str(python))
-        self.run([*command, *self._what(recipe, listed)])
+            self.run([*self._with_pip("--python", str(python)), *self._what(recipe, listed)])
+            return
+        command = [*self._with_uv(), "--python", str(python), *self._what(recipe, listed)]
+        # What is locked is the same from wherever it comes: where uv has it all, the network need not be asked.
+        if self._offline or not is_locked(recipe) or not self.run([*command, "--offline"], may_fail=True):
+            self.run(command)
 
     def install_apart(self, recipe: StackRecipe, listed: Path, target: Path, version: str, architecture: str) -> None:
         """Into a folder, for a Python that cannot be asked: another machine's, or one inside a root file system."""
@@ -65,8 +67,7 @@ class Installer:
         return [*command, *(["--no-index"] if self._offline else [])]
 
     def _what(self, recipe: StackRecipe, listed: Path) -> list[str]:
-        hashed = all("--hash" in line for line in recipe.requirements)
-        return ["-r", str(listed), *(["--require-hashes"] if hashed else []), *self._where(recipe)]
+        return ["-r", str(listed), *(["--require-hashes"] if is_locked(recipe) else []), *self._where(recipe)]
 
     def _where(self, recipe: StackRecipe) -> list[str]:
         settings = self._indexes
@@ -78,7 +79,8 @@ class Installer:
             options += ["--find-links", place]
         return options
 
-    def run(self, command: list[str], may_fail: bool = False) -> None:
+    def run(self, command: list[str], may_fail: bool = False) -> bool:
+        """Whether it went well; StackError where it must."""
         environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PIP_REQUIRE_VIRTUALENV": ""}
         certificates = self._indexes.certificates
         if certificates:
@@ -95,3 +97,8 @@ class Installer:
                 raise OfflineError(f"the stack cannot be built without the network\n{said}")
             hint = "pip install uv, which serves older Pythons than pip does" if self._uv is None else None
             raise StackError(f"the stack could not be built:\n{said}", hint=hint)
+        return done.returncode == 0
+
+
+def is_locked(recipe: StackRecipe) -> bool:
+    return all("--hash" in line for line in recipe.requirements)

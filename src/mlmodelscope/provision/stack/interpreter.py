@@ -1,4 +1,4 @@
-"""Finding a Python for a stack: the one that runs us, those on the path, uv's, pyenv's."""
+"""Finding a Python for a stack: the one that runs us, pyenv's and uv's, those on the path."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -26,19 +26,22 @@ class Interpreter:
 
 
 def find_interpreter(constraint: str) -> Interpreter:
-    """The newest Python that satisfies a constraint; StackError says how to get one where there is none."""
+    """A Python that satisfies a constraint, the newest of its place; StackError says how to get one where none is.
+
+    Starting a Python takes a while, and some are scripts that look for one: those that are quickly known come first,
+    and those whose path names another release are not asked.
+    """
     wanted = Constraint(constraint)
-    seen: dict[str, Interpreter] = {}
-    for path in _candidates():
-        real = os.path.realpath(path)
-        if real not in seen and (found := ask(path)) is not None:
-            seen[real] = found
     here = Interpreter(sys.executable, ".".join(map(str, sys.version_info[:3])))
-    fitting = [each for each in (here, *seen.values()) if wanted.matches(Version(each.version))]
-    if fitting:
-        # Our own comes first where it will do: nothing has to be asked of another installation.
-        return here if here in fitting else max(fitting, key=lambda each: Version(each.version))
-    have = ", ".join(sorted({each.version for each in (here, *seen.values())}, key=Version))
+    if wanted.matches(Version(here.version)):
+        return here  # nothing has to be asked of another installation
+    for place in _PLACES:
+        found = _ask_all(path for path in place() if _may_fit(path, wanted))
+        fitting = [each for each in found if wanted.matches(Version(each.version))]
+        if fitting:
+            return max(fitting, key=lambda each: Version(each.version))
+    others = _ask_all(path for place in _PLACES for path in place())
+    have = ", ".join(sorted({each.version for each in (here, *others)}, key=Version))
     number = re.search(r"\d+\.\d+", constraint)
     release = number[0] if number else "3.11"
     old = Version(release) < Version("3.8")
@@ -48,14 +51,38 @@ def find_interpreter(constraint: str) -> Interpreter:
     )
 
 
-def _candidates() -> Iterator[str]:
+def _ask_all(paths: Iterable[str]) -> list[Interpreter]:
+    return [found for path in paths if (found := ask(path)) is not None]
+
+
+def _may_fit(path: str, wanted: Constraint) -> bool:
+    """Whether a Python's path leaves it open that it is what is wanted."""
+    named = re.search(r"(?:/versions/|python-?)(\d+\.\d+)(\.\d+)?[^/]*(?:/|$)", path)
+    if named is None:
+        return True
+    patches = [named[2]] if named[2] else [".0", ".99"]
+    return any(wanted.matches(Version(named[1] + patch)) for patch in patches)
+
+
+def _installed() -> Iterator[str]:
+    """In folders that are called after the release: pyenv's and uv's."""
+    pyenv = [os.environ.get("PYENV_ROOT") or "~/.pyenv", "/opt/pyenv"]
+    data = os.environ.get("XDG_DATA_HOME") or "~/.local/share"
+    roots = [os.path.join(root, "versions") for root in pyenv]
+    roots.append(os.environ.get("UV_PYTHON_INSTALL_DIR") or os.path.join(data, "uv", "python"))
+    for root in roots:
+        yield from sorted(glob.glob(os.path.join(os.path.expanduser(root), "*", "bin", "python")))
+
+
+def _on_path() -> Iterator[str]:
     for folder in os.environ.get("PATH", "").split(os.pathsep):
         for path in sorted(glob.glob(os.path.join(glob.escape(folder), "python3*"))):
             if re.fullmatch(r"python3(\.\d+)?", os.path.basename(path)):
                 yield path
-    roots = [os.environ.get("PYENV_ROOT") or "~/.pyenv", "/opt/pyenv"]
-    for root in roots:
-        yield from sorted(glob.glob(os.path.join(os.path.expanduser(root), "versions", "*", "bin", "python")))
+
+
+def _known_to_uv() -> Iterator[str]:
+    """Wherever else it looks."""
     uv = find_uv()
     if uv is not None:
         listed = _run([uv, "python", "list", "--only-installed", "--offline"])
@@ -63,6 +90,9 @@ def _candidates() -> Iterator[str]:
             words = line.split()
             if len(words) >= 2 and os.path.isabs(words[1]):
                 yield words[1]
+
+
+_PLACES = (_installed, _on_path, _known_to_uv)
 
 
 @cache

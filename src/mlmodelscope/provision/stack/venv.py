@@ -7,7 +7,6 @@ import platform
 from pathlib import Path
 
 from mlmodelscope.errors import StackError
-from mlmodelscope.manifest.version import Version
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.stack.architecture import find_architecture
 from mlmodelscope.provision.stack.installer import Installer
@@ -29,16 +28,13 @@ class VenvProvisioner:
         installer = Installer(self._settings.offline)
         installer.make_venv(interpreter.path, folder)
         if recipe.requirements:
-            # uv's compiler does not run on Python 3.6; without compiled files every start would compile anew.
-            compiles = Version(interpreter.version) >= Version("3.7")
-            python = _python(folder)
-            installer.install(recipe, folder / "requirements.txt", python, compiles=compiles)
-            if not compiles:
-                installer.run([str(python), "-m", "compileall", "-q", str(folder / "lib")], may_fail=True)
+            installer.install(recipe, folder / "requirements.txt", _python(folder))
         provide_libraries(recipe, folder, self._settings, progress)
 
     def launch(self, recipe: StackRecipe, folder: Path, arguments: tuple[str, ...], needs: Needs) -> Launch:
-        environment = {**os.environ, **needs.environment}
+        # Compiling everything takes longer than all else; what is imported is compiled when it first is, and kept. The
+        # stack is ours, so that a user who wants no bytecode beside his own files loses nothing.
+        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", **needs.environment}
         libraries = [str(each) for each in library_folders(folder)]
         if libraries:
             given = environment.get("LD_LIBRARY_PATH")

@@ -235,7 +235,7 @@ class Bench:
         return files
 
     def _call(self, writer: str, arguments: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
-        environment = {"PYTHONPATH": os.pathsep.join(map(str, SOURCES)), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = {"PYTHONPATH": os.pathsep.join(map(str, SOURCES))}
         stack: Runnable = CurrentStack()
         if writer != HERE:
             software = find_manifest(SoftwareManifest, writer)

@@ -49,8 +49,9 @@ def test_a_model_that_is_a_folder(store: ArtifactStore, folder: Path) -> None:
 
 
 def test_a_graph_and_its_weights(store: ArtifactStore, folder: Path) -> None:
-    found = site.provision_model(plan(store, "fake", folder / "graph.onnx", folder / "weights.pth"), store)
-    assert found == {"graph": str(folder / "graph.onnx"), "weights": str(folder / "weights.pth")}
+    graph = (folder / "graph.onnx").rename(folder / "graph.prototxt")  # of a framework whose models are two files
+    found = site.provision_model(plan(store, "fake", graph, folder / "weights.pth"), store)
+    assert found == {"graph": str(graph), "weights": str(folder / "weights.pth")}
 
 
 def test_an_onnx_graph_and_its_weights_are_joined_once(

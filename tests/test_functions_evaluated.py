@@ -416,9 +416,11 @@ def test_a_worker_killed_in_the_middle_changes_no_answer(settings: Settings, mod
 
 
 ENDLESS = """
+import signal
 import sys
 from pathlib import Path
 from mlmodelscope import Settings, evaluate
+signal.signal(signal.SIGINT, signal.default_int_handler)  # whoever runs the tests in the background ignores it
 place = Path(sys.argv[1])
 evaluate(place / "toy.yml", place / "data.yml", settings=Settings(place / "home", place / "cache"), trust=True)
 """

@@ -6,6 +6,7 @@ download a source distribution would run its set-up code.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import netrc
 import os
@@ -69,6 +70,15 @@ def find_package_file(name: str, version: str, member: str, settings: IndexSetti
         return second_best[0]
     tried = "; ".join(reasons) or ("it lists other versions only" if seen else "nobody has it")
     raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
+
+
+def list_files(name: str, settings: IndexSettings) -> list[str]:
+    """Names of all files that the places have of a package; a place that does not answer has none."""
+    found: dict[str, None] = {}
+    for place in (*settings.find_links, *settings.indexes):
+        with contextlib.suppress(OSError, ValueError, WebError):
+            found |= {file.name: None for file in _links(place, _normalise(name), settings)}
+    return [file for file in found if _normalise(file.partition("-")[0]) == _normalise(name)]
 
 
 def is_file_of(file: str, name: str, version: str, member: str) -> bool:

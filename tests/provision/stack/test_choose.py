@@ -6,7 +6,7 @@ import pytest
 
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import ModelManifest
-from mlmodelscope.provision.stack.choose import known_software
+from mlmodelscope.provision.stack.known import known_software
 
 STACK = """
 name: {name}

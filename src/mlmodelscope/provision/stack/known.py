@@ -1,0 +1,85 @@
+"""The stacks that are known: what each brings, and which satisfies a constraint."""
+
+from __future__ import annotations
+
+import platform
+import re
+from dataclasses import dataclass
+
+from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.manifest.catalog import find_manifest, list_catalog
+from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.version import Constraint, Version
+from mlmodelscope.plan.make import framework_word, same_framework
+from mlmodelscope.plan.match import normal_architecture
+from mlmodelscope_worker.environment import normalise
+from mlmodelscope_worker.predictor import PREDICTORS
+
+
+@dataclass(frozen=True)
+class Known:
+    """A catalogued stack, and the framework's package that it pins."""
+
+    software: SoftwareManifest
+    package: str
+    version: Version
+
+    @property
+    def order(self) -> tuple[int, Version]:
+        """The best last. Versions of several packages cannot be compared: the predictor's first choice wins."""
+        return -packages_of(self.software.framework).index(self.package), self.version
+
+
+def known_software(model: ModelManifest) -> SoftwareManifest | None:
+    """The catalogued stack whose framework satisfies the model's constraint: of several, the newest."""
+    if model.framework is None:
+        return None
+    constraint = Constraint(model.framework.version)
+    fitting = [
+        each for each in known_stacks(model.framework) if constraint.matches(each.version, allow_prerelease=True)
+    ]
+    return max(fitting, key=lambda each: each.order).software if fitting else None
+
+
+def known_stacks(framework: Framework) -> list[Known]:
+    """Those of a framework that this machine can run by itself: emulation is for those who ask for it."""
+    found = []
+    for entry in list_catalog("software"):
+        try:
+            software = find_manifest(SoftwareManifest, entry.path)
+        except MLModelScopeError:
+            continue  # somebody's broken manifest is not what was asked for
+        if software.framework is None or not same_framework(software.framework, framework):
+            continue
+        if software.stack is not None and is_for_this_machine(software.stack.architecture):
+            brought = _brings(software)
+            if brought is not None:
+                found.append(Known(software, *brought))
+    return found
+
+
+def packages_of(framework: Framework | None) -> list[str]:
+    """The distributions that bring a framework."""
+    declaration = PREDICTORS.get(framework_word(framework)) if framework is not None else None
+    return [normalise(name) for name in declaration.packages] if declaration else []
+
+
+def is_for_this_machine(architecture: str | None) -> bool:
+    return architecture is None or normal_architecture(architecture) == normal_architecture(platform.machine())
+
+
+def _brings(software: SoftwareManifest) -> tuple[str, Version] | None:
+    """(the framework's package, its version) of a stack, as its requirements pin it."""
+    if software.framework is None or software.stack is None:
+        return None
+    names = packages_of(software.framework)
+    for line in software.stack.requirements:
+        name, _, version = line.partition(";")[0].partition(" --")[0].partition("==")
+        if version and normalise(name.strip()) in names:
+            return normalise(name.strip()), Version(version.strip(" ="))
+    for package in software.stack.system_packages:  # Debian's python3-caffe is Caffe; its release fixes the version
+        name = normalise(package.partition("=")[0].removeprefix("python3-"))
+        number = re.search(r"\d[\d.]*", software.framework.version)
+        if name in names and number:
+            return name, Version(number[0].rstrip("."))
+    return None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,6 +20,9 @@ from mlmodelscope.cli.choices import (
 )
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.replicate.replication import Effect
 
 
 @verb
@@ -68,6 +72,10 @@ def sensitivity(
             ]
         )
         return
+    _show(effects)
+
+
+def _show(effects: Sequence[Effect]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
@@ -86,7 +94,5 @@ def sensitivity(
         )
     out = console()
     if effects:
-        out.print(
-            f"{record.plan.model.reference} has {percent(effects[0].before.value)} on {effects[0].samples} samples"
-        )
+        out.print(f"the manifest as it is: {percent(effects[0].before.value)} on {effects[0].samples} samples")
     out.print(table)

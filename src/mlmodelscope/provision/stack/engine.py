@@ -36,17 +36,15 @@ class Engine(Protocol):
         """An image by its digest, fetched where it is not here."""
         ...
 
-    def launch(self, image: str, program: Sequence[str], needs: Needs, environment: Mapping[str, str]) -> Launch: ...
-
-    def launch_root(
+    def launch(
         self,
-        root: Path,
+        system: str | Path,
         program: Sequence[str],
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
     ) -> Launch:
-        """The same with a root file system in place of an image."""
+        """Start a program in an image, or, where a path is given, in the root file system that lies there."""
         ...
 
 
@@ -118,29 +116,13 @@ class Docker:
         found = json.loads(done.stdout)
         return found[0] if found else None
 
-    def launch(self, image: str, program: Sequence[str], needs: Needs, environment: Mapping[str, str]) -> Launch:
-        return self._launch([image], program, needs, environment, ())
-
-    def launch_root(
+    def launch(
         self,
-        root: Path,
+        system: str | Path,
         program: Sequence[str],
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
-    ) -> Launch:
-        if not self._is_podman:
-            raise StackError(f"{self.name} cannot run a root file system, podman can")
-        # Written to in a layer that is thrown away: mount points must be made somewhere.
-        return self._launch(["--rootfs", f"{root.resolve()}:O"], program, needs, environment, mounts)
-
-    def _launch(
-        self,
-        what: Sequence[str],
-        program: Sequence[str],
-        needs: Needs,
-        environment: Mapping[str, str],
-        mounts: Sequence[Mount],
     ) -> Launch:
         name = f"mlmodelscope-{uuid.uuid4().hex}"
         command = [*self._command, "run", "--rm", f"--name={name}", "--entrypoint=", "--log-driver=none"]
@@ -158,7 +140,15 @@ class Docker:
         command += [f"--workdir={needs.folder}"] if needs.folder else []
         command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
         stop = (*self._command, "rm", "--force", name)
-        return Launch((*command, *what, *program), dict(os.environ), stop)
+        return Launch((*command, *self._system(system), *program), dict(os.environ), stop)
+
+    def _system(self, system: str | Path) -> list[str]:
+        if isinstance(system, str):
+            return [system]
+        if not self._is_podman:
+            raise StackError(f"{self.name} cannot run a root file system, podman can")
+        # Written to in a layer that is thrown away: mount points must be made somewhere.
+        return ["--rootfs", f"{system.resolve()}:O"]
 
     def _user(self) -> list[str]:
         if os.geteuid() == 0:
@@ -181,26 +171,13 @@ class Apptainer:
             )
         return image
 
-    def launch(self, image: str, program: Sequence[str], needs: Needs, environment: Mapping[str, str]) -> Launch:
-        return self._launch(f"docker://{image}", program, needs, environment, ())
-
-    def launch_root(
+    def launch(
         self,
-        root: Path,
+        system: str | Path,
         program: Sequence[str],
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
-    ) -> Launch:
-        return self._launch(str(root.resolve()), program, needs, environment, mounts)
-
-    def _launch(
-        self,
-        what: str,
-        program: Sequence[str],
-        needs: Needs,
-        environment: Mapping[str, str],
-        mounts: Sequence[Mount],
     ) -> Launch:
         command = [*self._command, "exec", "--containall", "--cleanenv", "--no-home", "--no-mount=bind-paths"]
         command += ["--nv"] if needs.gpu else []
@@ -212,6 +189,7 @@ class Apptainer:
             command += ["--env", f"{variable}={value}"]
         command += ["--pwd", str(needs.folder)] if needs.folder else []
         command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
+        what = f"docker://{system}" if isinstance(system, str) else str(system.resolve())
         return Launch((*command, what, *program), dict(os.environ))
 
 

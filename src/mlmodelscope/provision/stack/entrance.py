@@ -104,7 +104,7 @@ class InContainer:
     def enter(self, folder: Path, architecture: Architecture, arguments: tuple[str, ...], needs: Needs) -> Launch:
         engine = find_engine()
         environment = _environment(folder, architecture, needs)
-        return engine.launch_root(folder / "root", (*_python(folder), *arguments), needs, environment, _own(folder))
+        return engine.launch(folder / "root", (*_python(folder), *arguments), needs, environment, _own(folder))
 
 
 _ENTRANCES: dict[str, type[Entrance]] = {

@@ -17,7 +17,8 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_search
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
-from mlmodelscope.replicate.replication import open_trials, replicate, sensitivity
+from mlmodelscope.replicate.replication import open_trials, replicate
+from mlmodelscope.replicate.sensitivity import sensitivity
 from mlmodelscope.replicate.search import stratified_order
 from mlmodelscope.worker.client import Batch, Worker
 from worker_package.predictor import onnx_models

@@ -22,7 +22,7 @@ from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_j
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.replicate.replication import Effect
+    from mlmodelscope.replicate.sensitivity import Effect
 
 
 @verb
@@ -45,7 +45,7 @@ def sensitivity(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import evaluate
     from mlmodelscope.replicate.pitfall import PITFALLS
-    from mlmodelscope.replicate.replication import sensitivity as run
+    from mlmodelscope.replicate.sensitivity import sensitivity as run
 
     unknown = [name for name in pitfall or () if name not in PITFALLS]
     if unknown:

@@ -7,15 +7,24 @@ import pytest
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
 from mlmodelscope.replicate.claim import Claim, claim_of, parse_claim
-from mlmodelscope.replicate.verdict import interval, judge, pair
+from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
+from mlmodelscope.replicate.verdict import Verdict, judge, mcnemar, pair
+from mlmodelscope.worker.variants import Answer
+
+
+def judged(
+    claim: Claim, right: int, samples: int, population: int | None = None, within: float | None = None
+) -> Verdict:
+    return judge(claim, share_interval(right, samples, population), samples, population=population, within=within)
 
 
 def test_a_claim_is_read_with_its_digits() -> None:
     claim = parse_claim("top1=78.80@imagenet-val")
     assert (claim.metric, claim.text, claim.dataset) == ("top1", "78.80", "imagenet-val")
-    assert claim.value == pytest.approx(0.788) and claim.rounding == pytest.approx(0.00005)
+    assert claim.value == pytest.approx(0.788) and claim.high - claim.low == pytest.approx(0.0001)
     assert parse_claim("top-5=90%").metric == "top5"
-    assert claim_of(schema.Claim(metric="top1", value="75.1")).rounding == pytest.approx(0.0005)
+    published = claim_of(schema.Claim(metric="top1", value="75.1", rounding="down"))
+    assert (published.low, published.high) == (pytest.approx(0.751), pytest.approx(0.752))
 
 
 @pytest.mark.parametrize("text", ["", "top1", "top1=", "top1=high", "=75", "top1=75.1@", "map=40.2"])
@@ -26,26 +35,26 @@ def test_what_is_no_claim_is_refused(text: str) -> None:
 
 def test_on_the_whole_dataset_a_claim_holds_to_its_last_digit() -> None:
     claim = Claim("top1", "91.73")
-    assert judge(claim, 9173, 10_000, population=10_000).kind == "reproduced"
-    below = judge(claim, 9172, 10_000, population=10_000)
+    assert judged(claim, 9173, 10_000, population=10_000).kind == "reproduced"
+    below = judged(claim, 9172, 10_000, population=10_000)
     assert below.kind == "not reproduced" and below.measured.low == below.measured.high
-    assert judge(claim, 9172, 10_000, population=10_000, within=0.001).kind == "reproduced"
+    assert judged(claim, 9172, 10_000, population=10_000, within=0.001).kind == "reproduced"
 
 
 def test_better_than_claimed_is_no_failure_but_is_said() -> None:
-    verdict = judge(Claim("top1", "90.0"), 9173, 10_000, population=10_000)
+    verdict = judged(Claim("top1", "90.0"), 9173, 10_000, population=10_000)
     assert verdict.kind == "reproduced" and verdict.is_better
 
 
 def test_too_few_samples_decide_nothing_and_say_how_many_would() -> None:
-    verdict = judge(Claim("top1", "75.1"), 50, 70, population=50_000)
+    verdict = judged(Claim("top1", "75.1"), 50, 70, population=50_000)
     assert verdict.kind == "undecided" and verdict.needed is not None and 70 < verdict.needed <= 50_000
-    again = judge(Claim("top1", "75.1"), round(50 / 70 * verdict.needed), verdict.needed, population=50_000)
+    again = judged(Claim("top1", "75.1"), round(50 / 70 * verdict.needed), verdict.needed, population=50_000)
     assert again.kind != "undecided"
 
 
 def test_the_more_of_a_dataset_is_seen_the_less_is_uncertain() -> None:
-    free, half, whole = (interval(750, 1000, population) for population in (None, 2000, 1000))
+    free, half, whole = (share_interval(750, 1000, population) for population in (None, 2000, 1000))
     assert free.high - free.low > half.high - half.low > whole.high - whole.low == 0
 
 
@@ -58,17 +67,63 @@ def test_rejections_of_true_claims_are_rare_and_a_gap_of_a_point_is_seen() -> No
 
     claim, runs = Claim("top1", "75.10"), 2000
     for samples in (500, 5_000, 50_000):
-        wrong = sum(judge(claim, binomial(samples, 0.751), samples).kind == "not reproduced" for _ in range(runs))
+        wrong = sum(judged(claim, binomial(samples, 0.751), samples).kind == "not reproduced" for _ in range(runs))
         assert wrong / runs <= 0.05, samples
-    seen = sum(judge(claim, binomial(50_000, 0.741), 50_000).kind == "not reproduced" for _ in range(runs))
+    seen = sum(judged(claim, binomial(50_000, 0.741), 50_000).kind == "not reproduced" for _ in range(runs))
     assert seen / runs >= 0.95
 
 
 def test_answers_are_paired_with_the_claimants_own() -> None:
-    ours = [(True, 1)] * 90 + [(False, 2)] * 10
-    theirs = [(True, 1)] * 95 + [(False, 2)] * 5
-    paired = pair(ours, theirs)
+    labels = [1] * 100
+    ours = [answer(1)] * 90 + [answer(2)] * 10
+    theirs = {at: answer(1) if at < 95 else answer(2) for at in range(100)}
+    paired = pair(labels, ours, theirs)
+    assert paired is not None
     assert (paired.both, paired.only_ours, paired.only_theirs, paired.neither) == (90, 0, 5, 5)
     assert paired.same_answer == 95 and paired.p_value == pytest.approx(2 / 2**5)
     assert paired.difference.value == pytest.approx(-0.05) and paired.difference.low < -0.05 < paired.difference.high
-    assert pair(ours, ours).p_value == 1.0
+    assert pair(labels, ours, {}) is None
+    assert pair([None] * 100, ours, theirs) is None
+
+
+def test_the_test_of_many_pairs_is_that_of_few() -> None:
+    assert mcnemar(0, 0) == 1.0
+    exact, curve = mcnemar(520, 480), mcnemar(521, 481)  # on either side of where the curve takes over
+    assert exact == pytest.approx(curve, abs=0.005) and 0.2 < exact < 0.25
+    assert mcnemar(900, 600) < 1e-10
+
+
+def answer(*classes: int, score: float = 0.9) -> Answer:
+    return Answer(classes, tuple(score / (1 + at) for at in range(len(classes))))
+
+
+def rows(right: int, wrong: int) -> list[Row]:
+    return [(1, answer(1, 2))] * right + [(1, answer(3, 2))] * wrong
+
+
+def test_an_error_rate_is_better_the_lower_it_is() -> None:
+    measure = MEASURES["top1-error"]
+    measured = measure.interval(rows(80, 20), 100)
+    assert measured.value == pytest.approx(0.2)
+    assert judge(Claim("top1-error", "20.0"), measured, 100, population=100).kind == "reproduced"
+    assert judge(Claim("top1-error", "18.0"), measured, 100, population=100).kind == "not reproduced"
+    better = judge(Claim("top1-error", "25.0"), measured, 100, population=100)
+    assert better.kind == "reproduced" and better.is_better
+
+
+def test_what_is_no_share_has_an_interval_by_drawing_again() -> None:
+    chance = random.Random(3)
+    drawn: list[Row] = []
+    for at in range(400):  # two classes, of which the second is known half as well
+        label = at % 2
+        is_right = chance.random() < (0.8 if label == 0 else 0.4)
+        drawn.append((label, answer(label if is_right else 1 - label)))
+    found = MEASURES["class-accuracy"].interval(drawn)
+    assert found.low < 0.6 < found.high and 0.05 < found.high - found.low < 0.15
+    assert MEASURES["class-accuracy"].interval(drawn, 400).low == found.value
+    assert 0 <= MEASURES["ece"].interval(drawn).value <= 1
+
+
+def test_a_sample_that_failed_is_wrong() -> None:
+    assert MEASURES["top1"].interval([(1, None), (1, answer(1))]).value == 0.5
+    assert MEASURES["class-accuracy"].number([(1, None), (2, answer(2))]) == 0.5

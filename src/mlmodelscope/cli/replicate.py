@@ -12,7 +12,6 @@ from mlmodelscope.cli.choices import (
     DatasetName,
     HardwareName,
     Limit,
-    ModelName,
     SoftwareName,
     Stratified,
     Threads,
@@ -32,11 +31,15 @@ _SHOWN = 8
 
 @verb
 def replicate(
-    model: ModelName,
+    model: Annotated[str | None, typer.Argument(help="Name of a model, or path of its manifest.")] = None,
     dataset: DatasetName = None,
     claim: Annotated[
         str | None,
         typer.Option(help="What was published, such as top1=78.8@imagenet-val; by default what the manifest claims."),
+    ] = None,
+    log: Annotated[
+        str | None,
+        typer.Option(help="The claimant's reference log: its number is the claim, and its answers are compared."),
     ] = None,
     within: Annotated[
         float | None,
@@ -45,6 +48,12 @@ def replicate(
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Search for the pitfall where the claim does not hold.")
     ] = True,
+    stacks: Annotated[
+        str | None, typer.Option(help="Other software to try as a cause, such as onnxruntime-1.17,onnxruntime-1.9.")
+    ] = None,
+    budget: Annotated[
+        float | None, typer.Option(help="How many evaluations of the whole dataset a search may take.", min=0)
+    ] = None,
     software: SoftwareName = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
@@ -74,8 +83,11 @@ def replicate(
                 dataset,
                 make_options(batch_size, threads, limit, stratified, 0, 5, None),
                 claim=parse_claim(claim) if claim else None,
+                log=log,
                 within=within / 100 if within is not None else None,
                 explain=explain,
+                stacks=[name.strip() for name in stacks.split(",") if name.strip()] if stacks else (),
+                budget=budget,
                 software=software,
                 hardware=hardware,
                 trust=trust,
@@ -101,17 +113,19 @@ def replicate(
 def _show(done: Replication) -> None:
     from rich.table import Table
 
-    from mlmodelscope.replicate.describe import describe_search, describe_verdict
+    from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
 
     out = console()
     color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[done.verdict.kind]
     out.print(f"[bold {color}]{done.verdict.kind}[/bold {color}]: {describe_verdict(done.verdict)}", soft_wrap=True)
+    for line in describe_paired(done.verdict):
+        out.print(line, soft_wrap=True)
     if done.found is None:
         return
     for line in describe_search(done.found, done.verdict):
         out.print(line, soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for column in ("pitfall", "variant", "top-1", "±", "right now", "wrong now", "samples"):
+    for column in ("pitfall", "variant", done.verdict.claim.measure.title, "±", "right now", "wrong now", "samples"):
         table.add_column(column, no_wrap=True)
     for each in done.found.candidates[:_SHOWN]:
         table.add_row(

@@ -66,6 +66,9 @@ class PlannedOutput(Part):
     probabilities: bool = Field(description="Whether the scores are probabilities once the steps are done.")
     top_k: int
     label_offset: int
+    label_order: str = Field(
+        default="", description="How the outputs are put in order before they are labels; as they are, if empty."
+    )
     names: PlannedFile | None = Field(description="File with the class names.")
 
 

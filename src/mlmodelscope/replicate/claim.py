@@ -4,33 +4,63 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Literal
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.replicate.measure import MEASURES, Measure
+
+Rounding = Literal["nearest", "down", "up"]
 
 _TEXT = re.compile(r"(?P<metric>[A-Za-z][\w-]*)=(?P<value>\d{1,6}(\.\d{1,10})?)\s*%?(@(?P<dataset>\S+))?")
-_NAMES = {"top-1": "top1", "top_1": "top1", "accuracy": "top1", "top-5": "top5", "top_5": "top5"}
-METRICS = ("top1", "top5")
+_NAMES = {
+    "top-1": "top1",
+    "accuracy": "top1",
+    "acc": "top1",
+    "acc1": "top1",
+    "top-5": "top5",
+    "acc5": "top5",
+    "error": "top1-error",
+    "top-1-error": "top1-error",
+    "top-5-error": "top5-error",
+    "mean-per-class-accuracy": "class-accuracy",
+    "balanced-accuracy": "class-accuracy",
+}
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A share that somebody published, between 0 and 1, and what may have been rounded away."""
+    """A number that somebody published, in percent, and what may have been rounded away."""
 
     metric: str
     text: str
     """As published, in percent: its digits say how exact it claims to be."""
     dataset: str | None = None
     source: str | None = None
+    rounding: Rounding = "nearest"
+    """How the digits that are not there were dropped."""
+    conditions: str | None = None
+
+    @property
+    def measure(self) -> Measure:
+        return MEASURES[self.metric]
 
     @property
     def value(self) -> float:
         return float(self.text) / 100
 
     @property
-    def rounding(self) -> float:
-        """Half of the last digit: the number before it was rounded lies so far away at most."""
-        return 0.5 * 10.0 ** -len(self.text.partition(".")[2]) / 100
+    def low(self) -> float:
+        """The least number that would have been published like this."""
+        return self.value - {"nearest": 0.5, "down": 0.0, "up": 1.0}[self.rounding] * self._last_digit
+
+    @property
+    def high(self) -> float:
+        return self.value + {"nearest": 0.5, "down": 1.0, "up": 0.0}[self.rounding] * self._last_digit
+
+    @property
+    def _last_digit(self) -> float:
+        return 10.0 ** -len(self.text.partition(".")[2]) / 100
 
 
 def parse_claim(text: str) -> Claim:
@@ -43,11 +73,26 @@ def parse_claim(text: str) -> Claim:
 
 def claim_of(published: schema.Claim) -> Claim:
     """A claim as a manifest has it."""
-    return Claim(_metric(published.metric), published.value, published.dataset, published.source)
+    return Claim(
+        _metric(published.metric),
+        published.value,
+        published.dataset,
+        published.source,
+        published.rounding,
+        published.conditions,
+    )
+
+
+def is_measurable(published: schema.Claim) -> bool:
+    return _spelled(published.metric) in MEASURES
 
 
 def _metric(name: str) -> str:
-    metric = _NAMES.get(name.lower(), name.lower())
-    if metric not in METRICS:
-        raise UsageError(f"claims about `{name}` cannot be checked; known: {', '.join(METRICS)}")
-    return metric
+    if _spelled(name) not in MEASURES:
+        raise UsageError(f"claims about `{name}` cannot be checked; known: {', '.join(MEASURES)}")
+    return _spelled(name)
+
+
+def _spelled(name: str) -> str:
+    name = name.lower().replace("_", "-")
+    return _NAMES.get(name, name)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from mlmodelscope.replicate.search import Candidate, Found
+from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.search import Found
 from mlmodelscope.replicate.verdict import Verdict
 from mlmodelscope.report import words
 
@@ -12,7 +13,6 @@ from mlmodelscope.report import words
 def describe_verdict(verdict: Verdict) -> str:
     """What was claimed, what was measured, and how sure that is."""
     claim, measured = verdict.claim, verdict.measured
-    name = words.METRIC_NAMES[claim.metric]
     on = f" on {claim.dataset}" if claim.dataset else ""
     digits = max(2, len(claim.text.partition(".")[2]))
     number = f"{100 * measured.value:.{digits}f}"
@@ -21,7 +21,7 @@ def describe_verdict(verdict: Verdict) -> str:
     else:
         bounds = f"{100 * measured.low:.{digits}f} to {100 * measured.high:.{digits}f}"
         how = f"measured {number} % on {words.plural(verdict.samples, 'sample')} (95 %: {bounds})"
-    said = f"{name} {claim.text} % is claimed{on}, {how}."
+    said = f"{claim.measure.title} {claim.text} % is claimed{on}, {how}."
     if verdict.is_better:
         said += " It is better than claimed."
     if verdict.needed is not None:
@@ -31,21 +31,58 @@ def describe_verdict(verdict: Verdict) -> str:
     return said
 
 
+def describe_paired(verdict: Verdict) -> Iterator[str]:
+    """Our answers beside the claimant's own, where they are known."""
+    paired = verdict.paired
+    if paired is None:
+        return
+    yield (
+        f"Of {words.count(paired.samples)} answers of the claimant, {100 * paired.agreement:.1f} % are the same; "
+        f"{paired.only_theirs} are right only there and {paired.only_ours} only here "
+        f"(McNemar's test: p = {paired.p_value:.2g})."
+    )
+
+
 def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
     """What explains the gap, or that nothing does."""
-    gap = 100 * verdict.gap
-    if not found.explained:
-        yield f"Nothing that was tried explains the gap of {gap:+.2f} points."
-        return
+    gap = f"the gap of {100 * verdict.gap:+.2f} points"
     if len(found.explained) == 1:
         (cause,) = found.explained
-        measured = f"with it, {100 * cause.expected:.2f} % is measured"
-        yield f"{_spell(cause)} explains the gap of {gap:+.2f} points: {measured}."
+        yield f"{_spell(cause)} explains {gap}: with it, {100 * cause.expected:.2f} % is measured."
+        yield from _alike(cause)
+    elif found.explained:
+        yield f"{len(found.explained)} edits explain {gap} equally well:"
+        for cause in found.explained:
+            yield f"- {_spell(cause)}"
+            yield from _alike(cause)
+        yield from _separation(found)
+    elif found.near is not None:
+        near = found.near
+        yield (
+            f"Nothing that was tried explains {gap} exactly. Nearest is {_spell(near)}: with it, "
+            f"{100 * near.expected:.2f} % is {'measured' if not near.deviation else 'expected'}, "
+            f"which closes {100 * near.closes:.0f} % of it."
+        )
+        yield from _alike(near)
+    else:
+        yield f"Nothing that was tried explains {gap}."
+    if found.is_cut_short:
+        yield "The budget was spent before the search was over."
+
+
+def _alike(cause: Candidate) -> Iterator[str]:
+    if cause.alike:
+        others = "; ".join(f"{' and '.join(each.pitfalls)} ({each.words})" for each in cause.alike)
+        yield f"  The same answers to {cause.seen} samples are given by: {others}."
+
+
+def _separation(found: Found) -> Iterator[str]:
+    if found.separation is None:
+        yield "No sample of this dataset tells them apart by its answer."
         return
-    yield f"{len(found.explained)} edits explain the gap of {gap:+.2f} points equally well:"
-    for cause in found.explained:
-        yield f"- {_spell(cause)}"
+    answers = "; ".join(f"{words_} answers {number}" for words_, number in found.separation.answers)
+    yield f"The claimant's answer to {found.separation.sample} would tell them apart: {answers}."
 
 
 def _spell(candidate: Candidate) -> str:
-    return f"{' and '.join(candidate.variant.pitfalls)} ({candidate.variant.words})"
+    return f"{' and '.join(candidate.pitfalls)} ({candidate.variant.words})"

@@ -3,30 +3,44 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from dataclasses import asdict
 from typing import Any
 
-from mlmodelscope.replicate.describe import describe_search, describe_verdict
+from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.replication import Replication
-from mlmodelscope.replicate.search import Candidate
 
 
 def to_json(done: Replication) -> dict[str, Any]:
     verdict = done.verdict
     body: dict[str, Any] = {
         "verdict": verdict.kind,
-        "claim": {"metric": verdict.claim.metric, "value": verdict.claim.text, "dataset": verdict.claim.dataset},
+        "claim": {
+            "metric": verdict.claim.metric,
+            "value": verdict.claim.text,
+            "dataset": verdict.claim.dataset,
+            "source": verdict.claim.source,
+        },
         "measured": {"value": verdict.measured.value, "low": verdict.measured.low, "high": verdict.measured.high},
         "samples": verdict.samples,
         "population": verdict.population,
-        "margin": verdict.margin,
+        "accepted": {"low": verdict.low, "high": verdict.high},
         "better": verdict.is_better,
         "needed": verdict.needed,
         "record": done.record.id,
     }
+    if verdict.paired is not None:
+        body["claimants_answers"] = {
+            **asdict(verdict.paired),
+            "agreement": verdict.paired.agreement,
+            "p_value": verdict.paired.p_value,
+        }
     if done.found is not None:
         body["explained_by"] = [_candidate(each) for each in done.found.explained]
         body["candidates"] = [_candidate(each) for each in done.found.candidates]
         body["rounds"] = [{"samples": samples, "variants": variants} for samples, variants in done.found.rounds]
+        body["separating_sample"] = asdict(done.found.separation) if done.found.separation else None
+        body["cut_short"] = done.found.is_cut_short
         body["evaluations"] = done.cost.calls / done.samples if done.cost else None
     return body
 
@@ -43,7 +57,7 @@ def to_junit(done: Replication) -> str:
     )
     said = describe_verdict(verdict)
     if verdict.kind == "not reproduced":
-        lines = [said, *(describe_search(done.found, verdict) if done.found else ())]
+        lines = [said, *describe_paired(verdict), *(describe_search(done.found, verdict) if done.found else ())]
         ElementTree.SubElement(case, "failure", message="not reproduced").text = "\n".join(lines)
     elif verdict.kind == "undecided":
         ElementTree.SubElement(case, "skipped", message=said)
@@ -58,6 +72,7 @@ def to_markdown(done: Replication) -> str:
     verdict = done.verdict
     sign = {"reproduced": "✅", "not reproduced": "❌", "undecided": "❔"}[verdict.kind]
     lines = [f"### {sign} {done.record.plan.model.reference}: {verdict.kind}", "", describe_verdict(verdict)]
+    lines += describe_paired(verdict)
     if done.found is not None:
         lines += ["", *describe_search(done.found, verdict), "", "| pitfall | variant | expected | samples |"]
         lines.append("|---|---|---|---|")
@@ -78,4 +93,8 @@ def _candidate(each: Candidate) -> dict[str, Any]:
         "gained": each.gained,
         "lost": each.lost,
         "samples": each.seen,
+        "explains": each.explains,
+        "closes": each.closes,
+        "agreement": each.agreement,
+        "alike": [{"pitfalls": list(other.pitfalls), "words": other.words} for other in each.alike],
     }

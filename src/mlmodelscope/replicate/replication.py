@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.dataset.open import open_dataset
@@ -10,18 +10,27 @@ from mlmodelscope.errors import PlanError, UsageError
 from mlmodelscope.evaluation import Watcher, evaluate, provision_site
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import DatasetSource, HardwareSource, ModelSource, SoftwareSource
+from mlmodelscope.preparation import (
+    DatasetSource,
+    HardwareSource,
+    ModelSource,
+    SoftwareSource,
+    find_aspects,
+    plan_aspects,
+)
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.store import Store
-from mlmodelscope.replicate.claim import Claim, claim_of
-from mlmodelscope.replicate.pitfall import load_plugins, variants_of
+from mlmodelscope.replicate.candidate import Goal
+from mlmodelscope.replicate.claim import Claim, claim_of, is_measurable
+from mlmodelscope.replicate.kept import KeptAnswers
+from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
+from mlmodelscope.replicate.recorded import read_recorded
+from mlmodelscope.replicate.reference import LogSource, read_reference
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.trial import Cost, Trials
-from mlmodelscope.replicate.verdict import Verdict, judge
+from mlmodelscope.replicate.verdict import Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
-from mlmodelscope.worker.variants import Answer
 
 
 @dataclass(frozen=True)
@@ -37,40 +46,67 @@ class Replication:
 
 
 def replicate(
-    model: ModelSource,
+    model: ModelSource | None = None,
     dataset: DatasetSource | None = None,
     options: Options | None = None,
     *,
     claim: Claim | None = None,
+    log: LogSource | None = None,
     within: float | None = None,
     explain: bool = True,
+    stacks: Sequence[str] = (),
+    budget: float | None = None,
     software: SoftwareSource | None = None,
     hardware: HardwareSource | None = None,
     trust: bool = False,
     settings: Settings | None = None,
     watcher: Watcher | None = None,
 ) -> Replication:
-    """Evaluate as the manifest says, judge the claim, and search for the pitfall where it does not hold."""
+    """Evaluate as the manifest says, judge the claim, and search for the pitfall where it does not hold.
+
+    `log` is the claimant's reference log: what is not named otherwise is what it names, and its answers are compared
+    with ours. `stacks` are other software to try, `budget` is how many evaluations a search may take.
+    """
     settings = settings or Settings.from_environment()
     watcher = watcher or Watcher()
+    reference = read_reference(log, settings) if log is not None else None
+    if reference is not None:
+        model, dataset = model or reference.model, dataset or reference.dataset
+        options = options or reference.options
+    if model is None:
+        raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
     record = evaluate(
         model, dataset, options, software=software, hardware=hardware, trust=trust, settings=settings, watcher=watcher
     )
-    chosen = claim or choose_claim(record.plan)
-    right, samples = _count(record, chosen, settings)
-    population = record.plan.dataset.size if is_same_dataset(chosen.dataset, record.plan.dataset) else None
-    verdict = judge(chosen, right, samples, population=population, within=within)
-    if verdict.kind != "not reproduced" or not explain or record.plan.input is None or record.plan.functions:
-        return Replication(record, verdict, None, None, samples)
-    with open_trials(record, settings, watcher) as trials:
-        found = search(chosen, trials, verdict.margin, watcher.building)
-        return Replication(record, verdict, found, trials.cost, samples)
+    plan, ours = record.plan, read_recorded(record, settings)
+    chosen = claim or (reference.claim if reference is not None else choose_claim(plan))
+    theirs = reference.answers_to(ours.samples) if reference is not None else {}
+    population = plan.dataset.size if is_same_dataset(chosen.dataset, plan.dataset) else None
+    verdict = judge(
+        chosen,
+        chosen.measure.interval(ours.rows, population),
+        len(ours.rows),
+        population=population,
+        within=within,
+        paired=pair(ours.labels, ours.answers, theirs),
+    )
+    if verdict.kind != "not reproduced" or not explain or plan.input is None or plan.functions:
+        return Replication(record, verdict, None, None, verdict.samples)
+    goal = Goal(chosen, verdict.measured.value, verdict.low, verdict.high, verdict.noise, theirs or None)
+    others = [
+        Variant(
+            ("software-stack",), f"stack {name}", _plan_with(name, model, dataset, options, trust, settings, watcher)
+        )
+        for name in stacks
+    ]
+    with open_trials(record, settings, watcher, others=others) as trials:
+        found = search(goal, trials, watcher.building, budget)
+        return Replication(record, verdict, found, trials.cost, verdict.samples)
 
 
 def choose_claim(plan: Plan) -> Claim:
     """The manifest's claim about this dataset."""
-    known = ("top1", "top5")
-    fitting = [each for each in plan.claims if each.metric in known and is_same_dataset(each.dataset, plan.dataset)]
+    fitting = [each for each in plan.claims if is_measurable(each) and is_same_dataset(each.dataset, plan.dataset)]
     if fitting:
         return claim_of(fitting[0])
     others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in plan.claims)
@@ -80,7 +116,13 @@ def choose_claim(plan: Plan) -> Claim:
     )
 
 
-def open_trials(record: Record, settings: Settings, watcher: Watcher, pitfalls: Iterable[str] | None = None) -> Trials:
+def open_trials(
+    record: Record,
+    settings: Settings,
+    watcher: Watcher,
+    pitfalls: Iterable[str] | None = None,
+    others: Sequence[Variant] = (),
+) -> Trials:
     """The variants of a finished record, with the record's own answers known."""
     load_plugins()
     plan = record.plan
@@ -90,36 +132,26 @@ def open_trials(record: Record, settings: Settings, watcher: Watcher, pitfalls: 
     trials = Trials(
         plan,
         open_dataset(plan.dataset, artifacts),
-        provision_site(plan, artifacts),
-        variants_of(plan, pitfalls),
+        lambda each: provision_site(each, artifacts),
+        [*variants_of(plan, pitfalls), *others],
+        names=record.class_names,
+        kept=KeptAnswers(settings.cache / "trials" / f"{record.plan_digest[:32]}.sqlite"),
         told=lambda done, total: watcher.answered(done, total, 0),
     )
-    trials.give(_answers(record, settings))
+    trials.give(dict(enumerate(read_recorded(record, settings).answers)))
     return trials
 
 
-def _answers(record: Record, settings: Settings) -> dict[int, Answer | None]:
-    store = Store(settings)
-    try:
-        table = store.samples(record)
-    finally:
-        store.close()
-    columns = zip(table["classes"].to_pylist(), table["scores"].to_pylist(), strict=True)
-    return {
-        at: Answer(tuple(classes), tuple(scores)) if classes else None for at, (classes, scores) in enumerate(columns)
-    }
-
-
-def _count(record: Record, claim: Claim, settings: Settings) -> tuple[int, int]:
-    """(right, samples) of a record for the claim's metric; failed samples count as wrong."""
-    store = Store(settings)
-    try:
-        table = store.samples(record)
-    finally:
-        store.close()
-    k = 5 if claim.metric == "top5" else 1
-    pairs = zip(table["label"].to_pylist(), table["classes"].to_pylist(), strict=True)
-    labelled = [(label, classes) for label, classes in pairs if label is not None]
-    if not labelled:
-        raise UsageError(f"{record.plan.dataset.name} has no labels, so nothing can be right or wrong")
-    return sum(label in (classes or ())[:k] for label, classes in labelled), len(labelled)
+def _plan_with(
+    stack: str,
+    model: ModelSource,
+    dataset: DatasetSource | None,
+    options: Options | None,
+    trust: bool,
+    settings: Settings,
+    watcher: Watcher,
+) -> Plan:
+    """The same evaluation with other software."""
+    aspects = find_aspects(model, dataset, stack)
+    artifacts = ArtifactStore(settings, watcher.downloading)
+    return plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)

@@ -1,53 +1,53 @@
-"""Which edit of a plan explains a claimed number.
+"""Which edit of a plan explains a claimed number, or which two.
 
-All variants are tried on a few samples, and those that cannot reach the claim any more are dropped; the others are
-tried on twice as many, and so on, until few are left, which are tried on all. A variant's number on the samples that it
+All variants are tried on a few samples; the likeliest are tried on twice as many, and so on, until those that may be
+the cause have seen all. Those that cannot reach the claim any more are out. A variant's number on the samples that it
 has not seen is not needed to judge it: the plan's own answers are known for all of them, and variants mostly give the
 same ones. So what counts is the difference to the plan, sample by sample, which is known far better than either number.
+
+Where no single edit will do, the ones that come nearest are each tried with every other one.
 """
 
 from __future__ import annotations
 
 import math
-import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from statistics import NormalDist
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.pitfall import Variant
+from mlmodelscope.replicate.candidate import Candidate, Goal, judge, rank
+from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
+from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials
+from mlmodelscope.worker.variants import Answer
 
-_FIRST = 48
-_SURVIVORS = {48: 20, 96: 12, 192: 6, 384: 4}
-"""How many variants at the most go on when so many samples have been seen; beyond, two."""
-_AT_LAST = 2
-_SURE = 3.0  # standard deviations
-_UNLIKELY = 1e-300
+_FIRST = 16
+_ALLOWANCE = 5.0
+"""Evaluations of the whole dataset that a race may take, as a rule."""
+_FEW_CALLS = 4000
+"""Calls of the model that it may take in any case: a small dataset is soon tried."""
+_TOGETHER = 8
+"""Variants that are tried on more samples at a time."""
+_NO_WORSE = 2.5
+"""Logarithm of how much less likely a variant may be than the one that it is tried with."""
+_SETTLED = 0.2
+"""How likely it may be, set against an explanation, that there is another one nobody has looked at."""
+_HOPELESS = -9.2
+"""Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
+_BASES = 3
+"""Single edits that are tried with every other one."""
+_NEARLY = 0.9
+"""Share of the gap that a single edit closes which is not worth a second mistake."""
+
+Told = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """A variant, and what its number on all samples will be."""
+class Separation:
+    """A sample to which two explanations give different answers: who knows the claimant's knows the cause."""
 
-    variant: Variant
-    seen: int
-    gained: int
-    """Samples that it has right and the plan has wrong."""
-    lost: int
-    expected: float
-    """Its share of right answers on all samples."""
-    deviation: float
-    """How far that may be off."""
-    likelihood: float
-    """Of the claimed number, were this variant what was measured."""
-    agreement: float | None = None
-    """Share of the claimant's own answers that it gives, where they are known."""
-
-    @property
-    def changes(self) -> int:
-        return self.gained + self.lost
+    sample: str
+    answers: tuple[tuple[str, int | None], ...]
+    """(variant in words, the class that it answers)."""
 
 
 @dataclass(frozen=True)
@@ -59,72 +59,195 @@ class Found:
     """Those whose number is the claimed one, as far as can be said; several cannot be told apart."""
     rounds: tuple[tuple[int, int], ...]
     """(samples, variants) of each round."""
+    separation: Separation | None = None
+    """What would tell several explanations apart."""
+    is_cut_short: bool = False
+    """Whether the budget ended before the search did."""
+
+    @property
+    def near(self) -> Candidate | None:
+        """What closes most of the gap where nothing closes all of it."""
+        best = self.candidates[0] if self.candidates and not self.explained else None
+        return best if best is not None and best.closes >= _NEARLY / 2 else None
 
 
-Told = Callable[[str], None]
+def search(goal: Goal, trials: Trials, told: Told = lambda line: None, budget: float | None = None) -> Found:
+    """Find the edit that explains a claim, or two. The plan's own answers must be known for all samples.
+
+    `budget` is in evaluations of the whole dataset.
+    """
+    race = Race(goal, trials, told, budget)
+    variants = [each for each in trials.possible if _can_matter(each, goal)]
+    about_stack = [each for each in variants if _is_about_stack(each)]
+    found = race.run(each for each in variants if not _is_about_stack(each))
+    # What needs the model opened anew comes after what shares one, and two mistakes come last.
+    stages: tuple[Callable[[Sequence[Candidate]], list[Variant]], ...] = (_finer, lambda _: about_stack, _pairs)
+    for stage in stages:
+        if any(each.explains for each in found):
+            break
+        fresh = stage(found)
+        trials.add(each for each in fresh if each not in about_stack)
+        found = sorted((*found, *race.run(fresh)), key=rank)
+    explained = _best_of(each for each in found if each.explains and each.seen == race.total)
+    # Two mistakes that come out exactly are no better than one that nearly does: there are so many pairs.
+    if explained and found[0].closes >= _NEARLY and len(found[0].pitfalls) < len(explained[0].pitfalls):
+        explained = ()
+    order = {each.variant.key: place for place, each in enumerate(explained)}
+    found = sorted(found, key=lambda each: (order.get(each.variant.key, len(order)), *rank(each)))
+    return Found(tuple(found), explained, tuple(race.rounds), _separation(explained, trials), race.is_cut_short)
 
 
-def search(claim: Claim, trials: Trials, margin: float, told: Told = lambda line: None) -> Found:
-    """Find the single edit that explains a claim. The plan's own answers must be known for all samples."""
-    samples = len(trials.dataset.samples)
-    order = stratified_order(trials.dataset, trials.plan.seed)
-    alive, dropped = list(trials.possible), []
-    rounds = []
-    seen = min(_FIRST, samples)
-    while alive:
-        told(f"{len(alive)} variants on {seen} samples")
-        rounds.append((seen, len(alive)))
-        trials.ask((each.plan for each in alive), order[:seen])
-        found = sorted((judge(each, claim, trials, order[:seen], margin) for each in alive), key=_rank)
-        possible = [each for each in found if is_possible(each, claim, margin)]
-        keep = samples if seen == samples else _SURVIVORS.get(seen, _AT_LAST)
-        kept = {each.variant.key for each in possible[:keep]}
-        dropped += [each for each in found if each.variant.key not in kept]
-        if seen == samples or not kept:
-            alive_found = [each for each in found if each.variant.key in kept]
-            explained = tuple(each for each in alive_found if abs(each.expected - claim.value) <= margin + 1e-12)
-            return Found((*alive_found, *sorted(dropped, key=_rank)), explained, tuple(rounds))
-        alive = [each for each in alive if each.key in kept]
-        seen = min(2 * seen, samples)
-    return Found((), (), ())
+def _can_matter(variant: Variant, goal: Goal) -> bool:
+    """Softmax keeps the order of the answers, so that nothing but their scores can show it."""
+    return variant.pitfalls != ("softmax",) or goal.claim.measure.needs_scores or goal.theirs is not None
 
 
-def judge(variant: Variant, claim: Claim, trials: Trials, seen: Sequence[int], margin: float) -> Candidate:
-    k = 5 if claim.metric == "top5" else 1
-    pairs = [(trials.is_right(trials.plan, at, k), trials.is_right(variant.plan, at, k)) for at in seen]
-    gained = sum(now and not before for before, now in pairs)
-    lost = sum(before and not now for before, now in pairs)
-    samples = len(trials.dataset.samples)
-    own = sum(trials.is_right(trials.plan, at, k) for at in range(samples)) / samples
-    count = len(seen)
-    difference = (gained - lost) / count
-    left = math.sqrt((samples - count) / max(1, samples - 1))
-    # Half a sample each way: of fifty that did not change, one in a hundred may.
-    spread = math.sqrt(max(0.0, (gained + lost + 1) / count - difference**2) / count) * left
-    expected = own + difference
-    noise = max(spread, 0.5 / samples)
-    curve = NormalDist(expected, noise)
-    inside = curve.cdf(claim.value + margin) - curve.cdf(claim.value - margin)
-    return Candidate(variant, count, gained, lost, expected, spread, max(inside, _UNLIKELY))
+def _is_about_stack(variant: Variant) -> bool:
+    return any(name in PITFALLS and PITFALLS[name].is_about_stack for name in variant.pitfalls)
 
 
-def is_possible(candidate: Candidate, claim: Claim, margin: float) -> bool:
-    return abs(candidate.expected - claim.value) <= margin + _SURE * candidate.deviation + 1e-12
+class Race:
+    """Variants that are tried on more samples as long as they may be the cause, the likeliest first."""
+
+    def __init__(self, goal: Goal, trials: Trials, told: Told, budget: float | None) -> None:
+        self.rounds: list[tuple[int, int]] = []
+        self.is_cut_short = False
+        self._goal, self._trials, self._told = goal, trials, told
+        self._sampling = sampling_of(trials, goal)
+        self.total = len(self._sampling.order)
+        self._sizes = _sizes(self.total)
+        self._end = None if budget is None else trials.cost.calls + budget * self.total
+
+    def run(self, variants: Iterable[Variant]) -> list[Candidate]:
+        """All of them, the best first."""
+        runners = self._advance([_Runner(each) for each in variants])
+        end = self._trials.cost.calls + max(_ALLOWANCE * self.total, _FEW_CALLS)
+        while group := self._next(runners):
+            if self._trials.cost.calls >= min(end, self._end if self._end is not None else end):
+                self.is_cut_short = True
+                break
+            others = [each for each in runners if each not in group]
+            runners = [*others, *self._advance(group)]
+        return sorted((each.judged for each in runners), key=rank)
+
+    def _next(self, runners: Sequence[_Runner]) -> list[_Runner]:
+        """Those to be tried on more samples: the likeliest, and those like it that have seen as many."""
+        best = max((each.judged.evidence for each in runners), default=0.0)
+        open_ones = [
+            each
+            for each in runners
+            if each.judged.seen < self.total and each.judged.is_possible and each.judged.evidence >= best + _HOPELESS
+        ]
+        if not open_ones:
+            return []
+        explained = sum(1 for each in runners if each.judged.seen == self.total and each.judged.explains)
+        if explained and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * explained:
+            return []
+        first = min(open_ones, key=lambda each: rank(each.judged))
+        equals = [
+            each
+            for each in open_ones
+            if each.judged.seen == first.judged.seen and each.judged.evidence >= first.judged.evidence - _NO_WORSE
+        ]
+        return sorted(equals, key=lambda each: rank(each.judged))[:_TOGETHER]
+
+    def _advance(self, runners: Sequence[_Runner]) -> list[_Runner]:
+        """Try them on the next number of samples; those with the very same answers are one from here on."""
+        if not runners:
+            return []
+        now = runners[0].candidate.seen if runners[0].candidate is not None else 0
+        size = next(each for each in self._sizes if each > now)
+        seen, trials = self._sampling.order[:size], self._trials
+        self._told(f"{len(runners)} variants on {size} samples")
+        trials.ask((each.variant.plan for each in runners), seen)
+        runners = [each for each in runners if trials.is_possible(each.variant)]
+        self.rounds.append((size, len(runners)))
+        groups: dict[tuple[Answer | None, ...], list[_Runner]] = {}
+        for each in runners:
+            answers = tuple(trials.answer(each.variant.plan, at) for at in seen)
+            groups.setdefault(answers, []).append(each)
+        groups.pop(tuple(trials.answer(trials.plan, at) for at in seen), None)  # they change nothing
+        for first, *others in groups.values():
+            first.candidate = judge(first.variant, self._goal, trials, seen, self._sampling)
+            first.alike += [variant for each in others for variant in (each.variant, *each.alike)]
+        return [group[0] for group in groups.values()]
 
 
-def stratified_order(dataset: Dataset, seed: int) -> list[int]:
-    """All samples, so that every beginning of the list has its share of each class."""
-    chance = random.Random(seed)
-    by_class: dict[int | None, list[int]] = {}
-    for at, sample in enumerate(dataset.samples):
-        by_class.setdefault(sample.label, []).append(at)
-    places: list[tuple[float, float, int]] = []
-    for members in by_class.values():
-        chance.shuffle(members)
-        shift = chance.random()
-        places += [((rank + shift) / len(members), chance.random(), at) for rank, at in enumerate(members)]
-    return [at for _, _, at in sorted(places)]
+@dataclass(eq=False)
+class _Runner:
+    variant: Variant
+    candidate: Candidate | None = None
+    alike: list[Variant] = field(default_factory=list)
+
+    @property
+    def judged(self) -> Candidate:
+        assert self.candidate is not None
+        return replace(self.candidate, alike=tuple(self.alike))
 
 
-def _rank(candidate: Candidate) -> tuple[float, float, int]:
-    return -candidate.likelihood, candidate.deviation, candidate.changes
+def sampling_of(trials: Trials, goal: Goal) -> Sampling:
+    labelled, seed = trials.labelled, trials.plan.seed
+    if goal.claim.measure.outcome is None:
+        known = set(labelled)
+        return in_one_stratum([at for at in by_class(trials.dataset, seed) if at in known])
+    answers = {at: trials.answer(trials.plan, at) for at in labelled}
+    return by_closeness(trials.dataset, answers, labelled, seed)
+
+
+def _sizes(total: int) -> list[int]:
+    sizes = [min(_FIRST, total)]
+    while sizes[-1] < total:
+        # A last round for a handful of samples is not worth its name.
+        sizes.append(2 * sizes[-1] if 3 * sizes[-1] <= total else total)
+    return sizes
+
+
+def _bases(found: Sequence[Candidate]) -> list[Candidate]:
+    """The nearest of each pitfall: with two mistakes, undoing one of them mostly helps."""
+    best: dict[tuple[str, ...], Candidate] = {}
+    for each in sorted(found, key=lambda each: -each.closes):
+        best.setdefault(each.pitfalls, each)
+    return [each for each in best.values() if not _is_about_stack(each.variant)][:_BASES]
+
+
+def _finer(found: Sequence[Candidate]) -> list[Variant]:
+    """More edits like the best one, where it comes near: there are more crops than anybody could list."""
+    best = found[0] if found else None
+    if best is None or best.closes < _NEARLY / 2 or len(best.pitfalls) > 1:
+        return []
+    known = {each.variant.key for each in found}
+    return [each for each in finer_variants(best.variant) if each.key not in known]
+
+
+def _pairs(found: Sequence[Candidate]) -> list[Variant]:
+    """The variants that come nearest, each with a second edit of another pitfall."""
+    pairs: dict[str, Variant] = {}
+    if found and found[0].closes >= _NEARLY:
+        return []
+    for base in (each.variant for each in _bases(found)):
+        for each in variants_of(base.plan):
+            if each.pitfalls[0] not in base.pitfalls and not _is_about_stack(each):
+                names = (*base.pitfalls, *each.pitfalls)
+                pairs.setdefault(each.key, Variant(names, f"{base.words}; {each.words}", each.plan))
+    return list(pairs.values())
+
+
+def _best_of(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
+    """Of those that explain a claim, the simplest; where the claimant's answers are known, the most like them."""
+    found = list(candidates)
+    fewest = min((len(each.pitfalls) for each in found), default=0)
+    found = [each for each in found if len(each.pitfalls) == fewest]
+    agreement = max((each.agreement for each in found if each.agreement is not None), default=None)
+    return tuple(each for each in found if agreement is None or each.agreement == agreement)
+
+
+def _separation(explained: Sequence[Candidate], trials: Trials) -> Separation | None:
+    if len(explained) < 2:
+        return None
+    for at in trials.labelled:
+        answers = [trials.answer(each.variant.plan, at) for each in explained]
+        best = [answer.classes[0] if answer is not None and answer.classes else None for answer in answers]
+        if len(set(best)) > 1:
+            words = (each.variant.words for each in explained)
+            return Separation(trials.dataset.samples[at].id, tuple(zip(words, best, strict=True)))
+    return None

@@ -5,23 +5,38 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from mlmodelscope.dataset.sample import Dataset
+from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
+from mlmodelscope.replicate.kept import KeptAnswers
+from mlmodelscope.replicate.measure import Row
 from mlmodelscope.replicate.pitfall import Variant
+from mlmodelscope.replicate.relabel import relabelled
 from mlmodelscope.worker.client import Batch
 from mlmodelscope.worker.variants import Answer, VariantWorker
 
 
+def bench_key(plan: Plan) -> str:
+    """Plans that one open model can serve: the same files in the same stack with the same options."""
+    output = plan.output.model_dump(mode="json", exclude={"label_offset", "label_order", "names"})
+    parts = (plan.model, plan.predictor, plan.stack, plan.scenario)
+    return _digest([output, *(part.model_dump(mode="json") for part in parts)])
+
+
 def pipeline_key(plan: Plan) -> str:
-    """Plans with the same steps before the model get the same answers from it, whatever is made of them later."""
+    """Plans with the same steps before the same model get the same answers from it, whatever is made of them later."""
     assert plan.input is not None
-    text = json.dumps([step.model_dump(mode="json") for step in plan.input.steps], sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+    return _digest([bench_key(plan), *(step.model_dump(mode="json") for step in plan.input.steps)])
+
+
+def _digest(value: Any) -> str:
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass
@@ -36,82 +51,158 @@ class Cost:
     """Calls of the model: pipelines that made the same tensors share one."""
 
 
-@dataclass
 class Trials:
     """The answers of variants to the samples of a dataset, as far as they have been asked for."""
 
-    plan: Plan
-    dataset: Dataset
-    site: Site
-    variants: Sequence[Variant]
-    cost: Cost = field(default_factory=Cost)
-    told: Callable[[int, int], None] = lambda done, total: None
-
-    def __post_init__(self) -> None:
-        plans = {pipeline_key(each.plan): each.plan for each in self.variants}
-        self._plans = {pipeline_key(self.plan): self.plan, **plans}
-        self._answers: dict[str, dict[int, Answer | None]] = {key: {} for key in self._plans}
-        self._worker: VariantWorker | None = None
+    def __init__(
+        self,
+        plan: Plan,
+        dataset: Dataset,
+        provide: Callable[[Plan], Site],
+        variants: Sequence[Variant],
+        *,
+        names: Sequence[str] = (),
+        kept: KeptAnswers | None = None,
+        told: Callable[[int, int], None] = lambda done, total: None,
+    ) -> None:
+        self.plan = plan
+        self.dataset = dataset
+        self.names = names
+        """What the model calls its classes, by number."""
+        self.variants: list[Variant] = []
+        self.cost = Cost()
         self.reasons: dict[str, str] = {}
-        """Why a pipeline could not be tried on a sample, for one of them."""
+        """Why a pipeline could not be tried, or not on some sample."""
+        self._provide, self._kept, self._told = provide, kept, told
+        self._sites: dict[str, Site] = {}
+        self._plans: dict[str, dict[str, Plan]] = {}
+        self._answers: dict[str, dict[int, Answer | None]] = {}
+        self._impossible: set[str] = set()
+        self._open: _OpenBench | None = None
+        self._know(plan)
+        self.add(variants)
 
     def __enter__(self) -> Self:
-        self._worker = VariantWorker(self.site, self.plan, self._plans)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._worker is not None:
-            self._worker.__exit__(kind, error, trace)
+        if self._open is not None:
+            self._open.worker.__exit__(kind, error, trace)
+            self._open = None
+        if self._kept is not None:
+            self._kept.close()
+
+    def add(self, variants: Iterable[Variant]) -> None:
+        """More variants to choose from."""
+        for each in variants:
+            self.variants.append(each)
+            self._know(each.plan)
 
     @property
     def possible(self) -> list[Variant]:
-        """The variants that this stack can compute."""
-        assert self._worker is not None
-        missing = self._worker.missing
-        return [each for each in self.variants if pipeline_key(each.plan) not in missing]
+        """The variants that can be computed here, as far as is known."""
+        self.worker_of(self.plan)
+        return [each for each in self.variants if self.is_possible(each)]
+
+    def is_possible(self, variant: Variant) -> bool:
+        return pipeline_key(variant.plan) not in self._impossible
+
+    @cached_property
+    def labelled(self) -> list[int]:
+        """The samples that have a label, by number."""
+        return [at for at, sample in enumerate(self.dataset.samples) if sample.label is not None]
 
     def give(self, answers: dict[int, Answer | None]) -> None:
         """Answers of the plan itself that are known from its record."""
         self._answers[pipeline_key(self.plan)].update(answers)
 
     def ask(self, plans: Iterable[Plan], samples: Sequence[int]) -> None:
-        """See to it that there are answers of these plans to these samples."""
-        assert self._worker is not None
+        """See to it that there are answers of these plans to these samples, where they can be computed."""
         plans = list(plans)
         self.cost.asked += len(plans) * len(samples)
-        wanted = {pipeline_key(each) for each in plans}
         # Plans that have seen the same samples go together, so that what they share is computed once.
-        by_need: dict[tuple[int, ...], list[str]] = {}
-        for key in sorted(wanted):
+        needs: dict[tuple[str, tuple[int, ...]], dict[str, Plan]] = {}
+        for plan in plans:
+            key = pipeline_key(plan)
             missing = tuple(at for at in samples if at not in self._answers[key])
-            if missing:
-                by_need.setdefault(missing, []).append(key)
-        total, done = sum(len(each) for each in by_need), 0
-        for missing, keys in by_need.items():
-            size = self.plan.scenario.batch_size
-            parts = [missing[at : at + size] for at in range(0, len(missing), size)]
-            batches = [Batch(index, [self.dataset.samples[at] for at in part]) for index, part in enumerate(parts)]
-            self.cost.pipelines += len(keys) * len(missing)
-            for found in self._worker.run(batches, keys):
-                part = parts[found.batch.index]
-                self.cost.calls += found.calls
-                self.reasons |= found.reasons
-                for key, answers in found.answers.items():
-                    self._answers[key].update(zip(part, answers, strict=True))
-                done += len(part)
-                self.told(done, total)
+            if missing and key not in self._impossible:
+                needs.setdefault((bench_key(plan), missing), {})[key] = plan
+        total, done = sum(len(missing) for _, missing in needs), 0
+        for (bench, missing), wanted in sorted(needs.items()):
+            for part in self._run(bench, missing, wanted):
+                done += part
+                self._told(done, total)
 
     def answer(self, plan: Plan, sample: int) -> Answer | None:
         """What a plan answers to a sample that it has been asked."""
-        found = self._answers[pipeline_key(plan)][sample]
-        shift = self.plan.output.label_offset - plan.output.label_offset
-        if found is None or not shift:
-            return found
-        return Answer(tuple(number + shift for number in found.classes), found.scores)
+        found = self._answers[pipeline_key(plan)].get(sample)
+        return None if found is None else relabelled(found, self.plan.output, plan.output, self.names, self.dataset)
+
+    def rows(self, plan: Plan, samples: Sequence[int]) -> list[Row]:
+        """Labels and answers; the samples must be labelled ones."""
+        return [(self.dataset.samples[at].label or 0, self.answer(plan, at)) for at in samples]
 
     def is_right(self, plan: Plan, sample: int, k: int) -> bool:
         found = self.answer(plan, sample)
         label = self.dataset.samples[sample].label
         return found is not None and label is not None and label in found.classes[:k]
+
+    def worker_of(self, plan: Plan) -> VariantWorker:
+        """An open model with the pipelines of this plan and of all that are like it but for their steps."""
+        bench = bench_key(plan)
+        if self._open is None or self._open.bench != bench or self._open.plans != self._plans[bench].keys():
+            if self._open is not None:
+                self._open.worker.__exit__(None, None, None)
+                self._open = None
+            if bench not in self._sites:
+                self._sites[bench] = self._provide(plan)
+            worker = VariantWorker(self._sites[bench], plan, self._plans[bench])
+            self._open = _OpenBench(bench, set(self._plans[bench]), worker)
+            self._impossible |= worker.missing.keys()
+            self.reasons |= worker.missing
+        return self._open.worker
+
+    def _know(self, plan: Plan) -> None:
+        key = pipeline_key(plan)
+        self._plans.setdefault(bench_key(plan), {})[key] = plan
+        if key not in self._answers:
+            self._answers[key] = self._kept.of(key) if self._kept is not None else {}
+
+    def _run(self, bench: str, missing: tuple[int, ...], wanted: dict[str, Plan]) -> Iterable[int]:
+        plan = next(iter(wanted.values()))
+        try:
+            worker = self.worker_of(plan)
+        except MLModelScopeError as error:
+            if bench == bench_key(self.plan):
+                raise
+            self._impossible |= wanted.keys()
+            self.reasons |= dict.fromkeys(wanted, error.message)
+            return
+        keys = sorted(wanted.keys() - self._impossible)
+        if not keys:
+            return
+        size = plan.scenario.batch_size
+        parts = [missing[at : at + size] for at in range(0, len(missing), size)]
+        batches = [Batch(index, [self.dataset.samples[at] for at in part]) for index, part in enumerate(parts)]
+        self.cost.pipelines += len(keys) * len(missing)
+        for found in worker.run(batches, keys):
+            part = parts[found.batch.index]
+            self.cost.calls += found.calls * len(part)
+            self.reasons |= found.reasons
+            fresh = {key: dict(zip(part, answers, strict=True)) for key, answers in found.answers.items()}
+            for key, answers in fresh.items():
+                self._answers[key].update(answers)
+            if self._kept is not None:
+                self._kept.add(fresh)
+            yield len(part)
+
+
+@dataclass(frozen=True)
+class _OpenBench:
+    """The one model that is open."""
+
+    bench: str
+    plans: set[str]
+    worker: VariantWorker

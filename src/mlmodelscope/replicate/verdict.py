@@ -1,28 +1,34 @@
 """What can be said of a claim, and how sure one can be.
 
-    reproduced       the measured number, with its uncertainty, is not below the claim by more than the margin
+    reproduced       the measured number, with its uncertainty, is not worse than the claim by more than the margin
     not reproduced   it is, even with its uncertainty
     undecided        the samples do not suffice; how many would is said
 
 A number that is measured on all samples of the claim's dataset has no uncertainty of choice left: it is the claim's
 number or it is not. One that is measured on some of them has the less of it the more they are (the finite population
-correction). The margin is half of the claim's last digit unless it is set.
+correction). The margin is what the claim's last digit leaves open, unless it is set.
+
+Where the claimant's own answers are known, more can be said: McNemar's test of the samples that only one of the two has
+right, and how many answers are the same.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Literal
 
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.measure import unseen
 from mlmodelscope.types import Interval
+from mlmodelscope.worker.variants import Answer
 
 Kind = Literal["reproduced", "not reproduced", "undecided"]
 _CONFIDENCE = 0.95
+_SLACK = 1e-12
+"""Rounding to the last digit of a float must not decide anything."""
 
 
 @dataclass(frozen=True)
@@ -41,14 +47,13 @@ class Paired:
         return self.both + self.only_ours + self.only_theirs + self.neither
 
     @property
+    def agreement(self) -> float:
+        return self.same_answer / self.samples
+
+    @property
     def p_value(self) -> float:
         """McNemar's exact test: how likely so unequal a split is, were both equally good."""
-        split = self.only_ours + self.only_theirs
-        if not split:
-            return 1.0
-        fewer = min(self.only_ours, self.only_theirs)
-        tail: float = sum(math.comb(split, k) for k in range(fewer + 1)) / 2**split
-        return min(1.0, 2 * tail)
+        return mcnemar(self.only_ours, self.only_theirs)
 
     @property
     def difference(self) -> Interval:
@@ -59,83 +64,110 @@ class Paired:
         return Interval(d / n, d / n - half, d / n + half, _CONFIDENCE)
 
 
+def mcnemar(gained: int, lost: int) -> float:
+    """How likely so unequal a split is by chance."""
+    split, fewer = gained + lost, min(gained, lost)
+    if not split:
+        return 1.0
+    if split > 1000:  # the normal curve is as good, and the sum below no longer a float
+        return min(1.0, 2 * NormalDist().cdf((fewer + 0.5 - split / 2) / math.sqrt(split / 4)))
+    tail: float = sum(math.comb(split, k) for k in range(fewer + 1)) / 2**split
+    return min(1.0, 2 * tail)
+
+
 @dataclass(frozen=True)
 class Verdict:
     kind: Kind
     claim: Claim
     measured: Interval
     """With the uncertainty that is left after all that is known of the dataset."""
-    right: int
     samples: int
     population: int | None
     """Samples that the claim's dataset has, where that is known."""
-    margin: float
+    low: float
+    high: float
+    """What may be measured and still be what was claimed."""
     is_better: bool
-    """Above the claim by more than the margin: no failure, but worth knowing."""
+    """Better than the claim by more than the margin: no failure, but worth knowing."""
     needed: int | None
-    """For `undecided`: how many samples would decide, if the measured share stays what it is."""
+    """For `undecided`: how many samples would decide, if the measured number stays what it is."""
     paired: Paired | None = None
 
     @property
     def gap(self) -> float:
         return self.measured.value - self.claim.value
 
+    @property
+    def noise(self) -> float:
+        """Standard deviation of the measured number as a stand-in for the claim's dataset."""
+        z = NormalDist().inv_cdf(0.5 + _CONFIDENCE / 2)
+        return (self.measured.high - self.measured.low) / 2 / z
+
 
 def judge(
     claim: Claim,
-    right: int,
+    measured: Interval,
     samples: int,
     *,
     population: int | None = None,
     within: float | None = None,
     paired: Paired | None = None,
 ) -> Verdict:
-    """The verdict on a share of right answers; `within` is the margin, as a share."""
-    margin = claim.rounding if within is None else within
-    measured = interval(right, samples, population)
-    # Rounding to the last digit of a float must not decide anything.
-    low, high = claim.value - margin - 1e-12, claim.value + margin + 1e-12
-    kind: Kind
-    if measured.high < low:
+    """The verdict on a number and its interval; `within` is the margin, as a share."""
+    low, high = claim.low, claim.high
+    if within is not None:
+        low, high = claim.value - within, claim.value + within
+    worse, better = _sides(measured, low, high, claim.measure.is_better_higher)
+    kind: Kind = "reproduced"
+    if worse == "certainly":
         kind = "not reproduced"
-    elif measured.low >= low:
-        kind = "reproduced"
-    else:
+    elif worse == "possibly":
         kind = "undecided"
-    needed = _needed(claim.value, margin, right / samples, samples, population) if kind == "undecided" else None
-    return Verdict(kind, claim, measured, right, samples, population, margin, measured.low > high, needed, paired)
+    needed = None
+    if kind == "undecided":
+        edge = low if claim.measure.is_better_higher else high
+        needed = _needed(measured, edge, samples, population)
+    return Verdict(kind, claim, measured, samples, population, low, high, better, needed, paired)
 
 
-def interval(right: int, samples: int, population: int | None = None) -> Interval:
-    """Wilson's interval, narrowed by the share of the population that has been seen."""
-    found = wilson(right, samples, _CONFIDENCE)
-    if population is None or population <= 1:
-        return found
-    left = math.sqrt(max(0.0, (population - samples) / (population - 1)))
-    share = found.value
-    return Interval(share, share - (share - found.low) * left, share + (found.high - share) * left, _CONFIDENCE)
+def _sides(measured: Interval, low: float, high: float, is_better_higher: bool) -> tuple[str, bool]:
+    """(whether the number is worse than claimed, whether it is better for certain)."""
+    if is_better_higher:
+        worst, best, edge, other = measured.low, measured.high, low, high
+    else:
+        worst, best, edge, other = -measured.high, -measured.low, -high, -low
+    if best < edge - _SLACK:
+        return "certainly", False
+    return ("no" if worst >= edge - _SLACK else "possibly"), worst > other + _SLACK
 
 
-def _needed(claimed: float, margin: float, share: float, samples: int, population: int | None) -> int | None:
+def _needed(measured: Interval, edge: float, samples: int, population: int | None) -> int | None:
     """The least number of samples whose interval would lie on one side of the margin's edge."""
-    edge = claimed - margin
-    distance = abs(share - edge)
+    distance = abs(measured.value - edge)
     if distance < 1e-9:
         return population
-    low, high = samples, population or 1 << 32
+    left = unseen(samples, population)
+    if left == 0:
+        return None
+    half = (measured.high - measured.low) / 2 / left * math.sqrt(samples)  # of a single sample
+    low, high = samples, population or 1 << 40
     while low < high:
         middle = (low + high) // 2
-        seen = interval(round(share * middle), middle, population)
-        decided = seen.high < edge or seen.low >= edge
+        decided = half / math.sqrt(middle) * unseen(middle, population) < distance
         low, high = (low, middle) if decided else (middle + 1, high)
     return low
 
 
-def pair(ours: Sequence[tuple[bool, int | None]], theirs: Sequence[tuple[bool, int | None]]) -> Paired:
-    """Two lists of (whether it is right, the answer), of the same samples in the same order."""
+def pair(labels: Sequence[int | None], ours: Sequence[Answer | None], theirs: Mapping[int, Answer]) -> Paired | None:
+    """Our answers beside theirs, for the samples (by number) that have a label and that they answered."""
     counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
     same = 0
-    for (right, answer), (other_right, other) in zip(ours, theirs, strict=True):
-        counts[right, other_right] += 1
-        same += answer is not None and answer == other
+    for at, other in theirs.items():
+        label, mine = labels[at], ours[at]
+        if label is not None:
+            right = mine is not None and mine.classes[:1] == (label,)
+            counts[right, other.classes[:1] == (label,)] += 1
+            same += mine is not None and mine.classes[:1] == other.classes[:1]
+    if not sum(counts.values()):
+        return None
     return Paired(counts[True, True], counts[True, False], counts[False, True], counts[False, False], same)

@@ -202,6 +202,11 @@ class Claim(Part):
     ]
     dataset: Annotated[str | None, Field(description="Dataset that the number was measured on.")] = None
     source: Annotated[str | None, Field(description="Where it was published.")] = None
+    rounding: Annotated[
+        Literal["nearest", "down", "up"],
+        Field(description="How the digits that were not published were dropped."),
+    ] = "nearest"
+    conditions: Annotated[str | None, Field(description="Under which conditions, in words: crop, resolution, …")] = None
 
 
 def _number_text(text: str) -> str:

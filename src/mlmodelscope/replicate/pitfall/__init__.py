@@ -2,10 +2,16 @@
 
 from importlib.metadata import entry_points
 
-from mlmodelscope.replicate.pitfall import answers, geometry, picture, values  # noqa: F401  (registering is the point)
-from mlmodelscope.replicate.pitfall.pitfall import PITFALLS, Pitfall, Variant, pitfall, variants_of
+from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the point)
+    answers,
+    geometry,
+    picture,
+    stack,
+    values,
+)
+from mlmodelscope.replicate.pitfall.pitfall import PITFALLS, Pitfall, Variant, finer_variants, pitfall, variants_of
 
-__all__ = ["PITFALLS", "Pitfall", "Variant", "load_plugins", "pitfall", "variants_of"]
+__all__ = ["PITFALLS", "Pitfall", "Variant", "finer_variants", "load_plugins", "pitfall", "variants_of"]
 
 
 def load_plugins() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
+from mlmodelscope.replicate.relabel import ORDERS
 
 
 @pitfall("label-offset", "Label offset")
@@ -15,6 +16,19 @@ def label_offset(plan: Plan) -> Edits:
         if offset != now:
             output = plan.output.model_copy(update={"label_offset": offset})
             yield f"label offset {offset}", plan.model_copy(update={"output": output})
+
+
+@pitfall("label-order", "Order of the labels")
+def label_order(plan: Plan) -> Edits:
+    """The list of class names is in another order than the model's outputs.
+
+    Classes sorted as text (1, 10, 100, 2 …), by the alphabet, or as the model's own list of names has them.
+    """
+    for order in ("", *ORDERS):
+        if order != plan.output.label_order:
+            output = plan.output.model_copy(update={"label_order": order})
+            words = f"labels in the order of {order}" if order else "labels as they are"
+            yield words, plan.model_copy(update={"output": output})
 
 
 @pitfall("softmax", "Softmax")

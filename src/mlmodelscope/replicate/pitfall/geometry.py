@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from mlmodelscope.manifest.schema import Step
@@ -10,6 +11,7 @@ from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall
 from mlmodelscope_worker.pipeline import library
 
 _FRACTIONS = (1.0, 0.95, 0.9, 0.875, 0.8)
+_FINER = (-0.05, -0.04, -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.04, 0.05)
 _ALIKE = 0.005
 
 
@@ -19,24 +21,44 @@ class Frame:
 
     height: int
     width: int
-    fraction: float | None
-    """Side of the centre square that is kept, as a share of the shorter side; nothing where all is squeezed in."""
+    fraction: float
+    """Side of the part as a share of the picture's."""
+    is_square: bool
+    """Whether the part is a square of the shorter side; else it has the picture's shape and is squeezed in."""
     crops_first: bool
     resize: Step
     first: int
     last: int
     """Positions of the steps that it is read from."""
+    offset: str = "floor"
+    """How half a pixel of a crop's place is rounded."""
 
     def steps(self) -> list[Step]:
         size = [self.height, self.width]
         common = {key: self.resize.parameters[key] for key in ("method", "library", "antialias")}
-        if self.fraction is None:
-            return [step("resize", dimensions=size, **common)]
+        if not self.is_square:
+            whole = step("resize", dimensions=size, **common)
+            return [whole] if self.fraction == 1 else [step("crop", percentage=100 * self.fraction), whole]
         if self.crops_first:
-            part = step("crop", percentage=100 * self.fraction, square=True)
+            part = step("crop", percentage=100 * self.fraction, square=True, offset=self.offset)
             return [part, step("resize", dimensions=size, **common)]
         side = round(min(size) / self.fraction)
-        return [step("resize", short_side=side, **common), step("crop", dimensions=size)]
+        rounding = self.resize.parameters["rounding"]
+        return [
+            step("resize", short_side=side, rounding=rounding, **common),
+            step("crop", dimensions=size, offset=self.offset),
+        ]
+
+    @property
+    def words(self) -> str:
+        if not self.is_square:
+            return "no crop: the whole picture squeezed in" if self.fraction == 1 else f"{self._share} of each side"
+        part = "the whole centre square" if self.fraction == 1 else f"the centre {self._share}"
+        return f"{part}, cropped before it is resized" if self.crops_first else part
+
+    @property
+    def _share(self) -> str:
+        return f"{100 * self.fraction:.4g} %"
 
 
 def frame_of(plan: Plan) -> Frame | None:
@@ -48,14 +70,14 @@ def frame_of(plan: Plan) -> Frame | None:
     before = steps[at - 1] if at and steps[at - 1].name == "crop" else None
     after = steps[at + 1] if at + 1 < len(steps) and steps[at + 1].name == "crop" else None
     if size is not None and before is not None and before.parameters["percentage"]:
-        return Frame(size[0], size[1], before.parameters["percentage"] / 100, True, resize, at - 1, at)
+        fraction, is_square = before.parameters["percentage"] / 100, before.parameters["square"]
+        return Frame(size[0], size[1], fraction, is_square, True, resize, at - 1, at, before.parameters["offset"])
     short = resize.parameters["short_side"]
     if short and after is not None and after.parameters["dimensions"]:
-        height, width = after.parameters["dimensions"]
-        return Frame(height, width, min(height, width) / short, False, resize, at, at + 1)
+        size = after.parameters["dimensions"]
+        return Frame(size[0], size[1], min(size) / short, True, False, resize, at, at + 1, after.parameters["offset"])
     if size is not None and before is None and after is None:
-        fraction = 1.0 if resize.parameters["keep_aspect_ratio"] else None
-        return Frame(size[0], size[1], fraction, False, resize, at, at)
+        return Frame(size[0], size[1], 1.0, resize.parameters["keep_aspect_ratio"], False, resize, at, at)
     return None
 
 
@@ -64,45 +86,93 @@ def _framed(plan: Plan, old: Frame, new: Frame) -> Plan:
     return with_steps(plan, (*steps[: old.first], *new.steps(), *steps[old.last + 1 :]))
 
 
-@pitfall("cropping", "Cropping", "first paper, Figure 6; second paper, pitfall 4")
+def _other_crops(plan: Plan) -> Edits:
+    """The same frame, a little larger or smaller."""
+    frame = frame_of(plan)
+    if frame is not None:
+        for more in _FINER:
+            if 0 < frame.fraction + more <= 1:
+                new = replace(frame, fraction=round(frame.fraction + more, 4))
+                yield new.words, _framed(plan, frame, new)
+        yield from crop_offset(plan)
+
+
+@pitfall("cropping", "Cropping", "first paper, Figure 6", finer=_other_crops)
 def cropping(plan: Plan) -> Edits:
     """Another part of the picture: no crop, a crop of another size, or the whole picture squeezed into the size."""
     frame = frame_of(plan)
     if frame is None:
         return
-    if frame.fraction is not None:
-        yield "no crop: the whole picture squeezed in", _framed(plan, frame, replace(frame, fraction=None))
-    for fraction in _FRACTIONS:
-        if frame.fraction is None or abs(frame.fraction - fraction) > _ALIKE:
-            words = f"the centre {100 * fraction:g} %" if fraction < 1 else "the whole centre square"
-            yield words, _framed(plan, frame, replace(frame, fraction=fraction))
+    parts = [(False, 1.0, False), (False, 0.875, True)]
+    # Where there is no square yet, nobody knows whether it is cut out before or after.
+    orders = (frame.crops_first,) if frame.is_square else (False, True)
+    parts += [(True, fraction, crops_first) for crops_first in orders for fraction in _FRACTIONS]
+    for is_square, fraction, crops_first in parts:
+        if is_square != frame.is_square or abs(fraction - frame.fraction) > _ALIKE:
+            new = replace(frame, is_square=is_square, fraction=fraction, crops_first=crops_first)
+            yield new.words, _framed(plan, frame, new)
 
 
 @pitfall("crop-order", "Order of crop and resize")
 def crop_order(plan: Plan) -> Edits:
     """Cropping first and then resizing is not the same as resizing first: borders and rounding differ."""
     frame = frame_of(plan)
-    if frame is not None and frame.fraction is not None:
+    if frame is not None and frame.is_square:
         words = "resized, then cropped" if frame.crops_first else "cropped, then resized"
         yield words, _framed(plan, frame, replace(frame, crops_first=not frame.crops_first))
 
 
-@pitfall("resizing", "Resizing", "second paper, Figure 5")
+@pitfall("crop-offset", "Place of the crop")
+def crop_offset(plan: Plan) -> Edits:
+    """The crop lies a pixel beside, since halves are rounded otherwise; or it is a corner, not the centre."""
+    at = find(plan, "crop")
+    if at is not None:
+        now = steps_of(plan)[at].parameters
+        other = "top_left" if now["method"] == "center" else "center"
+        words = "the corner instead of the centre" if other == "top_left" else "the centre instead of the corner"
+        yield from _with(plan, at, words, method=other)
+        for offset in ("floor", "round", "ceil"):
+            if offset != now["offset"]:
+                yield from _with(plan, at, f"the crop's place rounded by {offset}", offset=offset)
+    at = find(plan, "resize")
+    if at is not None and steps_of(plan)[at].parameters["keep_aspect_ratio"]:
+        for rounding in ("floor", "round", "ceil"):
+            if rounding != steps_of(plan)[at].parameters["rounding"]:
+                yield from _with(plan, at, f"the longer side rounded by {rounding}", rounding=rounding)
+
+
+@pitfall("resizing", "Resizing")
 def resizing(plan: Plan) -> Edits:
     """Another interpolation, another library's interpolation of the same name, or one that averages when it shrinks."""
+    for name, methods in library.RESIZE_METHODS.items():
+        if name != "numpy":
+            yield from _interpolations(plan, name, methods)
+
+
+@pitfall("half-pixel", "Alignment of pixels")
+def half_pixel(plan: Plan) -> Edits:
+    """Where a pixel lies: at its centre, at its corner, or so that the outermost ones stay where they are.
+
+    TensorFlow 1 took corners unless it was told `align_corners`; almost everybody else takes centres.
+    """
+    yield from _interpolations(plan, "numpy", library.RESIZE_METHODS["numpy"])
+
+
+def _interpolations(plan: Plan, name: str, methods: tuple[str, ...]) -> Iterator[tuple[str, Plan]]:
     at = find(plan, "resize")
     if at is None:
         return
     now = steps_of(plan)[at]
-    for name, methods in library.RESIZE_METHODS.items():
-        for method in methods:
-            choices = library.antialias_choices(name, method)
-            for antialias in choices:
-                chosen = (name, method, antialias)
-                if chosen == tuple(now.parameters[key] for key in ("library", "method", "antialias")):
-                    continue
-                for edited in replaced(plan, at, changed(now, library=name, method=method, antialias=antialias)):
-                    averaged = (
-                        " with averaging" if antialias and len(library.antialias_choices(name, method)) > 1 else ""
-                    )
-                    yield f"{method} by {name}{averaged}", edited
+    for method in methods:
+        choices = library.antialias_choices(name, method)
+        for antialias in choices:
+            if (name, method, antialias) != tuple(now.parameters[key] for key in ("library", "method", "antialias")):
+                averaged = " with averaging" if antialias and len(choices) > 1 else ""
+                words = f"{method} by {name}{averaged}"
+                yield from _with(plan, at, words, library=name, method=method, antialias=antialias)
+
+
+def _with(plan: Plan, at: int, words: str, **parameters: object) -> Iterator[tuple[str, Plan]]:
+    """The plan with other parameters of one step, where it can have them."""
+    for edited in replaced(plan, at, changed(steps_of(plan)[at], **parameters)):
+        yield words, edited

@@ -9,7 +9,7 @@ from mlmodelscope_worker.pipeline import library
 _OTHER_COLOR = {"RGB": "BGR", "BGR": "RGB"}
 
 
-@pitfall("color-layout", "Colour layout", "first paper, Figure 3; second paper, pitfall 1")
+@pitfall("color-layout", "Colour layout", "first paper, Figure 3; second paper, Figure 4")
 def color_layout(plan: Plan) -> Edits:
     """The channels are in another order than the model was trained with: OpenCV and Caffe say BGR, most others RGB."""
     at = find(plan, "color")
@@ -23,7 +23,7 @@ def color_layout(plan: Plan) -> Edits:
             yield f"{_OTHER_COLOR[now]} instead of {now}", edited
 
 
-@pitfall("data-layout", "Data layout", "first paper, Figure 4; second paper, pitfall 2")
+@pitfall("data-layout", "Data layout", "first paper, Figure 4; second paper, Figure 5")
 def data_layout(plan: Plan) -> Edits:
     """The axes are in another order than the model takes them.
 
@@ -54,7 +54,7 @@ def data_layout(plan: Plan) -> Edits:
         )
 
 
-@pitfall("decoding", "Decoder", "first paper, Figure 5; second paper, pitfall 3")
+@pitfall("decoding", "Decoder", "first paper, Figure 5; second paper, Figures 6 and 7")
 def decoding(plan: Plan) -> Edits:
     """Another library decodes the picture, or the same one with a faster, less exact inverse DCT."""
     at = find(plan, "decode")

@@ -25,6 +25,10 @@ class Pitfall:
     paper: str
     """Where the papers show it; empty where they do not."""
     edits: Callable[[Plan], Iterable[tuple[str, Plan]]]
+    finer: Callable[[Plan], Iterable[tuple[str, Plan]]] | None = None
+    """Edits like one that came near, made from its plan."""
+    is_about_stack: bool = False
+    """Whether the samples stay as they are, and what runs the model is another: such a variant shares nothing."""
 
     @property
     def explanation(self) -> str:
@@ -47,11 +51,16 @@ class Variant:
 PITFALLS: dict[str, Pitfall] = {}
 
 
-def pitfall(name: str, title: str, paper: str = "") -> Callable[[Callable[[Plan], Edits]], Callable[[Plan], Edits]]:
+Edit = Callable[[Plan], Edits]
+
+
+def pitfall(
+    name: str, title: str, paper: str = "", *, finer: Edit | None = None, is_about_stack: bool = False
+) -> Callable[[Edit], Edit]:
     """Register a pitfall."""
 
-    def register(function: Callable[[Plan], Edits]) -> Callable[[Plan], Edits]:
-        PITFALLS[name] = Pitfall(name, title, paper, function)
+    def register(function: Edit) -> Edit:
+        PITFALLS[name] = Pitfall(name, title, paper, function, finer, is_about_stack)
         return function
 
     return register
@@ -59,9 +68,21 @@ def pitfall(name: str, title: str, paper: str = "") -> Callable[[Callable[[Plan]
 
 def variants_of(plan: Plan, names: Iterable[str] | None = None) -> list[Variant]:
     """Every single edit of a plan; edits that come to the same plan are one."""
+    chosen = PITFALLS if names is None else names
+    return _distinct(plan, ((name, PITFALLS[name].edits) for name in chosen))
+
+
+def finer_variants(variant: Variant) -> list[Variant]:
+    """Edits like one that came near, where its pitfall has any."""
+    (name,) = variant.pitfalls
+    finer = PITFALLS[name].finer
+    return _distinct(variant.plan, [(name, finer)] if finer is not None else [])
+
+
+def _distinct(plan: Plan, edits: Iterable[tuple[str, Callable[[Plan], Iterable[tuple[str, Plan]]]]]) -> list[Variant]:
     found: dict[str, Variant] = {}
-    for name in names if names is not None else PITFALLS:
-        for words, edited in PITFALLS[name].edits(plan):
+    for name, edit in edits:
+        for words, edited in edit(plan):
             if edited.digest != plan.digest:
                 found.setdefault(edited.digest, Variant((name,), words, edited))
     return list(found.values())

@@ -47,13 +47,15 @@ def _rewritten(plan: Plan, arithmetic: Sequence[Step]) -> Plan:
     return with_steps(plan, end_in_element_type((*steps[:first], *arithmetic, *kept, *tail), plan.input.element_type))
 
 
-@pitfall("normalization", "Normalisation", "first paper, Table 1; second paper, pitfall 6")
+@pitfall("normalization", "Normalisation", "first paper, §4.1.1; second paper, Figures 8 and 9")
 def normalization(plan: Plan) -> Edits:
     """The model was trained on other numbers: from 0 to 255, 0 to 1, -1 to 1, or with ImageNet's statistics."""
-    if plan.input is None or not plan.input.element_type.startswith("float"):
+    if plan.input is None:
         return
+    takes_fractions = plan.input.element_type.startswith("float") or find(plan, "quantize") is not None
     for words, arithmetic in _schemes().items():
-        yield words, _rewritten(plan, arithmetic)
+        if takes_fractions or not arithmetic:  # bytes are what they are
+            yield words, _rewritten(plan, arithmetic)
 
 
 @pitfall("mean-order", "Mean in the wrong channel order")
@@ -96,7 +98,7 @@ def normalization_order(plan: Plan) -> Edits:
             )
 
 
-@pitfall("type-conversion", "Type conversion", "first paper, Figure 7 and §2; second paper, pitfall 5")
+@pitfall("type-conversion", "Type conversion", "first paper, Figure 7; second paper, Figures 8 and 9")
 def type_conversion(plan: Plan) -> Edits:
     """Arithmetic in bytes drops fractions and wraps around; in floating point it does neither."""
     for at, each in enumerate(steps_of(plan)):

@@ -27,12 +27,14 @@ RESIZE_METHODS = {
         "mitchellcubic",
     ),
     "torchvision": ("nearest", "nearest_exact", "bilinear", "bicubic"),
+    # Not a library but plain arithmetic, for where a pixel lies: by ONNX's names for it.
+    "numpy": ("nearest_asymmetric", "bilinear_asymmetric", "bilinear_align_corners", "bilinear_half_pixel"),
 }
 
 
 def antialias_choices(name, method):
     """Whether a library can antialias (True), go without (False) or either; what it does by itself comes first."""
-    if "nearest" in method or method == "area" or name == "opencv":
+    if "nearest" in method or method == "area" or name in ("opencv", "numpy"):
         return (False,)
     return {"pillow": (True,), "tensorflow": (False, True), "torchvision": (True, False)}[name]
 
@@ -51,6 +53,7 @@ PACKAGES = {
     "turbojpeg": ("PyTurboJPEG",),
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"),
     "torchvision": ("torchvision",),
+    "numpy": ("numpy",),
 }
 
 

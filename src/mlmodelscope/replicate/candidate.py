@@ -1,0 +1,163 @@
+"""How well a variant of a plan explains a claimed number, by what is known of it so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import NormalDist
+
+from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.measure import Row, unseen
+from mlmodelscope.replicate.pitfall import Variant
+from mlmodelscope.replicate.sampling import Sampling
+from mlmodelscope.replicate.trial import Trials
+from mlmodelscope.worker.variants import Answer
+
+_EXACT = 0.8
+"""How likely it is that the cause is among the variants as it is, and not only something like it."""
+_LIKE_IT = 0.06
+"""How far something like it is off, as a share of the gap."""
+_LEAST_OFF = 0.002
+_PAIR = 0.02
+"""How much less likely two mistakes are than one."""
+_SLIP = 0.005
+"""Share of answers that differ between machines though everything is the same."""
+_SURE = 3.0  # standard deviations
+_SLACK = 1e-12
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be explained."""
+
+    claim: Claim
+    own: float
+    """The plan's own number."""
+    low: float
+    high: float
+    """What may be measured and still be what was claimed."""
+    noise: float = 0.0
+    """Standard deviation of a number measured here as a stand-in for the claim's dataset."""
+    theirs: Mapping[int, Answer] | None = None
+    """The claimant's own answers by sample, where they are known."""
+
+    @property
+    def gap(self) -> float:
+        return self.claim.value - self.own
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variant, and what its number on all samples will be."""
+
+    variant: Variant
+    seen: int
+    gained: int
+    """Samples that it has right and the plan has wrong."""
+    lost: int
+    expected: float
+    """Its number on all samples."""
+    deviation: float
+    """How far that may be off; nothing once it has seen all samples."""
+    evidence: float
+    """Logarithm of how likely the claim is, were this what was done, times how likely it is that it was."""
+    is_possible: bool
+    explains: bool
+    """Whether the claimed number is its number, as far as can be said."""
+    closes: float
+    """Share of the gap that it closes: 1 for all of it."""
+    agreement: float | None = None
+    """Share of the claimant's own answers that it gives, where they are known."""
+    score_distance: float | None = None
+    """How far its scores are from the claimant's, on average."""
+    alike: tuple[Variant, ...] = ()
+    """Other variants that gave the very same answers to all samples that they have seen."""
+
+    @property
+    def changes(self) -> int:
+        return self.gained + self.lost
+
+    @property
+    def pitfalls(self) -> tuple[str, ...]:
+        return self.variant.pitfalls
+
+
+def judge(variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], sampling: Sampling) -> Candidate:
+    """What the samples say that a variant has seen; the plan's own answers are known for all of them."""
+    measure = goal.claim.measure
+    before, after = trials.rows(trials.plan, seen), trials.rows(variant.plan, seen)
+    total = len(trials.labelled)
+    if measure.outcome is not None:
+        was, now = [measure.outcome(row) for row in before], [measure.outcome(row) for row in after]
+        difference, spread = sampling.difference(seen, was, now)
+    else:
+        difference, spread = measure.difference(before, after)
+        spread *= unseen(len(seen), total)
+    expected = goal.own + difference
+    gained, lost = _changes(before, after)
+    agreement, distance, told = _agreement(after, seen, goal)
+    reach = math.hypot(spread, goal.noise)
+    off = max(goal.low - expected, expected - goal.high, 0.0)
+    evidence = _evidence(expected, reach, goal, total) + told
+    if len(variant.pitfalls) > 1:
+        evidence += (len(variant.pitfalls) - 1) * math.log(_PAIR)
+    return Candidate(
+        variant,
+        len(seen),
+        gained,
+        lost,
+        expected,
+        spread,
+        evidence,
+        is_possible=off <= _SURE * reach + _SLACK,
+        explains=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
+        closes=1 - abs(goal.claim.value - expected) / abs(goal.gap) if goal.gap else 1.0,
+        agreement=agreement,
+        score_distance=distance,
+    )
+
+
+def rank(candidate: Candidate) -> tuple[float, float, int, int]:
+    return -candidate.evidence, candidate.score_distance or 0.0, len(candidate.pitfalls), candidate.changes
+
+
+def _evidence(expected: float, reach: float, goal: Goal, total: int) -> float:
+    """Either it is the cause, and its number is the claim's; or something like it is, and it comes near."""
+    step = 0.5 / total
+    exact = _inside(goal, expected, max(reach, step))
+    near = _inside(goal, expected, math.hypot(reach, max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), step))
+    return math.log(max(_EXACT * exact + (1 - _EXACT) * near, 1e-300))
+
+
+def _inside(goal: Goal, expected: float, deviation: float) -> float:
+    curve = NormalDist(expected, deviation)
+    width = max(goal.high - goal.low, deviation / 1000)
+    middle = (goal.low + goal.high) / 2
+    if width < deviation / 50:  # so narrow that the curve is flat over it, and a difference of two shares loses digits
+        return curve.pdf(middle) * width
+    return curve.cdf(middle + width / 2) - curve.cdf(middle - width / 2)
+
+
+def _changes(before: Sequence[Row], after: Sequence[Row]) -> tuple[int, int]:
+    gained = lost = 0
+    for (label, then), (_, now) in zip(before, after, strict=True):
+        was = then is not None and then.classes[:1] == (label,)
+        is_now = now is not None and now.classes[:1] == (label,)
+        gained += is_now and not was
+        lost += was and not is_now
+    return gained, lost
+
+
+def _agreement(rows: Sequence[Row], seen: Sequence[int], goal: Goal) -> tuple[float | None, float | None, float]:
+    """(share of the claimant's answers, distance of the scores, logarithm of how likely that is)."""
+    if goal.theirs is None:
+        return None, None, 0.0
+    pairs = [(answer, goal.theirs[at]) for at, (_, answer) in zip(seen, rows, strict=True) if at in goal.theirs]
+    if not pairs:
+        return None, None, 0.0
+    same = [(mine, other) for mine, other in pairs if mine is not None and mine.classes[:1] == other.classes[:1]]
+    scored = [abs(mine.scores[0] - other.scores[0]) for mine, other in same if other.scores]
+    distance = sum(scored) / len(scored) if scored else None
+    others = len(pairs) - len(same)
+    return len(same) / len(pairs), distance, len(same) * math.log(1 - _SLIP) + others * math.log(_SLIP)

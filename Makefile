@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stacks agreement check bench clean
+.PHONY: demo test test-stacks agreement acceptance check bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
+	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
 	@echo "make check   formatting, lint, types, the worker's Python floor"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
@@ -41,6 +42,9 @@ test-stacks: $(VENV)/.dev
 
 agreement: $(VENV)/.dev
 	$(BIN)/python tools/agreement.py $(STACKS)
+
+acceptance: $(VENV)/.dev
+	$(BIN)/python tools/acceptance.py --write docs/acceptance.md
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -19,6 +19,7 @@ BENCHMARKS = (
     "store",
     "memory",
     "dataset_evaluation",
+    "replicate",
 )  # the quick ones first
 
 

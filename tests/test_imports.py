@@ -28,6 +28,7 @@ ORDER = [
     "training",
     "replay",
     "replicate",
+    "study",
     "cli",
     "__main__",
 ]

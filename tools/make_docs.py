@@ -1,15 +1,19 @@
-"""Write docs/reference/ from the declarations in the code, so that it cannot drift. A test compares."""
+"""Write docs/reference/ and docs/pitfalls.md from what the code says, so that they cannot drift. A test compares."""
 
 from __future__ import annotations
 
 import inspect
+import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import typer.main
 
 from mlmodelscope.cli.main import app
 from mlmodelscope.metric import METRICS
+from mlmodelscope.replicate.pitfall import PITFALLS
+from mlmodelscope.replicate.pitfall.page import PAPERS, explanation_of
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
 from mlmodelscope_worker.pipeline import STEPS
@@ -62,7 +66,8 @@ def steps_page() -> str:
         words = {(True,): "always", (False,): "never", (False, True): "if asked", (True, False): "unless asked not to"}
         antialias = words.get(smooth, "")
         methods = ", ".join(RESIZE_METHODS.get(name, ())) or "decodes only"
-        libraries.append(f"| {name} | {packages[0]} | {', '.join(DCT_METHODS[name])} | {methods} | {antialias} |")
+        decodes = ", ".join(DCT_METHODS.get(name, ())) or "resizes only"
+        libraries.append(f"| {name} | {packages[0]} | {decodes} | {methods} | {antialias} |")
     return (
         f"# Steps\n\n{WRITTEN}\nPre-processing steps (`inputs[].processing`), run in the order written.\n\n"
         + "\n".join(section(STEPS[name]) for name in sorted(STEPS))
@@ -107,7 +112,43 @@ def command_section(title: str, command: object) -> str:
     return f"## {title}\n\n{inspect.cleandoc(command.help or '')}\n\n{body}"  # type: ignore[attr-defined]
 
 
+PICTURES = REFERENCE.parent / "images" / "pitfalls"
+ABOUT_PITFALLS = """\
+What people get wrong when they evaluate somebody else's model. `mlmodelscope replicate` tries each of them where a
+number does not hold, `mlmodelscope sensitivity` says what each would cost, and `mlmodelscope pitfalls NAME` shows one
+of these pages.
+
+Each picture shows what the model gets: as it should be, with the pitfall, and the difference between the two, stretched
+until the largest is white. They are of efficientnet-lite0 and photographs of imagenet-70, as drawn and counted by
+`python tools/make_pitfall_pictures.py`.
+"""
+
+
+def pitfalls_page() -> str:
+    """A page of all pitfalls; the pictures and what was seen with them come from tools/make_pitfall_pictures.py."""
+    drawn = json.loads((PICTURES / "pictures.json").read_text())
+    papers = "\n".join(f"- {name}: [{title}]({url})" for name, (title, url) in PAPERS.items())
+    parts = [f"# Pitfalls\n\n{WRITTEN}\n{ABOUT_PITFALLS}\n{papers}\n"]
+    for each in sorted(PITFALLS.values(), key=lambda each: not each.paper):  # those that the papers show come first
+        parts.append(f"## {each.title}\n\n`{each.name}`{f' · {each.paper}' if each.paper else ''}\n")
+        if each.name in drawn:
+            parts.append(f"![{each.title}](images/pitfalls/{each.name}.jpg)\n\n*{caption(drawn[each.name])}*\n")
+        parts.append(f"{explanation_of(each.name)}\n")
+    return "\n".join(parts)
+
+
+def caption(seen: dict[str, Any]) -> str:
+    title = f"{seen['words'][:1].upper()}{seen['words'][1:]}" + (f" ({seen['about']})" if seen["about"] else "")
+    said = f"{title}: values differ by {seen['largest']:.3g} at most, {seen['mean']:.3g} on average; "
+    said += f"the difference is drawn {seen['stretched']}."
+    if seen["right"] is not None:
+        which = f"{seen['compared']} samples" + (" that can be read both ways" * (seen["compared"] < seen["samples"]))
+        said += f" Of {which}, {seen['right_before']} are right as it should be, {seen['right']} with the pitfall."
+    return said
+
+
 PAGES = {
+    "../pitfalls.md": pitfalls_page,
     "steps.md": steps_page,
     "predictors.md": predictors_page,
     "metrics.md": metrics_page,

@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, batches, train, close
-    worker -> host   opened, prepared, latency, answers, progress, trained, refused, lost
+    host -> worker   open, prepare, latency, batches, look, train, close
+    worker -> host   opened, prepared, latency, answers, seen, progress, trained, refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -21,9 +21,11 @@ from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import Lost, ModelError
 from .protocol import Closed, connect
+from .sample import Loader
 from .scenario.offline import Batch, Offline, describe_failure
 from .scenario.single_stream import measure_latency, measure_parts
 from .session import alike, open_session
+from .view import look
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError)
 
@@ -96,10 +98,11 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "batches", "train")
+    REQUESTS = ("open", "prepare", "latency", "batches", "look", "train")
 
     def __init__(self, channel):
         self._channel = channel
+        self._load = Loader()
         self._offline = None
         self.session = None
 
@@ -132,6 +135,10 @@ class Desk(object):
         except Lost as error:  # the host gives up on this worker; the batches that are under way go to another one
             self._channel.send({"do": "lost", "message": str(error)})
             raise SystemExit
+
+    def look(self, header, buffers):
+        views, pictures = look(lambda: self._load(header["sample"], buffers), header["pipelines"])
+        self._channel.send({"do": "seen", "views": views}, pictures)
 
     def train(self, header, buffers):
         self._channel.send(train(self._channel, self.session, header))

@@ -13,6 +13,7 @@ from mlmodelscope.cli import (
     init,
     log,
     models,
+    pitfalls,
     plan,
     predict,
     records,
@@ -23,6 +24,7 @@ from mlmodelscope.cli import (
     sensitivity,
     show,
     stacks,
+    study,
     train,
     trust,
 )
@@ -62,6 +64,8 @@ app.command("plan")(plan.plan)
 app.command("evaluate")(evaluate.evaluate)
 app.command("replicate")(replicate.replicate)
 app.command("sensitivity")(sensitivity.sensitivity)
+app.command("pitfalls")(pitfalls.pitfalls)
+app.command("study")(study.study)
 app.command("train")(train.train)
 app.add_typer(records.app, name="records")
 app.command("report")(report.report)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,7 +21,7 @@ from mlmodelscope.cli.choices import (
     make_options,
 )
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
-from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.errors import MLModelScopeError, StoreError
 
 if TYPE_CHECKING:
     from mlmodelscope.replicate.replication import Replication
@@ -60,6 +62,7 @@ def replicate(
     threads: Threads = 1,
     limit: Limit = None,
     stratified: Stratified = False,
+    report: Annotated[Path | None, typer.Option(help="Also write a page with the evidence, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the verdict as a JUnit file.")] = None,
     summary: Annotated[
         Path | None, typer.Option(help="Also add the verdict to a Markdown file, such as $GITHUB_STEP_SUMMARY.")
@@ -99,10 +102,14 @@ def replicate(
         raise
     from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 
-    for path, text in ((junit, to_junit), (summary, to_markdown)):
-        if path is not None:
-            with path.open("a" if path is summary else "w", encoding="utf-8") as file:
-                file.write(text(done))
+    if report is not None:
+        from mlmodelscope.replicate.page import render
+
+        _write(report, render(done))
+    if junit is not None:
+        _write(junit, to_junit(done))
+    if summary is not None:
+        _write(summary, to_markdown(done), "a")
     if as_json:
         print_json(to_json(done))
     else:
@@ -110,10 +117,22 @@ def replicate(
     return EXIT[done.verdict.kind]
 
 
+def _write(path: Path, text: str, mode: str = "w") -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open(mode, encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        failure = StoreError(f"cannot write {path}: {error.strerror or error}")
+        failure.exit_code = NO_VERDICT
+        raise failure from None
+
+
 def _show(done: Replication) -> None:
     from rich.table import Table
 
     from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+    from mlmodelscope.replicate.evidence_text import abilities_of, evidence_lines
 
     out = console()
     color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[done.verdict.kind]
@@ -138,5 +157,9 @@ def _show(done: Replication) -> None:
             str(each.seen),
         )
     out.print(table)
+    if done.evidence is not None:
+        abilities = abilities_of(sys.stdout, os.environ, out.width)
+        for line in evidence_lines(done.evidence, abilities):
+            print(line)
     if done.cost is not None:
         out.print(f"cost: {done.cost.calls / done.samples:.1f} evaluations for {len(done.found.candidates)} variants")

@@ -23,7 +23,7 @@ _PAIR = 0.02
 """How much less likely two mistakes are than one."""
 _SLIP = 0.005
 """Share of answers that differ between machines though everything is the same."""
-_SURE = 3.0  # standard deviations
+_SURE = 4.0  # standard deviations
 _SLACK = 1e-12
 
 

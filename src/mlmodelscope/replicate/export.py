@@ -8,6 +8,7 @@ from typing import Any
 
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.evidence import evidence_json
 from mlmodelscope.replicate.replication import Replication
 
 
@@ -42,6 +43,8 @@ def to_json(done: Replication) -> dict[str, Any]:
         body["separating_sample"] = asdict(done.found.separation) if done.found.separation else None
         body["cut_short"] = done.found.is_cut_short
         body["evaluations"] = done.cost.calls / done.samples if done.cost else None
+    if done.evidence is not None:
+        body["evidence"] = evidence_json(done.evidence)
     return body
 
 

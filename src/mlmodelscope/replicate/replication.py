@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import PlanError, UsageError
@@ -22,6 +22,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Goal
 from mlmodelscope.replicate.claim import Claim, claim_of, is_measurable
+from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
 from mlmodelscope.replicate.recorded import read_recorded
@@ -43,6 +44,8 @@ class Replication:
     """The search for a cause; none where none was needed."""
     cost: Cost | None
     samples: int
+    evidence: Evidence | None = None
+    """The samples that show the cause."""
 
 
 def replicate(
@@ -56,6 +59,7 @@ def replicate(
     explain: bool = True,
     stacks: Sequence[str] = (),
     budget: float | None = None,
+    pictures: int = 6,
     software: SoftwareSource | None = None,
     hardware: HardwareSource | None = None,
     trust: bool = False,
@@ -65,7 +69,8 @@ def replicate(
     """Evaluate as the manifest says, judge the claim, and search for the pitfall where it does not hold.
 
     `log` is the claimant's reference log: what is not named otherwise is what it names, and its answers are compared
-    with ours. `stacks` are other software to try, `budget` is how many evaluations a search may take.
+    with ours. `stacks` are other software to try, `budget` is how many evaluations a search may take, `pictures` how
+    many samples are looked at as evidence.
     """
     settings = settings or Settings.from_environment()
     watcher = watcher or Watcher()
@@ -101,7 +106,13 @@ def replicate(
     ]
     with open_trials(record, settings, watcher, others=others) as trials:
         found = search(goal, trials, watcher.building, budget)
-        return Replication(record, verdict, found, trials.cost, verdict.samples)
+        cost = replace(trials.cost)
+        cause = found.candidates[0] if found.explained or found.near else None
+        evidence = None
+        if cause is not None:
+            k = 5 if chosen.metric.startswith("top5") else 1
+            evidence = collect(trials, cause.variant, pictures, names=record.class_names, k=k)
+        return Replication(record, verdict, found, cost, verdict.samples, evidence)
 
 
 def choose_claim(plan: Plan) -> Claim:

@@ -78,7 +78,7 @@ def by_closeness(dataset: Dataset, answers: Mapping[int, Answer | None], samples
     places: list[tuple[float, float, int]] = []
     for place, group in enumerate(members):
         chance.shuffle(group)
-        pace = len(group) * math.sqrt(_PRONE[place])
+        pace = len(group) * _PRONE[place] ** 0.75
         places += [((rank + chance.random()) / pace, chance.random(), at) for rank, at in enumerate(group)]
     return Sampling(tuple(at for _, _, at in sorted(places)), stratum, tuple(map(len, members)))
 

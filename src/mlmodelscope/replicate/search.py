@@ -20,14 +20,16 @@ from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.worker.variants import Answer
 
-_FIRST = 16
-_ALLOWANCE = 5.0
-"""Evaluations of the whole dataset that a race may take, as a rule."""
+_FIRST = 32
+_ALLOWANCE = 5.8
+"""Evaluations of the whole dataset that a race may take."""
+_HARD = 2.5
+"""How many times as many it may take where nothing explains the claim yet."""
 _FEW_CALLS = 4000
 """Calls of the model that it may take in any case: a small dataset is soon tried."""
-_TOGETHER = 8
-"""Variants that are tried on more samples at a time."""
-_NO_WORSE = 2.5
+_TOGETHER = 2
+"""Variants that are tried on more samples at a time, at the least; more where an even share of the calls allows it."""
+_NO_WORSE = 1.5
 """Logarithm of how much less likely a variant may be than the one that it is tried with."""
 _SETTLED = 0.2
 """How likely it may be, set against an explanation, that there is another one nobody has looked at."""
@@ -116,19 +118,28 @@ class Race:
         self._sampling = sampling_of(trials, goal)
         self.total = len(self._sampling.order)
         self._sizes = _sizes(self.total)
+        self._calls = max(_ALLOWANCE * self.total, _FEW_CALLS)
         self._end = None if budget is None else trials.cost.calls + budget * self.total
 
     def run(self, variants: Iterable[Variant]) -> list[Candidate]:
         """All of them, the best first."""
+        start = self._trials.cost.calls
         runners = self._advance([_Runner(each) for each in variants])
-        end = self._trials.cost.calls + max(_ALLOWANCE * self.total, _FEW_CALLS)
         while group := self._next(runners):
-            if self._trials.cost.calls >= min(end, self._end if self._end is not None else end):
+            left = self._left(start, is_hard=not any(each.judged.explains for each in runners))
+            affordable = int(left / self._increment(group[0].judged.seen))
+            if affordable < 1:
                 self.is_cut_short = True
                 break
+            group = group[:affordable]
             others = [each for each in runners if each not in group]
             runners = [*others, *self._advance(group)]
         return sorted((each.judged for each in runners), key=rank)
+
+    def _left(self, start: int, is_hard: bool) -> float:
+        """Calls that may still be made; more of them while nothing explains the claim yet."""
+        end = start + self._calls * (_HARD if is_hard else 1)
+        return (end if self._end is None else min(end, self._end)) - self._trials.cost.calls
 
     def _next(self, runners: Sequence[_Runner]) -> list[_Runner]:
         """Those to be tried on more samples: the likeliest, and those like it that have seen as many."""
@@ -149,7 +160,14 @@ class Race:
             for each in open_ones
             if each.judged.seen == first.judged.seen and each.judged.evidence >= first.judged.evidence - _NO_WORSE
         ]
-        return sorted(equals, key=lambda each: rank(each.judged))[:_TOGETHER]
+        return sorted(equals, key=lambda each: rank(each.judged))[: self._room(first.judged.seen)]
+
+    def _room(self, seen: int) -> int:
+        """How many go on together: many while samples are few and say little, few in the end."""
+        return max(_TOGETHER, int(self._calls / len(self._sizes) / self._increment(seen)))
+
+    def _increment(self, seen: int) -> int:
+        return next(each for each in self._sizes if each > seen) - seen
 
     def _advance(self, runners: Sequence[_Runner]) -> list[_Runner]:
         """Try them on the next number of samples; those with the very same answers are one from here on."""

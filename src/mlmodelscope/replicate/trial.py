@@ -171,11 +171,12 @@ class Trials:
             self._answers[key] = self._kept.of(key) if self._kept is not None else {}
 
     def _run(self, bench: str, missing: tuple[int, ...], wanted: dict[str, Plan]) -> Iterable[int]:
-        plan = next(iter(wanted.values()))
+        own = bench == bench_key(self.plan)
+        plan = self.plan if own else next(iter(wanted.values()))
         try:
             worker = self.worker_of(plan)
         except MLModelScopeError as error:
-            if bench == bench_key(self.plan):
+            if own:
                 raise
             self._impossible |= wanted.keys()
             self.reasons |= dict.fromkeys(wanted, error.message)

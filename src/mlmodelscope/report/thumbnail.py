@@ -49,7 +49,7 @@ class Thumbnails:
                 return _of_slice(content)
             image = self._load(content, [])
             height, width, channels = image.pixels.shape
-            return _of_pixels(image.pixels.tobytes(), height, width, channels)
+            return from_pixels(image.pixels.tobytes(), height, width, channels)
         except (header.ImageError, library.MissingLibrary, OSError) as error:
             return Thumbnail(None, str(error))
 
@@ -82,7 +82,7 @@ def _of_slice(content: Mapping[str, Any]) -> Thumbnail:
         data = _interleave(data, channels)
     else:
         height, width, channels = shape
-    return _of_pixels(data, height, width, channels)
+    return from_pixels(data, height, width, channels)
 
 
 def _interleave(planes: bytes, channels: int) -> bytes:
@@ -94,7 +94,8 @@ def _interleave(planes: bytes, channels: int) -> bytes:
     return bytes(mixed)
 
 
-def _of_pixels(data: bytes, height: int, width: int, channels: int) -> Thumbnail:
+def from_pixels(data: bytes, height: int, width: int, channels: int) -> Thumbnail:
+    """A picture of grey (1 channel) or RGB (3 channels) bytes."""
     if channels not in (1, 3):
         return Thumbnail(None, f"{channels} channels are not a picture")
     step = -(-max(height, width) // _SIDE)  # every n-th pixel will do for a thumbnail

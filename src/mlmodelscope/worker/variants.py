@@ -11,6 +11,7 @@ from itertools import islice
 from types import TracebackType
 from typing import Any, Self
 
+from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.client import Batch, needs_of, task_of
@@ -36,6 +37,47 @@ class VariantAnswers:
     """Why a variant failed, for one of its samples."""
     calls: int
     """How often the model ran: variants with the same tensors share a call."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """Grey or RGB bytes, one pixel after the other."""
+
+    height: int
+    width: int
+    channels: int
+    pixels: bytes
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How far two tensors lie apart, value by value."""
+
+    largest: float
+    """In the model's own units, as the mean is."""
+    mean: float
+    share: float
+    """Of values that differ at all."""
+    stretch: float | None
+    """By how much the picture is brighter than the pictures of the tensors; nothing where the tensors are the same."""
+    picture: Picture | None
+
+
+@dataclass(frozen=True)
+class View:
+    """What a model sees of a sample through one pipeline."""
+
+    picture: Picture | None
+    reason: str
+    """Why there is no picture."""
+    tensor: str = ""
+    """Element type and shape."""
+    low: float = 0.0
+    """The value that is drawn black."""
+    high: float = 1.0
+    """The value that is drawn white."""
+    difference: Difference | None = None
+    """To the first of the pipelines that were looked through; none for itself, or where shapes differ."""
 
 
 class VariantWorker:
@@ -87,6 +129,34 @@ class VariantWorker:
             parts = iter(buffers)
             for each in header["answers"]:
                 yield _answers(waiting.popleft(), each, list(islice(parts, each["parts"])))
+
+    def look(self, sample: Sample, plans: Sequence[Plan]) -> list[View]:
+        """What the model sees of a sample as each of these plans prepares it; the first sets scale and colours."""
+        pipelines = [
+            [step.model_dump(mode="json") for step in each.input.steps] for each in plans if each.input is not None
+        ]
+        self._process.send({"do": "look", "sample": sample.content, "pipelines": pipelines})
+        header, buffers = self._process.receive("seen")
+        return [_view(each, buffers) for each in header["views"]]
+
+
+def _view(said: Mapping[str, Any], buffers: Sequence[bytes]) -> View:
+    if "tensor" not in said:
+        return View(None, said["reason"])
+    apart = said.get("difference")
+    difference = None
+    if apart is not None:
+        picture = _picture(apart, buffers)
+        difference = Difference(apart["largest"], apart["mean"], apart["share"], apart["stretch"], picture)
+    picture = _picture(said, buffers)
+    return View(picture, said["reason"], said["tensor"], said["low"], said["high"], difference)
+
+
+def _picture(said: Mapping[str, Any], buffers: Sequence[bytes]) -> Picture | None:
+    if "part" not in said:
+        return None
+    height, width, channels = said["shape"]
+    return Picture(height, width, channels, buffers[said["part"]])
 
 
 def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> VariantAnswers:

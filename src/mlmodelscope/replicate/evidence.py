@@ -1,0 +1,217 @@
+"""What can be seen of a cause: the samples whose answer it changes, and what the model sees of them.
+
+`before` is always the plan as the manifest says it, `after` the plan with the edit that explains the claim. Pictures
+are of the tensors that the model gets, drawn with one scale, that of `after`: where that one looks as it should, the
+other shows what is wrong with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.manifest.schema import Step
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.pitfall import Variant
+from mlmodelscope.replicate.trial import Trials
+from mlmodelscope.report.thumbnail import from_pixels
+from mlmodelscope.worker.variants import Answer, Difference, Picture, View
+
+Kind = Literal["right now", "wrong now", "other answer"]
+KINDS: tuple[Kind, ...] = ("right now", "wrong now", "other answer")
+_TOP = 5
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A class that the model answered with."""
+
+    number: int
+    name: str
+    score: float
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What the model sees of a sample, before and after."""
+
+    before: View
+    after: View
+    is_same: bool = False
+    """Whether it sees the very same: then the answer is only read otherwise."""
+
+    @property
+    def difference(self) -> Difference | None:
+        return self.before.difference
+
+
+@dataclass(frozen=True)
+class Flip:
+    """A sample whose answer is another one."""
+
+    sample: str
+    kind: Kind
+    label: str | None
+    before: tuple[Choice, ...]
+    """The best classes, best first; none where the sample failed."""
+    after: tuple[Choice, ...]
+    change: float
+    """By how much the score of the new answer has risen."""
+    sight: Sight | None = None
+    """Looked at for the most telling ones only."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """For a cause: numbers, and the samples that show it, the most telling first."""
+
+    cause: Variant
+    compared: int
+    """Samples that were answered both ways."""
+    flips: tuple[Flip, ...]
+    probabilities: bool
+    """Whether scores are shares of 1."""
+    without_pictures: str = ""
+    """Why nothing could be looked at."""
+
+    def count(self, kind: Kind) -> int:
+        return sum(each.kind == kind for each in self.flips)
+
+    @property
+    def shown(self) -> tuple[Flip, ...]:
+        """Those that were looked at."""
+        return tuple(each for each in self.flips if each.sight is not None)
+
+
+def collect(trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[str] = (), k: int = 1) -> Evidence:
+    """The evidence for a cause; answers that are not known yet are asked for, and `count` samples are looked at.
+
+    `names` are those of the classes, by number; `k` is how many answers may contain the right one.
+    """
+    names = names or trials.dataset.classes
+    samples = trials.dataset.samples
+    trials.ask((trials.plan, cause.plan), range(len(samples)))
+    flips = []
+    for at, sample in enumerate(samples):
+        before, after = trials.answer(trials.plan, at), trials.answer(cause.plan, at)
+        kind = _kind(sample, before, after, k)
+        if kind is not None:
+            flips.append((at, _flip(sample, kind, before, after, names)))
+    flips.sort(key=lambda pair: (KINDS.index(pair[1].kind), -pair[1].change, pair[0]))
+    sights, reason = _look(trials, cause, [samples[at] for at, _ in flips[:count]])
+    looked = [replace(flip, sight=sight) for (_, flip), sight in zip(flips, sights, strict=False)]
+    rest = [flip for _, flip in flips[len(looked) :]]
+    return Evidence(cause, len(samples), (*looked, *rest), trials.plan.output.probabilities, reason)
+
+
+def _kind(sample: Sample, before: Answer | None, after: Answer | None, k: int) -> Kind | None:
+    def is_right(answer: Answer | None) -> bool:
+        return answer is not None and sample.label is not None and sample.label in answer.classes[:k]
+
+    if is_right(before) != is_right(after):
+        return "right now" if is_right(after) else "wrong now"
+    first, second = (each.classes[:1] if each is not None else None for each in (before, after))
+    return None if first == second else "other answer"
+
+
+def _flip(sample: Sample, kind: Kind, before: Answer | None, after: Answer | None, names: Sequence[str]) -> Flip:
+    label = None if sample.label is None else _name(sample.label, names)
+    change = 0.0
+    if after is not None and after.classes:
+        known = dict(zip(before.classes, before.scores, strict=True)) if before is not None else {}
+        lowest = min(known.values(), default=0.0)
+        change = after.scores[0] - known.get(after.classes[0], lowest)
+    return Flip(sample.id, kind, label, _choices(sample, before, names), _choices(sample, after, names), change)
+
+
+def _choices(sample: Sample, answer: Answer | None, names: Sequence[str]) -> tuple[Choice, ...]:
+    if answer is None:
+        return ()
+    pairs = list(zip(answer.classes, answer.scores, strict=True))[:_TOP]
+    return tuple(Choice(number, _name(number, names), score, number == sample.label) for number, score in pairs)
+
+
+def _name(number: int, names: Sequence[str]) -> str:
+    return names[number] if 0 <= number < len(names) and names[number] else f"class {number}"
+
+
+def _look(trials: Trials, cause: Variant, samples: Sequence[Sample]) -> tuple[list[Sight], str]:
+    """(what the model sees of each, why there is nothing more to see)."""
+    found: list[Sight] = []
+    try:
+        if trials.plan.stack != cause.plan.stack:  # another version of a library may make other pixels
+            befores = [trials.worker_of(trials.plan).look(each, [trials.plan])[0] for each in samples]
+            afters = [trials.worker_of(cause.plan).look(each, [cause.plan])[0] for each in samples]
+            return [Sight(*pair) for pair in zip(befores, afters, strict=True)], ""
+        worker = trials.worker_of(trials.plan)
+        is_same = _steps(trials.plan) == _steps(cause.plan)
+        for sample in samples:
+            # The plan that explains the claim comes first: it sets the scale.
+            views = worker.look(sample, [cause.plan] if is_same else [cause.plan, trials.plan])
+            found.append(Sight(views[-1], views[0], is_same))
+    except MLModelScopeError as error:  # evidence is welcome, but a verdict stands without it
+        return found, error.message
+    return found, ""
+
+
+def _steps(plan: Plan) -> tuple[Step, ...]:
+    return plan.input.steps if plan.input is not None else ()
+
+
+def evidence_json(evidence: Evidence) -> dict[str, Any]:
+    """The same for programs; pictures are PNG files as `data:` addresses."""
+    return {
+        "pitfalls": list(evidence.cause.pitfalls),
+        "words": evidence.cause.words,
+        "samples": evidence.compared,
+        "right_now": evidence.count("right now"),
+        "wrong_now": evidence.count("wrong now"),
+        "other_answer": evidence.count("other answer"),
+        "without_pictures": evidence.without_pictures or None,
+        "flips": [_flip_json(each) for each in evidence.flips],
+    }
+
+
+def _flip_json(flip: Flip) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "sample": flip.sample,
+        "kind": flip.kind,
+        "label": flip.label,
+        "change": flip.change,
+        "before": _choices_json(flip.before),
+        "after": _choices_json(flip.after),
+    }
+    if flip.sight is not None:
+        body["seen"] = _sight_json(flip.sight)
+    return body
+
+
+def _choices_json(choices: Iterable[Choice]) -> list[dict[str, Any]]:
+    return [{"class": each.number, "name": each.name, "score": each.score, "right": each.is_right} for each in choices]
+
+
+def _sight_json(sight: Sight) -> dict[str, Any]:
+    body: dict[str, Any] = {"same": sight.is_same}
+    for name, view in (("before", sight.before), ("after", sight.after)):
+        body[name] = {"tensor": view.tensor or None, "picture": data_uri(view.picture), "reason": view.reason or None}
+    body["scale"] = {"low": sight.after.low, "high": sight.after.high}
+    apart = sight.difference
+    body["difference"] = apart and {
+        "largest": apart.largest,
+        "mean": apart.mean,
+        "share": apart.share,
+        "stretch": apart.stretch,
+        "picture": data_uri(apart.picture),
+    }
+    return body
+
+
+def data_uri(picture: Picture | None) -> str | None:
+    """A picture as a browser takes it."""
+    if picture is None:
+        return None
+    return from_pixels(picture.pixels, picture.height, picture.width, picture.channels).uri

@@ -1,0 +1,324 @@
+"""A replication as one HTML file that asks the network for nothing: the verdict, its cause, and what can be seen."""
+
+from __future__ import annotations
+
+import difflib
+import shlex
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from mako.lookup import TemplateLookup
+
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
+from mlmodelscope.replicate.evidence_text import (
+    describe_difference,
+    describe_flips,
+    largest_score,
+    share_of,
+    spell_score,
+    stretched,
+)
+from mlmodelscope.replicate.pitfall import PITFALLS, Variant
+from mlmodelscope.replicate.pitfall.page import cite, explanation_of, to_html
+from mlmodelscope.replicate.plots import Axis, candidate_plot, verdict_plot
+from mlmodelscope.replicate.replication import Replication
+from mlmodelscope.report import html as report
+from mlmodelscope.report import words
+from mlmodelscope.worker.variants import View
+
+_TEMPLATES = Path(__file__).parent / "templates"
+_EXPLAINED = 3
+_FIRST = 12
+"""Candidates in the table; the others unfold."""
+_LISTED = 200
+
+
+def render(done: Replication) -> str:
+    """The whole page."""
+    return str(_templates().get_template("replication.html.mako").render(**_page(done, done.evidence)))
+
+
+@cache
+def _templates() -> TemplateLookup:
+    # Everything is escaped unless a template says `| n`, which only our own drawings, pages and style sheets do.
+    folders = [str(_TEMPLATES), str(Path(report.__file__).parent / "templates")]
+    return TemplateLookup(folders, default_filters=["h"], strict_undefined=True, input_encoding="utf-8")
+
+
+def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
+    """All that the templates show; they compute nothing."""
+    verdict, found = done.verdict, done.found
+    claim, measured = verdict.claim, verdict.measured
+    digits = max(2, len(claim.text.partition(".")[2]))
+    rows = candidate_rows(done)
+    return {
+        "style": report.style() + (_TEMPLATES / "replication.css").read_text(encoding="utf-8"),
+        "words": words,
+        "sections": _sections(done, evidence),
+        "record": done.record,
+        "plan": done.record.plan,
+        "verdict": verdict,
+        "sentence": _capital(describe_verdict(verdict)),
+        "measured": f"{100 * measured.value:.{digits}f}",
+        "gap": f"{100 * verdict.gap:+.{digits}f}".replace("-", "\N{MINUS SIGN}"),
+        "interval": f"{100 * measured.low:.{digits}f} – {100 * measured.high:.{digits}f}\N{NO-BREAK SPACE}%",
+        "is_certain": measured.high - measured.low < 1e-9,
+        "plot": verdict_plot(claim.text, claim.value, verdict.low, verdict.high, measured),
+        "search": [*describe_paired(verdict), *(describe_search(found, verdict) if found else ())],
+        "causes_title": _causes_title(done),
+        "causes": causes_of(_causes(done)[:_EXPLAINED], done.record.plan),
+        "first_rows": rows[:_FIRST],
+        "more_rows": rows[_FIRST:],
+        "rounds": found.rounds if found else (),
+        "cost": f"{done.cost.calls / done.samples:.1f}" if done.cost and done.samples else None,
+        "evidence": evidence,
+        "flips_sentence": describe_flips(evidence) if evidence else "",
+        "cards": [card_of(each, evidence) for each in evidence.shown] if evidence else [],
+        "listed": evidence.flips[len(evidence.shown) :][:_LISTED] if evidence else (),
+        "left_out": max(0, len(evidence.flips) - len(evidence.shown) - _LISTED) if evidence else 0,
+        "command": command(done),
+    }
+
+
+def _sections(done: Replication, evidence: Evidence | None) -> list[tuple[str, str]]:
+    known = [
+        ("cause", "Cause", bool(_causes(done))),
+        ("evidence", "Evidence", evidence is not None),
+        ("candidates", "What was tried", done.found is not None),
+        ("again", "Run it again", True),
+    ]
+    return [(anchor, name) for anchor, name, is_there in known if is_there]
+
+
+def _capital(line: str) -> str:
+    return line[:1].upper() + line[1:]
+
+
+def _causes(done: Replication) -> tuple[Candidate, ...]:
+    """What explains the number; where nothing does, what comes nearest."""
+    if done.found is None:
+        return ()
+    near = done.found.near
+    return done.found.explained or ((near,) if near is not None else ())
+
+
+def _causes_title(done: Replication) -> str:
+    if done.found is None or not done.found.explained:
+        return "What comes nearest"
+    return "The cause" if len(done.found.explained) == 1 else "Causes that cannot be told apart"
+
+
+@dataclass(frozen=True)
+class Cause:
+    title: str
+    words: str
+    pages: tuple[tuple[str, str, str], ...]
+    """(title, explanation, place in the papers) of each pitfall, the last two as HTML; the place where the explanation
+    does not say it."""
+    edits: tuple[tuple[str, str], ...]
+    """Lines of the plan: (`-` or `+`, what the step says)."""
+
+
+def causes_of(candidates: Sequence[Candidate], plan: Plan) -> list[Cause]:
+    """Each with its pages; what one has explained is not explained again by the next."""
+    told: set[str] = set()
+    found = []
+    for each in candidates:
+        titles = [PITFALLS[name].title if name in PITFALLS else name for name in each.variant.pitfalls]
+        fresh = [name for name in each.variant.pitfalls if name not in told]
+        told.update(fresh)
+        edits = tuple(edits_of(plan, each.variant))
+        found.append(Cause(" and ".join(titles), each.variant.words, tuple(map(_page_of, fresh)), edits))
+    return found
+
+
+def _page_of(name: str) -> tuple[str, str, str]:
+    known, explanation = PITFALLS.get(name), explanation_of(name)
+    title, paper = (known.title, known.paper) if known else (name, "")
+    return title, to_html(explanation), "" if "paper" in explanation else cite(paper)
+
+
+def edits_of(plan: Plan, variant: Variant) -> Iterator[tuple[str, str]]:
+    """What the edit does to the plan, line by line; of a step that stays, only the parameters that change."""
+    old, new = (_entries(each) for each in (plan, variant.plan))
+    for kind, *(first, last, start, end) in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if kind == "equal":
+            continue
+        removed, added = old[first:last], new[start:end]
+        if [name for name, _ in removed] == [name for name, _ in added]:
+            for (name, was), (_, now) in zip(removed, added, strict=True):
+                kept = {key for key, value in was if (key, value) in now}
+                yield _MINUS, _spell(name, was, kept)
+                yield "+", _spell(name, now, kept)
+            continue
+        yield from ((_MINUS, _spell(*entry)) for entry in removed)
+        yield from (("+", _spell(*entry)) for entry in added)
+
+
+_MINUS = "\N{MINUS SIGN}"
+Entry = tuple[str, tuple[tuple[str, str], ...]]
+"""(name, parameters) of a step, or of another part of a plan."""
+
+
+def _entries(plan: Plan) -> list[Entry]:
+    """All of a plan that an edit may change, in order."""
+
+    def entry(name: str, given: Mapping[str, Any]) -> Entry:
+        return name, tuple((key, words.value(value)) for key, value in given.items() if value is not None)
+
+    steps = plan.input.steps if plan.input is not None else ()
+    output = plan.output.model_dump(mode="json", exclude={"names", "steps", "layer_name"})
+    return [
+        *(entry(each.name, each.parameters) for each in steps),
+        entry("predictor", plan.predictor.options),
+        entry("scenario", {"batch_size": plan.scenario.batch_size}),
+        *(entry(f"output {each.name}", each.parameters) for each in plan.output.steps),
+        entry("output", output),
+        entry("packages", plan.stack.packages),
+    ]
+
+
+def _spell(name: str, given: Iterable[tuple[str, str]], left_out: Container[str] = ()) -> str:
+    shown = ", ".join(f"{key}: {value}" for key, value in given if key not in left_out)
+    return f"{name}: {{{shown}}}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A candidate in the table."""
+
+    pitfalls: str
+    words: str
+    alike: str
+    """Other variants with the very same answers."""
+    expected: str
+    deviation: str
+    gained: int
+    lost: int
+    seen: int
+    is_cause: bool
+    plot: str
+
+
+def candidate_rows(done: Replication) -> list[Row]:
+    if done.found is None or not done.found.candidates:
+        return []
+    verdict, candidates = done.verdict, done.found.candidates
+    causes = {each.variant.key for each in done.found.explained}
+    axis = Axis(_reach(verdict.measured.value, verdict.claim.value))
+    return [
+        Row(
+            " + ".join(each.variant.pitfalls),
+            each.variant.words,
+            "; ".join(other.words for other in each.alike),
+            words.percent(each.expected, 2),
+            f"±\N{NO-BREAK SPACE}{196 * each.deviation:.2f}" if each.deviation else "exact",
+            each.gained,
+            each.lost,
+            each.seen,
+            each.variant.key in causes,
+            candidate_plot(axis, (verdict.low, verdict.high), verdict.measured.value, each.expected, each.deviation),
+        )
+        for each in candidates
+    ]
+
+
+def _reach(measured: float, claimed: float) -> tuple[float, float]:
+    """The gap with room on both sides; what lies beyond is drawn at the edge, or it would squeeze all the others."""
+    gap = max(abs(claimed - measured), 0.005)
+    return max(0.0, min(measured, claimed) - 1.2 * gap), min(1.0, max(measured, claimed) + 0.6 * gap)
+
+
+@dataclass(frozen=True)
+class Shot:
+    """One of the pictures of a card."""
+
+    title: str
+    uri: str | None
+    reason: str
+    is_tiny: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """An answer with its bar."""
+
+    name: str
+    score: str
+    share: float
+    is_right: bool
+
+
+@dataclass(frozen=True)
+class Card:
+    """A flipped sample, as it is shown."""
+
+    flip: Flip
+    shots: tuple[Shot, ...]
+    caption: str
+    before: tuple[Line, ...]
+    after: tuple[Line, ...]
+
+
+def card_of(flip: Flip, evidence: Evidence) -> Card:
+    most = largest_score((*flip.before, *flip.after), evidence.probabilities)
+    before, after = (_bars(each, most, evidence.probabilities) for each in (flip.before, flip.after))
+    caption = describe_difference(flip.sight) if flip.sight is not None else ""
+    return Card(flip, tuple(_shots(flip)), caption, before, after)
+
+
+def _bars(choices: Sequence[Choice], most: float, probabilities: bool) -> tuple[Line, ...]:
+    return tuple(
+        Line(each.name, spell_score(each.score, probabilities), share_of(each.score, most), each.is_right)
+        for each in choices
+    )
+
+
+def _shots(flip: Flip) -> Iterator[Shot]:
+    sight = flip.sight
+    if sight is None:
+        return
+    if sight.is_same:
+        yield _shot("Before and after", sight.after)
+        return
+    yield _shot("As the manifest says", sight.before)
+    yield _shot("With the edit", sight.after)
+    apart = sight.difference
+    if apart is not None and apart.picture is not None and apart.stretch is not None:
+        is_tiny = max(apart.picture.height, apart.picture.width) <= 96
+        yield Shot(f"Difference {stretched(apart.stretch)}", data_uri(apart.picture), "", is_tiny)
+
+
+def _shot(title: str, view: View) -> Shot:
+    picture = view.picture
+    is_tiny = picture is not None and max(picture.height, picture.width) <= 96
+    return Shot(title, data_uri(picture), view.reason, is_tiny)
+
+
+def command(done: Replication) -> str:
+    """The replication as one would type it; what has its default is left out."""
+    plan, claim, default = done.record.plan, done.verdict.claim, Options()
+    parts = ["mlmodelscope", "replicate", plan.model.reference, f"{plan.dataset.name}@{plan.dataset.version}"]
+    parts += ["--claim", f"{claim.metric}={claim.text}" + (f"@{claim.dataset}" if claim.dataset else "")]
+    if abs(done.verdict.low - claim.low) > 1e-12:
+        parts += ["--within", f"{100 * (claim.value - done.verdict.low):g}"]
+    for aspect in ("software", "hardware"):
+        if aspect in plan.manifests:
+            parts += [f"--{aspect}", f"{plan.manifests[aspect].name}@{plan.manifests[aspect].version}"]
+    for flag, value, usual in (
+        ("--batch-size", plan.scenario.batch_size, default.batch_size),
+        ("--threads", plan.predictor.options.get("threads", default.threads), default.threads),
+        ("--limit", plan.dataset.subset.count, default.limit),
+    ):
+        if value != usual:
+            parts += [flag, str(value)]
+    if plan.dataset.subset.stratified:
+        parts.append("--stratified")
+    return shlex.join(parts)

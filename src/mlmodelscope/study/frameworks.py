@@ -1,0 +1,239 @@
+"""Figure 8 of the first paper: one model in several stacks, as a whole and layer by layer."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.dataset.open import open_dataset
+from mlmodelscope.errors import MLModelScopeError, UsageError
+from mlmodelscope.evaluation import provision_site
+from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
+from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
+from mlmodelscope.plan.make import framework_word, provides
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
+from mlmodelscope.provision.stack.known import is_for_this_machine
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.store import Store
+from mlmodelscope.report import words
+from mlmodelscope.report.sweep import compare_stacks
+from mlmodelscope.study.bench import Bench, Tensor
+from mlmodelscope.study.callers import open_python
+from mlmodelscope.study.paper import FACTS, FIRST, SECOND
+from mlmodelscope.study.pitfalls import percent
+from mlmodelscope.study.plot import Bar, bars
+from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, now, remembered, study
+from mlmodelscope_worker.predictor import PREDICTORS
+
+CURRENT = "current"
+# Which frameworks read a file beside its own; TensorRT does too, on a GPU, where it is asked for by name.
+_READERS = {
+    ".onnx": ("onnxruntime", "openvino", "opencv"),
+    ".tflite": ("tflite", "openvino", "opencv"),
+    ".pb": ("tensorflow", "openvino", "opencv"),
+    ".prototxt": ("caffe", "opencv"),
+}
+_KINDS = 8
+"""Kinds of layers that are shown; JSON has all."""
+
+
+@study(
+    "frameworks",
+    "One model in several stacks",
+    (FIRST, "Figure 8"),
+    (SECOND, "Figures 11 and 12"),
+    options=("stacks",),
+)
+def frameworks(request: Request) -> Outcome:
+    model = find_model(request.model)
+    names = request.stacks or tuple(fitting_stacks(request, model))
+    started = now()
+    by_name: dict[str, Record] = {}
+    notes: list[str] = []
+    failures: list[MLModelScopeError] = []
+    for name in names:
+        try:
+            record = request.evaluate(model=_for_stack(model, name), software=name)
+        except MLModelScopeError as error:
+            failures.append(error)
+            notes.append(f"{name}: {error.message.splitlines()[0]}.")
+            continue
+        twin = next((other for other, each in by_name.items() if _is_same(each, record)), None)
+        if twin is None:
+            by_name[name] = record
+        else:
+            notes.append(f"{name} is {twin} here: the same packages.")
+    if not by_name:
+        raise failures[0] if failures else UsageError(f"no stack that can run {model.reference} is here")
+    records = list(by_name.values())
+    if len(records) == 1:
+        notes.append(
+            "One stack is nothing to compare with: mlmodelscope stacks build NAME makes another, --stacks names some."
+        )
+    store = Store(request.settings)
+    try:
+        found, causes = compare_stacks(records, store)
+    finally:
+        store.close()
+    rows = [
+        {
+            "stack": name,
+            "framework": _framework(record),
+            "top1": row.top1,
+            "same_classes": row.same_classes,
+            "same_scores": row.same_scores,
+            "samples": row.samples,
+            "latency_s": row.p50_s,
+            "load_s": record.load_s,
+            "record": record.id,
+        }
+        for row, (name, record) in zip(found, by_name.items(), strict=True)
+    ]
+    layers = list(_layers(request, by_name, notes))
+    columns = (
+        Column("stack", "stack"),
+        Column("framework", "framework"),
+        Column("top1", "top-1", percent),
+        Column("same_classes", "same answer"),
+        Column("same_scores", "same bits"),
+        Column("samples", "samples"),
+        Column("latency_s", "median latency", words.duration),
+        Column("load_s", "load", words.duration),
+    )
+    tables = [Table("stacks", "stacks", columns, tuple(rows))]
+    tables += _layer_tables(layers)
+    notes += [f"{cause.sentence}." for cause in causes]
+    if layers:
+        notes.append("Layer times are of one call with the framework's own profiler on, which takes time itself.")
+    chart = bars(
+        "Latency of one call",
+        about(records[0]),
+        [Bar(f"{row['stack']} ({row['framework']})", 1000 * float(row["latency_s"] or 0)) for row in rows],
+        "milliseconds, median",
+    )
+    theirs = "AlexNet in Caffe2 and TensorRT on a Volta GPU (Figure 8)"
+    return Outcome(
+        about(records[0]),
+        tuple(tables),
+        FACTS["frameworks"],
+        (*notes, *remembered(records, started), differs(records[0], theirs)),
+        chart,
+        tuple(record.id for record in records),
+    )
+
+
+def fitting_stacks(request: Request, model: ModelManifest) -> Iterator[str]:
+    """The running Python, and the known stacks that are built already and read the model's file."""
+    if provides(model, None, describe_current()):
+        yield CURRENT
+    own = {framework_word(model.framework)} if model.framework is not None else set()
+    suffix = Path(parse_reference(model.source.graph_path).name).suffix if model.source is not None else ""
+    readers = {*own, *_READERS.get(suffix, ())}
+    built = {each.digest for each in StackStore(request.settings).list()}
+    for entry in list_catalog("software"):
+        try:
+            software = find_manifest(SoftwareManifest, entry.path)
+        except MLModelScopeError:
+            continue  # somebody's broken manifest is not what was asked for
+        if software.framework is None or software.stack is None or not is_for_this_machine(software.stack.architecture):
+            continue
+        if framework_word(software.framework) in readers and digest_of(recipe_of(software)) in built:
+            yield software.name
+
+
+def _for_stack(model: ModelManifest, name: str) -> ModelManifest:
+    """The model as it is, or said to be for the stack's framework, which reads the same file."""
+    if name == CURRENT or name.startswith("image:") or model.framework is None:
+        return model
+    brought = find_manifest(SoftwareManifest, name).framework
+    if brought is None or framework_word(brought) == framework_word(model.framework):
+        return model
+    return model.model_copy(update={"framework": Framework(name=brought.name)})
+
+
+def _is_same(one: Record, other: Record) -> bool:
+    """Whether two names came to one stack: the running Python serves for every manifest that it satisfies."""
+    return (one.plan.stack.packages, one.plan.stack.recipe, one.plan.predictor.name) == (
+        other.plan.stack.packages,
+        other.plan.stack.recipe,
+        other.plan.predictor.name,
+    )
+
+
+def _framework(record: Record) -> str:
+    """The package that runs the model, with its version."""
+    plan = record.plan
+    packages = PREDICTORS[plan.predictor.name].packages if plan.predictor.name else ()
+    found = next((name for name in packages if name in plan.stack.packages), None)
+    return f"{found} {plan.stack.packages[found]}" if found else plan.predictor.name or "its own code"
+
+
+def _layers(
+    request: Request, records: Mapping[str, Record], notes: list[str]
+) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """(stack, layers) where the framework tells what its layers take."""
+    artifacts = ArtifactStore(request.settings, request.watcher.downloading)
+    for name, record in records.items():
+        plan = record.plan
+        if plan.input is None or plan.functions:
+            notes.append(f"{name}: the model is run by code of its own, whose layers nobody knows.")
+            continue
+        bench = Bench(plan, provision_site(plan, artifacts), open_dataset(plan.dataset, artifacts))
+        try:
+            tensor = bench.first_tensor()
+            with tempfile.TemporaryDirectory(prefix="mlmodelscope-study-") as place:
+                layers = _profile(bench, tensor, Path(place))
+            yield name, layers
+        except MLModelScopeError as error:
+            notes.append(f"{name}: no layers ({error.message.splitlines()[0]}).")
+
+
+def _profile(bench: Bench, tensor: Tensor, folder: Path) -> list[dict[str, Any]]:
+    with open_python(bench, folder) as process:
+        process.take(tensor, bench.plan.scenario.batch_size, folder)
+        layers: list[dict[str, Any]] = process.ask(do="profile")["layers"]
+        return layers
+
+
+def _layer_tables(found: Sequence[tuple[str, list[dict[str, Any]]]]) -> list[Table]:
+    if not found:
+        return []
+    spent: dict[str, dict[str, tuple[int, int]]] = {}
+    for stack, layers in found:
+        for layer in layers:
+            number, time_ns = spent.setdefault(layer["kind"], {}).get(stack, (0, 0))
+            spent[layer["kind"]][stack] = (number + 1, time_ns + layer["duration_ns"])
+    most = sorted(spent, key=lambda kind: -max(time_ns for _, time_ns in spent[kind].values()))
+    rows: list[dict[str, Any]] = [
+        {
+            "kind": "all layers",
+            **{stack: (len(layers), sum(each["duration_ns"] for each in layers)) for stack, layers in found},
+        }
+    ]
+    rows += [{"kind": kind, **spent[kind]} for kind in most[:_KINDS]]
+    columns = [Column(stack, stack, _counted) for stack, _ in found]
+    kinds = Table("kinds", "layers by kind: how many, and their time", (Column("kind", "kind"), *columns), tuple(rows))
+    longest = Table(
+        "longest",
+        "the three longest layers of each stack",
+        (
+            Column("stack", "stack"),
+            Column("name", "layer", lambda name: words.shorten(name, 60)),
+            Column("kind", "kind"),
+            Column("duration_ns", "time", lambda spent_ns: words.duration(spent_ns / 1e9)),
+        ),
+        tuple(
+            {"stack": stack, **{key: layer[key] for key in ("name", "kind", "duration_ns")}}
+            for stack, layers in found
+            for layer in sorted(layers, key=lambda layer: -layer["duration_ns"])[:3]
+        ),
+    )
+    return [kinds, longest]
+
+
+def _counted(cell: tuple[int, int]) -> str:
+    return f"{cell[0]}: {words.duration(cell[1] / 1e9)}" if cell[1] else f"{cell[0]}"

@@ -1,0 +1,223 @@
+"""Planted faults: a manifest whose number is known is made wrong on purpose, and `replicate` must name what was done.
+
+`faults.yml` has the beds (a right manifest, a dataset) and the faults: text of the manifest exchanged for other text,
+as a person would write it. Nothing here asks the registry of pitfalls how to make a fault, so that the search is not
+tested against its own list.
+"""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from acceptance import planted_data
+from mlmodelscope import Options, Settings, evaluate
+from mlmodelscope.manifest.catalog import find_model
+from mlmodelscope.manifest.load import parse_document
+from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.replication import Replication, replicate
+from mlmodelscope.replicate.search import Found
+
+HERE = Path(__file__).parent
+FAULTS = HERE / "faults.yml"
+_SHOWN = 8
+Changes = tuple[tuple[str, str], ...]
+Kind = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Bed:
+    """A real model with its right manifest, and data on which its number is measured."""
+
+    name: str
+    manifest: str
+    """A file beside this one, or a name of the catalogue."""
+    dataset: str
+    digits: int
+    """Digits behind the point with which its number would be published."""
+    change: Changes = ()
+    """What is other in this bed's manifest, and right all the same."""
+    batch_size: int = 1
+    limit: int | None = None
+    """Replicated on so many samples; the claim is of all of them."""
+    software: str | None = None
+
+    @cached_property
+    def file(self) -> Path:
+        beside = HERE / self.manifest
+        return beside if beside.is_file() else Path(find_model(self.manifest).file)
+
+    @property
+    def needs_shared(self) -> bool:
+        return self.manifest != "efficientnet-lite0" or "photographs" in self.dataset
+
+    def options(self, limit: int | None = None) -> Options:
+        # Latency is not what is asked for here.
+        return Options(self.batch_size, limit=limit, stratified=True, warm_up_runs=0, timed_runs=1, timed_budget_s=0)
+
+    def manifest_with(self, change: Changes = (), words: str = "") -> ModelManifest:
+        text = self.file.read_text(encoding="utf-8")
+        for old, new in (*self.change, *change):
+            assert text.count(old) == 1, f"{self.name}, {words}: `{old}` must be there once"
+            text = text.replace(old, new)
+        manifest = parse_document(text, f"{self.file.stem} {words}".strip(), self.file.absolute().parent).manifest()
+        assert isinstance(manifest, ModelManifest)
+        return manifest
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that is wrong in a manifest."""
+
+    bed: str
+    name: str
+    pitfalls: Kind
+    """The kind of mistake, by the name that `replicate` should give; two where two were made."""
+    change: Changes
+    """Text of the right manifest, and what stands there instead."""
+    dataset: str | None = None
+    """The dataset filed in a wrong way, where that is the fault."""
+    known: bool = True
+    """Whether the value that undoes it is one that people commonly use."""
+
+    @property
+    def key(self) -> str:
+        return f"{self.bed}: {self.name}"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What `replicate` said of a fault."""
+
+    fault: str
+    bed: str
+    pitfalls: Kind
+    claim: str
+    measured: float
+    verdict: str
+    rank: int | None
+    """Place of the true kind among the kinds that were named, from 1; the kinds of a tie share the first place."""
+    tied: int
+    """Kinds that explain the number equally well."""
+    named: tuple[tuple[str, str], ...]
+    """(kinds, words) in the order of the answer, the first few."""
+    variants: int
+    evaluations: float
+    cpu_s: float
+    known: bool = True
+
+    @property
+    def counts(self) -> bool:
+        return self.verdict == "not reproduced"
+
+
+def read_faults(path: Path = FAULTS) -> tuple[dict[str, Bed], list[Fault]]:
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    beds = {name: Bed(name, **{**bed, "change": _changes(bed)}) for name, bed in data["beds"].items()}
+    faults = [fault for group in data["faults"] for fault in _faults(group)]
+    assert len({fault.key for fault in faults}) == len(faults), "a fault is there twice"
+    return beds, faults
+
+
+def _faults(group: dict[str, Any]) -> Iterator[Fault]:
+    for each in group["plant"]:
+        pitfalls = each["pitfall"]
+        pitfalls = (pitfalls,) if isinstance(pitfalls, str) else tuple(pitfalls)
+        for bed in group["beds"]:
+            yield Fault(bed, each["name"], pitfalls, _changes(each), each.get("dataset"), each.get("known", True))
+
+
+def _changes(given: dict[str, Any]) -> Changes:
+    return tuple(given.get("change", {}).items())
+
+
+class Ground:
+    """Where faults are planted. The number of each right manifest is measured once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        settings.home.mkdir(parents=True, exist_ok=True)
+
+    def claim(self, bed: Bed) -> Claim:
+        dataset = planted_data.find(bed.dataset, self.settings)
+        record = evaluate(
+            bed.manifest_with(), dataset, bed.options(), software=bed.software, settings=self.settings
+        )  # answered from the store from the second time on
+        assert record.failed == 0 and record.metrics.top1 is not None, f"{bed.name}: {record.failed} samples failed"
+        return Claim("top1", f"{100 * record.metrics.top1.value:.{bed.digits}f}", dataset.name)
+
+    def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
+        claim = self.claim(bed)
+        shutil.rmtree(self.settings.cache / "trials", ignore_errors=True)  # an earlier search must not help this one
+        before = cpu_s()
+        done = replicate(
+            bed.manifest_with(fault.change, fault.name),
+            planted_data.find(fault.dataset or bed.dataset, self.settings),
+            bed.options(bed.limit),
+            claim=claim,
+            explain=explain,
+            software=bed.software,
+            settings=self.settings,
+        )
+        return outcome_of(fault, done, cpu_s() - before)
+
+
+def outcome_of(fault: Fault, done: Replication, spent_s: float) -> Outcome:
+    groups = _groups(done.found) if done.found is not None else []
+    truth = tuple(sorted(fault.pitfalls))
+    earlier: set[Kind] = set()
+    rank = None
+    for group in groups:
+        if truth in group:
+            rank = len(earlier) + 1
+            break
+        earlier |= group
+    return Outcome(
+        fault.name,
+        fault.bed,
+        fault.pitfalls,
+        done.verdict.claim.text,
+        100 * done.verdict.measured.value,
+        done.verdict.kind,
+        rank,
+        len(groups[0]) if groups and done.found is not None and done.found.explained else 0,
+        tuple(_shown(done.found)) if done.found is not None else (),
+        len(done.found.candidates) if done.found is not None else 0,
+        done.cost.calls / done.samples if done.cost is not None else 0.0,
+        spent_s,
+        fault.known,
+    )
+
+
+def _groups(found: Found) -> list[set[Kind]]:
+    """The kinds that were named, the best first; those that cannot be told apart stand together."""
+    tie = set().union(*(_kinds(each) for each in found.explained))
+    return [*([tie] if tie else []), *(_kinds(each) for each in found.candidates)]
+
+
+def _kinds(candidate: Candidate) -> set[Kind]:
+    """A variant that gave the very same answers as others stands for them too."""
+    return {tuple(sorted(each.pitfalls)) for each in (candidate.variant, *candidate.alike)}
+
+
+def _shown(found: Found) -> Iterator[tuple[str, str]]:
+    answers = {each.variant.key: each for each in (*found.explained, *found.candidates)}
+    for each in list(answers.values())[:_SHOWN]:
+        also = "".join(f" = {' + '.join(other.pitfalls)} ({other.words})" for other in each.alike[:4])
+        words = f"{each.variant.words}{also}: {100 * each.expected:.2f} of {each.seen}"
+        yield " + ".join(each.variant.pitfalls), words
+
+
+def cpu_s() -> float:
+    """CPU seconds of this process and of those that it started and that have ended."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)

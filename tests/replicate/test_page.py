@@ -1,0 +1,119 @@
+"""A replication as a page: everything is on it, nothing runs, and it fits every screen."""
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlmodelscope import Settings
+from mlmodelscope.replicate.evidence import Evidence
+from mlmodelscope.replicate.page import command, edits_of, render
+from mlmodelscope.replicate.pitfall import variants_of
+from mlmodelscope.replicate.replication import Replication
+from replicate.scenes import replicated
+
+BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+
+# Whatever is wider than the window, unless its own box scrolls.
+STICKS_OUT = """() => [...document.querySelectorAll('body *')]
+  .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .filter(each => !each.closest('.scroll, pre')).map(each => each.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture
+def done(tmp_path: Path, settings: Settings) -> Replication:
+    return replicated(tmp_path, settings)
+
+
+@pytest.fixture
+def evidence(done: Replication) -> Evidence:
+    assert done.evidence is not None
+    return done.evidence
+
+
+def test_the_page_says_all_of_it(done: Replication, evidence: Evidence) -> None:
+    page = render(done)
+    assert "Not reproduced" in page and "33.33" in page and "100.0" in page
+    assert "Colour layout" in page and "RGB instead of BGR" in page and "https://arxiv.org/abs/1811.09737" in page
+    assert "decode: {color_layout: BGR}" in page and "decode: {color_layout: RGB}" in page
+    assert page.count("data:image/png;base64,") == 3 * len(evidence.shown) and "Difference" in page
+    assert "samples with another answer" in page
+    assert "mlmodelscope replicate seer@1.0.0 colours@1.0.0 --claim top1=100.0@colours" in page
+
+
+def test_a_claim_that_holds_has_a_short_page(tmp_path: Path, settings: Settings) -> None:
+    done = replicated(tmp_path, settings, "33.33")
+    page = render(done)
+    assert done.verdict.kind == "reproduced" and "Reproduced" in page
+    assert 'id="cause"' not in page and 'id="evidence"' not in page and 'id="candidates"' not in page
+
+
+def test_a_search_that_found_nothing_shows_what_was_tried(tmp_path: Path, settings: Settings) -> None:
+    page = render(replicated(tmp_path, settings, "78.3"))
+    assert 'id="candidates"' in page and "explains it" not in page
+
+
+def test_words_of_others_are_shown_and_never_obeyed(done: Replication, evidence: Evidence) -> None:
+    bad = "<script>alert(1)</script>"
+    flip = replace(evidence.flips[0], label=bad, sample=f'"{bad}')
+    shown = replace(evidence, flips=(flip, *evidence.flips[1:]), without_pictures=bad)
+    page = render(replace(done, evidence=shown))
+    assert "<script" not in page and page.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 3
+    assert "default-src 'none'" in page
+
+
+def test_the_command_names_what_is_not_the_default(done: Replication) -> None:
+    verdict = replace(done.verdict, low=done.verdict.claim.value - 0.02)
+    assert command(replace(done, verdict=verdict)).endswith("--claim top1=100.0@colours --within 2")
+
+
+def test_an_edit_is_told_by_what_it_changes(done: Replication) -> None:
+    told = {
+        each.pitfalls[0]: list(edits_of(done.record.plan, each))
+        for each in variants_of(done.record.plan, ["color-layout", "label-offset", "data-layout"])
+    }
+    assert told["color-layout"] == [
+        ("\N{MINUS SIGN}", "decode: {color_layout: BGR}"),
+        ("+", "decode: {color_layout: RGB}"),
+    ]
+    assert told["label-offset"] == [("\N{MINUS SIGN}", "output: {label_offset: 0}"), ("+", "output: {label_offset: 1}")]
+    assert told["data-layout"] == [
+        ("\N{MINUS SIGN}", "layout: {data_layout: CHW}"),
+        ("+", "reinterpret: {data_layout: CHW}"),
+    ]
+
+
+@pytest.fixture
+def browser() -> Iterator[Any]:
+    if BROWSER is None:
+        pytest.skip("there is no Chromium on this machine")
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as running:
+        opened = running.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_fits_every_screen_and_stays_at_home(
+    done: Replication, evidence: Evidence, browser: Any, tmp_path: Path, scheme: str
+) -> None:
+    path = tmp_path / "replication.html"
+    path.write_text(render(done), encoding="utf-8")
+    page = browser.new_page(color_scheme=scheme)
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: complaints.append(message.text))
+    page.goto(path.as_uri())
+    page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true })")
+    for width in (1280, 768, 390, 320):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(STICKS_OUT) == []
+        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
+    assert complaints == []
+    assert page.locator(".shots img").first.evaluate("image => image.naturalWidth") == 8

@@ -1,0 +1,82 @@
+"""Planted faults: does `replicate` name what is wrong with a manifest?
+
+    python tools/acceptance.py                                  every fault that was not tried yet
+    python tools/acceptance.py --model squeezenet --fault BGR   some of them
+    python tools/acceptance.py --again                          all of them anew
+    python tools/acceptance.py --write docs/acceptance.md       and write the page
+
+The number of a right manifest is measured and taken for the claim; then the manifest is made wrong, as a person would,
+and `replicate` is asked. What was found goes to `reports/acceptance.jsonl` at once, so that a run that was interrupted
+goes on where it stopped. Beds that need data which is not here are left out, and that is said.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from dataclasses import asdict, replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from acceptance import planted, planted_data
+from acceptance import planted_results as results
+from mlmodelscope.settings import Settings
+
+ROOT = Path(__file__).resolve().parents[1]
+RESULTS = ROOT / "reports" / "acceptance.jsonl"
+
+
+def main() -> None:
+    options = _options()
+    beds, faults = planted.read_faults()
+    if options.again:
+        RESULTS.unlink(missing_ok=True)
+    known = {f"{each.bed}: {each.fault}": each for each in results.read(RESULTS)}
+    ground = planted.Ground(_settings())
+    for fault in faults:
+        if not _is_wanted(fault, options):
+            continue
+        bed = beds[fault.bed]
+        if fault.key not in known:
+            if bed.needs_shared and not planted_data.SHARED.is_dir():
+                print(f"left out, the development data folder is not here: {fault.key}")
+                continue
+            known[fault.key] = ground.try_fault(bed, fault)
+            RESULTS.parent.mkdir(exist_ok=True)
+            with RESULTS.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(asdict(known[fault.key])) + "\n")
+        print(results.line(known[fault.key]), flush=True)
+    shown = [known[fault.key] for fault in faults if fault.key in known and _is_wanted(fault, options)]
+    print("\n".join(("", *results.summary(shown))))
+    if options.write is not None:
+        options.write.write_text(results.page(beds, shown), encoding="utf-8")
+
+
+def _is_wanted(fault: planted.Fault, options: argparse.Namespace) -> bool:
+    return all(
+        not wanted or any(each in text for each in wanted)
+        for wanted, text in ((options.model, fault.bed), (options.fault, fault.name))
+    )
+
+
+def _settings() -> Settings:
+    """Models and records stay in `build`; what was downloaded for other runs is used."""
+    settings = Settings.from_environment()
+    return replace(
+        settings, home=ROOT / "build" / "acceptance", mirrors=(*settings.mirrors, planted_data.SHARED / "models")
+    )
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", action="append", help="only beds whose name holds this; may be repeated")
+    parser.add_argument("--fault", action="append", help="only faults whose name holds this; may be repeated")
+    parser.add_argument("--again", action="store_true", help="forget what was found before")
+    parser.add_argument("--write", type=Path, help="write the page with the table here")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

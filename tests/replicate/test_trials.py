@@ -141,7 +141,7 @@ def test_the_cost_of_each_pitfall_is_told(record: Record, settings: Settings) ->
     effects = sensitivity(record, settings)
     assert [each.right for each in effects] == sorted(each.right for each in effects)
     for each in effects:
-        base = round(each.before.value * each.samples)
+        base = round(each.before * each.samples)
         assert each.right == base + each.gained - each.lost
     assert any(each.same_as == "the manifest as it is" for each in effects)  # exif, of pictures that have none
 

@@ -28,6 +28,9 @@ def sensitivity(
     limit: Annotated[
         int | None, typer.Option(help="Take only so many samples, of each class its share.", min=1)
     ] = None,
+    exact: Annotated[
+        bool, typer.Option("--exact", help="Every variant on every sample, also where its effect is known before.")
+    ] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Also draw the differences: an SVG file.", metavar="FILE.svg")
     ] = None,
@@ -50,7 +53,7 @@ def sensitivity(
     options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None)
     with TerminalWatcher() as watcher:
         record = evaluate(model, dataset, options, software=software, trust=trust, settings=found, watcher=watcher)
-        measured = measure(record, found, pitfall or None, watcher=watcher)
+        measured = measure(record, found, pitfall or None, watcher=watcher, exact=exact)
     if plot is not None:
         from mlmodelscope.study.pitfalls import effects_chart
         from mlmodelscope.study.study import about
@@ -67,11 +70,10 @@ def sensitivity(
 
 def _for_programs(each: Effect) -> dict[str, Any]:
     change = each.difference
-    top5 = each.top5
     return {
         "pitfall": each.variant.pitfalls[0],
         "words": each.variant.words,
-        "top1": each.after.value,
+        "top1": each.after,
         "difference": change.value,
         "gained": each.gained,
         "lost": each.lost,
@@ -80,8 +82,7 @@ def _for_programs(each: Effect) -> dict[str, Any]:
         "difference_low": change.low,
         "difference_high": change.high,
         "p_value": each.top1.p_value,
-        "top5": (top5.both + top5.only_ours) / top5.samples if top5 else None,
-        "top5_difference": top5.difference.value if top5 else None,
+        "top5": each.after5,
         "flips": each.flips,
         "failed": each.failed,
     }
@@ -106,6 +107,7 @@ def _show(measured: Sensitivity) -> None:
         "difference of top-1 (95 %)",
         "flips",
         "McNemar p",
+        "samples",
         "failed",
     ):
         table.add_column(column, no_wrap=True)
@@ -117,15 +119,15 @@ def _show(measured: Sensitivity) -> None:
     for each in measured.effects:
         if each.is_idle or each.same_as is not None:
             continue  # it stands in the line below, or beside the variant that it equals
-        best5 = each.top5
         table.add_row(
             each.variant.pitfalls[0],
             escape(" = ".join((each.variant.words, *twins.get(each.variant.words, ())))),
-            percent(each.after.value),
-            percent((best5.both + best5.only_ours) / best5.samples) if best5 else "",
+            percent(each.after),
+            percent(each.after5) if each.after5 is not None else "",
             points(each.difference),
             str(each.flips),
             p_value(each.top1.p_value),
+            str(each.samples),
             str(each.failed) if each.failed else "",
         )
     if len(idle) == len(measured.effects):

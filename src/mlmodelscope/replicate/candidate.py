@@ -124,15 +124,16 @@ def rank(candidate: Candidate) -> tuple[float, float, int, int]:
 
 def _evidence(expected: float, reach: float, goal: Goal, total: int) -> float:
     """Either it is the cause, and its number is the claim's; or something like it is, and it comes near."""
-    step = 0.5 / total
-    exact = _inside(goal, expected, max(reach, step))
-    near = _inside(goal, expected, math.hypot(reach, max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), step))
+    # A share goes in steps of one sample: what lies within half of one is the same.
+    step = 1 / total
+    exact = _inside(goal, expected, max(reach, step / 4), step)
+    near = _inside(goal, expected, math.hypot(reach, max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), step / 4), step)
     return math.log(max(_EXACT * exact + (1 - _EXACT) * near, 1e-300))
 
 
-def _inside(goal: Goal, expected: float, deviation: float) -> float:
+def _inside(goal: Goal, expected: float, deviation: float, step: float) -> float:
     curve = NormalDist(expected, deviation)
-    width = max(goal.high - goal.low, deviation / 1000)
+    width = max(goal.high - goal.low, step)
     middle = (goal.low + goal.high) / 2
     if width < deviation / 50:  # so narrow that the curve is flat over it, and a difference of two shares loses digits
         return curve.pdf(middle) * width

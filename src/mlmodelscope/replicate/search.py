@@ -31,7 +31,7 @@ _TOGETHER = 2
 """Variants that are tried on more samples at a time, at the least; more where an even share of the calls allows it."""
 _NO_WORSE = 1.5
 """Logarithm of how much less likely a variant may be than the one that it is tried with."""
-_SETTLED = 0.2
+_SETTLED = 0.05
 """How likely it may be, set against an explanation, that there is another one nobody has looked at."""
 _HOPELESS = -9.2
 """Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
@@ -15,7 +15,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.replication import open_trials
-from mlmodelscope.replicate.sampling import by_class
+from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness
 from mlmodelscope.replicate.trial import Trials, pipeline_key
 from mlmodelscope.replicate.verdict import Paired
 from mlmodelscope.settings import Settings
@@ -24,6 +24,18 @@ from mlmodelscope.worker.variants import Answer
 
 AS_IT_IS = "the manifest as it is"
 _Z = NormalDist().inv_cdf(0.975)
+_FIRST = 128
+_POINTS = 0.005
+"""An effect that is known so well is known well enough."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a part of the samples says of all."""
+
+    before1: float
+    difference: Interval
+    after5: float | None
 
 
 @dataclass(frozen=True)
@@ -42,6 +54,8 @@ class Effect:
     answers: tuple[Answer | None, ...]
     same_as: str | None = None
     """The first variant that makes the very same answers, where there is one."""
+    estimate: Estimate | None = None
+    """What it would be on all samples, where it has seen a part of them only."""
 
     @property
     def samples(self) -> int:
@@ -74,12 +88,22 @@ class Effect:
         )
 
     @property
-    def before(self) -> Interval:
-        return wilson(self.top1.both + self.top1.only_theirs, self.samples)
+    def before(self) -> float:
+        """Share of right answers of the manifest as it is."""
+        if self.estimate is not None:
+            return self.estimate.before1
+        return (self.top1.both + self.top1.only_theirs) / self.samples
 
     @property
-    def after(self) -> Interval:
-        return wilson(self.right, self.samples)
+    def after(self) -> float:
+        return self.before + self.difference.value
+
+    @property
+    def after5(self) -> float | None:
+        """Share of samples with the right answer among the best five."""
+        if self.estimate is not None:
+            return self.estimate.after5
+        return (self.top5.both + self.top5.only_ours) / self.samples if self.top5 is not None else None
 
     @property
     def difference(self) -> Interval:
@@ -88,6 +112,8 @@ class Effect:
         The interval is Agresti and Min's, which takes half a sample each way for granted: that none of seventy samples
         changed does not mean that none ever will.
         """
+        if self.estimate is not None:
+            return self.estimate.difference
         n, gained, lost = self.samples + 2, self.gained + 0.5, self.lost + 0.5
         centre = (gained - lost) / n
         half = _Z * math.sqrt(gained + lost - (gained - lost) ** 2 / n) / n
@@ -121,53 +147,100 @@ def measure(
     pitfalls: Iterable[str] | None = None,
     limit: int | None = None,
     watcher: Watcher | None = None,
+    exact: bool = True,
 ) -> Sensitivity:
     """The same, with all answers; a limit takes so many samples, of each class its share."""
     with open_trials(record, settings, watcher or Watcher(), pitfalls) as trials:
-        return measure_in(trials, limit)
+        return measure_in(trials, limit, exact)
 
 
-def measure_in(trials: Trials, limit: int | None = None) -> Sensitivity:
-    """The same in trials that are open, for those who want to see more of them."""
+def measure_in(trials: Trials, limit: int | None = None, exact: bool = True) -> Sensitivity:
+    """The same in trials that are open, for those who want to see more of them.
+
+    Unless it must be exact, a variant is tried on more samples only as long as its effect is not known well enough.
+    """
     if not trials.labelled:
         raise UsageError(f"{trials.plan.dataset.name} has no labels, so nothing can be right or wrong")
     known = set(trials.labelled)
     order = [at for at in by_class(trials.dataset, trials.plan.seed) if at in known]
     chosen = sorted(order[: limit or len(order)])
+    trials.ask([trials.plan], chosen)
+    own = {at: trials.answer(trials.plan, at) for at in chosen}
+    sampling = by_closeness(trials.dataset, own, chosen, trials.plan.seed)
     # What this stack lacks is known once the model is open as the manifest says it; the others are asked.
-    trials.ask((trials.plan, *(each.plan for each in trials.possible)), chosen)
-    return _collect(trials, chosen)
+    open_ones, seen = list(trials.possible), dict.fromkeys((each.key for each in trials.variants), 0)
+    for size in [len(chosen)] if exact else _sizes(len(chosen)):
+        trials.ask((each.plan for each in open_ones), sampling.order[:size])
+        seen.update((each.key, size) for each in open_ones)
+        open_ones = [each for each in open_ones if not _is_known(trials, each, sampling, size)]
+    return _collect(trials, chosen, sampling, seen)
 
 
-def _collect(trials: Trials, chosen: Sequence[int]) -> Sensitivity:
+def _sizes(total: int) -> list[int]:
+    """Twice as many samples each time; a few are not worth stopping for."""
+    sizes = [min(_FIRST, total)]
+    while sizes[-1] < total:
+        sizes.append(2 * sizes[-1] if 3 * sizes[-1] <= total else total)
+    return sizes
+
+
+def _is_known(trials: Trials, variant: Variant, sampling: Sampling, size: int) -> bool:
+    """Whether the effect is known to half a point, or to a seventh of itself."""
+    seen = sampling.order[:size]
+    if all(trials.answer(variant.plan, at) == trials.answer(trials.plan, at) for at in seen):
+        return True  # the very same scores: nothing will come of it
+    difference, deviation = _estimate(trials, variant.plan, sampling, seen, 1)
+    return _Z * deviation <= max(_POINTS, abs(difference) / 7)
+
+
+def _estimate(trials: Trials, plan: Plan, sampling: Sampling, seen: Sequence[int], k: int) -> tuple[float, float]:
+    was = [trials.is_right(trials.plan, at, k) for at in seen]
+    now = [trials.is_right(plan, at, k) for at in seen]
+    return sampling.difference(seen, was, now)
+
+
+def _collect(trials: Trials, chosen: Sequence[int], sampling: Sampling, seen: Mapping[str, int]) -> Sensitivity:
     own = tuple(trials.answer(trials.plan, at) for at in chosen)
-    known: dict[tuple[Answer | None, ...], str] = {own: AS_IT_IS}
+    right = {k: sum(trials.is_right(trials.plan, at, k) for at in chosen) for k in (1, 5)}
+    has5 = trials.plan.output.top_k >= 5
+    known: dict[tuple[Answer | None, ...], str] = {}
     impossible: dict[str, list[str]] = {}
     effects = []
     for variant in trials.variants:
-        answers = tuple(trials.answer(variant.plan, at) for at in chosen)
+        asked = sorted(sampling.order[: seen[variant.key]])
+        answers = {at: trials.answer(variant.plan, at) for at in asked}
         reason = trials.reasons.get(pipeline_key(variant.plan))
-        if not any(answers):
+        answered = [at for at in asked if answers[at] is not None]
+        if not answered:
             impossible.setdefault(reason or "it cannot be computed here", []).append(variant.words)
             continue
-        same_as = known.get(answers)
-        known.setdefault(answers, variant.words)
-        answered = [at for at, answer in zip(chosen, answers, strict=True) if answer is not None]
+        key = tuple(answers.values())
+        is_same = all(answers[at] == trials.answer(trials.plan, at) for at in asked)
+        estimate = None
+        if len(asked) < len(chosen):
+            value, deviation = _estimate(trials, variant.plan, sampling, answered, 1)
+            change5 = _estimate(trials, variant.plan, sampling, answered, 5)[0] if has5 else 0.0
+            estimate = Estimate(
+                right[1] / len(chosen),
+                Interval(value, value - _Z * deviation, value + _Z * deviation),
+                right[5] / len(chosen) + change5 if has5 else None,
+            )
         effects.append(
             Effect(
                 variant,
                 _pair(trials, variant.plan, answered, 1),
-                _pair(trials, variant.plan, answered, 5) if trials.plan.output.top_k >= 5 else None,
-                len(chosen) - len(answered),
+                _pair(trials, variant.plan, answered, 5) if has5 else None,
+                len(asked) - len(answered),
                 reason,
-                answers,
-                same_as,
+                tuple(answers.get(at) for at in chosen),
+                AS_IT_IS if is_same else known.get(key),
+                estimate,
             )
         )
+        known.setdefault(key, variant.words)
     effects.sort(key=lambda effect: effect.difference.value)
     samples = tuple(trials.dataset.samples[at] for at in chosen)
-    right = {k: sum(trials.is_right(trials.plan, at, k) for at in chosen) for k in (1, 5)}
-    top5 = wilson(right[5], len(chosen)) if trials.plan.output.top_k >= 5 else None
+    top5 = wilson(right[5], len(chosen)) if has5 else None
     return Sensitivity(tuple(effects), samples, own, wilson(right[1], len(chosen)), top5, impossible)
 
 

@@ -78,6 +78,7 @@ class Trials:
         self._plans: dict[str, dict[str, Plan]] = {}
         self._answers: dict[str, dict[int, Answer | None]] = {}
         self._impossible: set[str] = set()
+        self._keys: dict[int, tuple[Plan, str]] = {}
         self._open: _OpenBench | None = None
         self._know(plan)
         self.add(variants)
@@ -107,7 +108,7 @@ class Trials:
         return [each for each in self.variants if self.is_possible(each)]
 
     def is_possible(self, variant: Variant) -> bool:
-        return pipeline_key(variant.plan) not in self._impossible
+        return self._key(variant.plan) not in self._impossible
 
     @cached_property
     def labelled(self) -> list[int]:
@@ -116,7 +117,7 @@ class Trials:
 
     def give(self, answers: dict[int, Answer | None]) -> None:
         """Answers of the plan itself that are known from its record."""
-        self._answers[pipeline_key(self.plan)].update(answers)
+        self._answers[self._key(self.plan)].update(answers)
 
     def ask(self, plans: Iterable[Plan], samples: Sequence[int]) -> None:
         """See to it that there are answers of these plans to these samples, where they can be computed."""
@@ -125,7 +126,7 @@ class Trials:
         # Plans that have seen the same samples go together, so that what they share is computed once.
         needs: dict[tuple[str, tuple[int, ...]], dict[str, Plan]] = {}
         for plan in plans:
-            key = pipeline_key(plan)
+            key = self._key(plan)
             missing = tuple(at for at in samples if at not in self._answers[key])
             if missing and key not in self._impossible:
                 needs.setdefault((bench_key(plan), missing), {})[key] = plan
@@ -137,7 +138,7 @@ class Trials:
 
     def answer(self, plan: Plan, sample: int) -> Answer | None:
         """What a plan answers to a sample that it has been asked."""
-        found = self._answers[pipeline_key(plan)].get(sample)
+        found = self._answers[self._key(plan)].get(sample)
         return None if found is None else relabelled(found, self.plan.output, plan.output, self.names, self.dataset)
 
     def rows(self, plan: Plan, samples: Sequence[int]) -> list[Row]:
@@ -164,8 +165,15 @@ class Trials:
             self.reasons |= worker.missing
         return self._open.worker
 
+    def _key(self, plan: Plan) -> str:
+        """Writing a plan down takes longer than looking an answer up; plans do not change."""
+        known = self._keys.get(id(plan))
+        if known is None:
+            known = self._keys[id(plan)] = (plan, pipeline_key(plan))
+        return known[1]
+
     def _know(self, plan: Plan) -> None:
-        key = pipeline_key(plan)
+        key = self._key(plan)
         self._plans.setdefault(bench_key(plan), {})[key] = plan
         if key not in self._answers:
             self._answers[key] = self._kept.of(key) if self._kept is not None else {}

@@ -182,13 +182,12 @@ EFFECT_COLUMNS: tuple[Column, ...] = (
 
 
 def effect_row(each: Effect) -> dict[str, Any]:
-    top5 = each.top5
     change = each.difference
     return {
         "pitfall": each.variant.pitfalls[0],
         "variant": each.variant.words,
-        "top1": each.after.value,
-        "top5": (top5.both + top5.only_ours) / top5.samples if top5 else None,
+        "top1": each.after,
+        "top5": each.after5,
         "difference": {"value": change.value, "low": change.low, "high": change.high},
         "flips": each.flips,
         "p_value": each.top1.p_value,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from inspect import getdoc
 
 from mlmodelscope.manifest.schema import Step
@@ -43,7 +44,7 @@ class Variant:
     words: str
     plan: Plan
 
-    @property
+    @cached_property
     def key(self) -> str:
         return self.plan.digest
 
@@ -67,7 +68,7 @@ def pitfall(
 
 
 def variants_of(plan: Plan, names: Iterable[str] | None = None) -> list[Variant]:
-    """Every single edit of a plan; edits that come to the same plan are one."""
+    """Every single edit of a plan. Where two pitfalls come to the same plan, nobody can tell which of them it was."""
     chosen = PITFALLS if names is None else names
     return _distinct(plan, ((name, PITFALLS[name].edits) for name in chosen))
 
@@ -80,11 +81,11 @@ def finer_variants(variant: Variant) -> list[Variant]:
 
 
 def _distinct(plan: Plan, edits: Iterable[tuple[str, Callable[[Plan], Iterable[tuple[str, Plan]]]]]) -> list[Variant]:
-    found: dict[str, Variant] = {}
+    found: dict[tuple[str, str], Variant] = {}
     for name, edit in edits:
         for words, edited in edit(plan):
             if edited.digest != plan.digest:
-                found.setdefault(edited.digest, Variant((name,), words, edited))
+                found.setdefault((name, edited.digest), Variant((name,), words, edited))
     return list(found.values())
 
 

@@ -1,0 +1,162 @@
+"""The search: the true cause comes first, at a price that is kept to, and what cannot be known is not said."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from mlmodelscope.replicate import search as searching
+from mlmodelscope.replicate.candidate import Goal
+from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.sampling import by_closeness
+from mlmodelscope.replicate.search import Found, search
+from mlmodelscope.replicate.trial import Cost
+from mlmodelscope.worker.variants import Answer
+
+
+class World:
+    """Trials without a model: each variant has a margin for every sample, right where it is above zero.
+
+    The plan is the truth made worse; the other variants are the plan with more or less noise, some of them of a kind.
+    """
+
+    def __init__(self, seed: int, samples: int = 1000, variants: int = 56, fault: float = 0.4) -> None:
+        self._chance = random.Random(seed)
+        truth = [self._chance.gauss(1.2, 2.0) for _ in range(samples)]
+        own = self._distorted(truth, fault, -fault * self._chance.uniform(0.3, 1.0))
+        self._margins, kinds = [own, truth], ["true"]
+        while len(kinds) < variants:
+            noise = self._chance.choice([0.02, 0.1, 0.3, 0.6, 1.0, 3.0])
+            common = self._distorted(own, noise, self._chance.uniform(-1, 0.5) * noise)
+            for _ in range(min(self._chance.choice([1, 1, 2, 6]), variants - len(kinds))):
+                self._margins.append(self._distorted(common, noise / 2, 0))
+                kinds.append(f"other-{len(set(kinds))}")
+        self.plan: Any = SimpleNamespace(at=0, seed=0)
+        self.labelled = list(range(samples))
+        self.dataset = SimpleNamespace(samples=[SimpleNamespace(label=1, id=str(at)) for at in self.labelled])
+        self.cost = Cost()
+        self.possible = [
+            SimpleNamespace(pitfalls=(kind,), words=kind, key=str(at), plan=SimpleNamespace(at=at, seed=0))
+            for at, kind in enumerate(kinds, start=1)
+        ]
+        self._chance.shuffle(self.possible)
+        self._asked: dict[int, set[int]] = {}
+
+    def _distorted(self, margins: Sequence[float], noise: float, shift: float) -> list[float]:
+        return [each + shift + self._chance.gauss(0, noise) for each in margins]
+
+    def share(self, at: int) -> float:
+        return sum(each > 0 for each in self._margins[at]) / len(self.labelled)
+
+    def is_possible(self, variant: Any) -> bool:
+        return True
+
+    def add(self, variants: Iterable[Any]) -> None:
+        assert not list(variants)
+
+    def ask(self, plans: Iterable[Any], samples: Sequence[int]) -> None:
+        for plan in plans:
+            known = self._asked.setdefault(plan.at, set())
+            self.cost.calls += len(set(samples) - known)
+            known.update(samples)
+
+    def answer(self, plan: Any, sample: int) -> Answer:
+        margin = self._margins[plan.at][sample]
+        if margin > 0:
+            return Answer((1, 0), (margin, 0.0))
+        return Answer((0, 1) if margin > -2 else (0, 2), (-margin, 0.0))
+
+    def rows(self, plan: Any, samples: Sequence[int]) -> list[tuple[int, Answer]]:
+        return [(1, self.answer(plan, at)) for at in samples]
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """These variants are no plans, so that nothing more can be made of them."""
+    monkeypatch.setattr(searching, "_finer", lambda found: [])
+    monkeypatch.setattr(searching, "_pairs", lambda found: [])
+
+
+def explain(world: World, text: str | None = None, budget: float | None = None) -> Found:
+    claim = Claim("top1", text or f"{100 * world.share(1):.1f}")
+    return search(Goal(claim, world.share(0), claim.low, claim.high), world, budget=budget)  # type: ignore[arg-type]
+
+
+def test_the_true_cause_comes_first_at_the_price_of_a_few_evaluations() -> None:
+    first, price = 0, []
+    for seed in range(24):
+        world = World(seed, fault=(0.3, 0.6, 1.2, 2.5)[seed % 4])
+        found = explain(world)
+        first += found.candidates[0].pitfalls == ("true",)
+        price.append(world.cost.calls / 1000)
+    assert first >= 22
+    assert sum(price) / len(price) < 6
+
+
+def test_a_budget_is_kept_to_and_said_to_have_ended() -> None:
+    world = World(3, fault=0.1)
+    found = explain(world, budget=2.5)
+    assert world.cost.calls <= 2500 and found.is_cut_short
+    assert not explain(World(3, fault=2.5)).is_cut_short
+
+
+def test_where_the_claim_is_nobodys_number_nothing_is_said_to_explain_it() -> None:
+    world = World(1, samples=300, variants=12, fault=1.0)
+    found = explain(world, "99.9")
+    assert not found.explained and found.near is None and found.candidates
+
+
+def test_what_nearly_explains_a_claim_is_named_as_that() -> None:
+    world = World(2, fault=2.5)
+    found = explain(world, f"{100 * world.share(1) + 0.6:.1f}")
+    assert not found.explained
+    assert found.near is not None and found.near.pitfalls == ("true",) and 0.9 < found.near.closes < 1
+
+
+def test_two_that_cannot_be_told_apart_are_both_named_and_what_would_tell_them_apart() -> None:
+    world = World(5, samples=200, variants=8, fault=2.5)
+    twin = next(each for each in world.possible if each.pitfalls != ("true",))
+    right = list(world._margins[1])
+    one, other = (next(at for at, margin in enumerate(right) if (margin > 0) == side) for side in (True, False))
+    right[one], right[other] = -1.0, 1.0  # as many right answers, but not the same ones
+    world._margins[twin.plan.at] = right
+    found = explain(world)
+    assert {each.pitfalls for each in found.explained} == {("true",), twin.pitfalls}
+    assert found.separation is not None and found.separation.sample in (str(one), str(other))
+
+
+def test_those_with_the_very_same_answers_are_tried_as_one() -> None:
+    world = World(6, samples=200, variants=8, fault=2.5)
+    twin = next(each for each in world.possible if each.pitfalls != ("true",))
+    world._margins[twin.plan.at] = world._margins[1]
+    found = explain(world)
+    (cause,) = found.explained
+    named = {cause.pitfalls, *(each.pitfalls for each in cause.alike)}
+    assert named == {("true",), twin.pitfalls}
+
+
+def test_a_few_samples_speak_for_all_without_a_bias() -> None:
+    """Close answers come first, and count for no more than they are."""
+    off = []
+    for seed in range(60):
+        world = World(seed, samples=400, variants=2, fault=0.5)
+        answers = {at: world.answer(world.plan, at) for at in world.labelled}
+        sampling = by_closeness(world.dataset, answers, world.labelled, seed)  # type: ignore[arg-type]
+        assert sorted(sampling.order) == world.labelled
+        seen = sampling.order[:64]
+        was, now = ([margins[at] > 0 for at in seen] for margins in world._margins[:2])
+        difference, deviation = sampling.difference(seen, was, now)
+        off.append((difference - (world.share(1) - world.share(0))) / deviation)
+        everything = sampling.difference(
+            sampling.order,
+            [world._margins[0][at] > 0 for at in sampling.order],
+            [world._margins[1][at] > 0 for at in sampling.order],
+        )
+        assert everything == (pytest.approx(world.share(1) - world.share(0)), 0.0)
+    mean = sum(off) / len(off)
+    spread = (sum((each - mean) ** 2 for each in off) / len(off)) ** 0.5
+    assert abs(mean) < 0.4 and 0.5 < spread < 1.4

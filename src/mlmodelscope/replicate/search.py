@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from mlmodelscope.replicate.candidate import Candidate, Goal, judge, rank
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
@@ -134,7 +134,17 @@ class Race:
             group = group[:affordable]
             others = [each for each in runners if each not in group]
             runners = [*others, *self._advance(group)]
-        return sorted((each.judged for each in runners), key=rank)
+        return sorted(self._merged(runners), key=rank)
+
+    def _merged(self, runners: Sequence[_Runner]) -> list[Candidate]:
+        """Those that gave the very same answers to all that they have seen are one, with the others' names."""
+        trials, groups = self._trials, dict[tuple[Answer | None, ...], list[_Runner]]()
+        for each in runners:
+            seen = self._sampling.order[: each.judged.seen]
+            groups.setdefault(tuple(trials.answer(each.variant.plan, at) for at in seen), []).append(each)
+        return [
+            replace(first.judged, alike=tuple(each.variant for each in others)) for first, *others in groups.values()
+        ]
 
     def _left(self, start: int, is_hard: bool) -> float:
         """Calls that may still be made; more of them while nothing explains the claim yet."""
@@ -170,7 +180,7 @@ class Race:
         return next(each for each in self._sizes if each > seen) - seen
 
     def _advance(self, runners: Sequence[_Runner]) -> list[_Runner]:
-        """Try them on the next number of samples; those with the very same answers are one from here on."""
+        """Try them on the next number of samples."""
         if not runners:
             return []
         now = runners[0].candidate.seen if runners[0].candidate is not None else 0
@@ -180,27 +190,20 @@ class Race:
         trials.ask((each.variant.plan for each in runners), seen)
         runners = [each for each in runners if trials.is_possible(each.variant)]
         self.rounds.append((size, len(runners)))
-        groups: dict[tuple[Answer | None, ...], list[_Runner]] = {}
         for each in runners:
-            answers = tuple(trials.answer(each.variant.plan, at) for at in seen)
-            groups.setdefault(answers, []).append(each)
-        groups.pop(tuple(trials.answer(trials.plan, at) for at in seen), None)  # they change nothing
-        for first, *others in groups.values():
-            first.candidate = judge(first.variant, self._goal, trials, seen, self._sampling)
-            first.alike += [variant for each in others for variant in (each.variant, *each.alike)]
-        return [group[0] for group in groups.values()]
+            each.candidate = judge(each.variant, self._goal, trials, seen, self._sampling)
+        return runners
 
 
 @dataclass(eq=False)
 class _Runner:
     variant: Variant
     candidate: Candidate | None = None
-    alike: list[Variant] = field(default_factory=list)
 
     @property
     def judged(self) -> Candidate:
         assert self.candidate is not None
-        return replace(self.candidate, alike=tuple(self.alike))
+        return self.candidate
 
 
 def sampling_of(trials: Trials, goal: Goal) -> Sampling:

@@ -44,6 +44,7 @@ class World:
             for at, kind in enumerate(kinds, start=1)
         ]
         self._chance.shuffle(self.possible)
+        self.variants = self.possible
         self._asked: dict[int, set[int]] = {}
 
     def _distorted(self, margins: Sequence[float], noise: float, shift: float) -> list[float]:

@@ -9,7 +9,7 @@ from statistics import NormalDist
 
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.measure import Row, unseen
-from mlmodelscope.replicate.pitfall import Variant
+from mlmodelscope.replicate.pitfall import PITFALLS, Variant
 from mlmodelscope.replicate.sampling import Sampling
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.worker.variants import Answer
@@ -19,8 +19,10 @@ _EXACT = 0.8
 _LIKE_IT = 0.06
 """How far something like it is off, as a share of the gap."""
 _LEAST_OFF = 0.002
-_PAIR = 0.02
-"""How much less likely two mistakes are than one."""
+_PAIR = 0.2
+"""How much less likely two mistakes at once are than either of them would make them."""
+_UNKNOWN = 0.3
+"""How common a pitfall is that nobody has said anything of."""
 _SLIP = 0.005
 """Share of answers that differ between machines though everything is the same."""
 _SURE = 4.0  # standard deviations
@@ -83,7 +85,21 @@ class Candidate:
         return self.variant.pitfalls
 
 
-def judge(variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], sampling: Sampling) -> Candidate:
+def prior_of(variant: Variant, variants: Mapping[str, int]) -> float:
+    """Logarithm of how likely an edit is before anything is known: common pitfalls more, one of many variants less.
+
+    `variants` says how many there are of each pitfall: a pitfall with thirty variants hits any number sooner or later.
+    """
+    log = (len(variant.pitfalls) - 1) * math.log(_PAIR)
+    for name in variant.pitfalls:
+        weight = PITFALLS[name].weight if name in PITFALLS else _UNKNOWN
+        log += math.log(weight / max(1, variants.get(name, 1)))
+    return log
+
+
+def judge(
+    variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], sampling: Sampling, prior: float = 0.0
+) -> Candidate:
     """What the samples say that a variant has seen; the plan's own answers are known for all of them."""
     measure = goal.claim.measure
     before, after = trials.rows(trials.plan, seen), trials.rows(variant.plan, seen)
@@ -99,9 +115,7 @@ def judge(variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], sam
     agreement, distance, told = _agreement(after, seen, goal)
     reach = math.hypot(spread, goal.noise)
     off = max(goal.low - expected, expected - goal.high, 0.0)
-    evidence = _evidence(expected, reach, goal, total) + told
-    if len(variant.pitfalls) > 1:
-        evidence += (len(variant.pitfalls) - 1) * math.log(_PAIR)
+    evidence = _evidence(expected, reach, goal, total) + told + prior
     return Candidate(
         variant,
         len(seen),

@@ -11,10 +11,11 @@ Where no single edit will do, the ones that come nearest are each tried with eve
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from mlmodelscope.replicate.candidate import Candidate, Goal, judge, rank
+from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
 from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials
@@ -120,6 +121,7 @@ class Race:
         self._sizes = _sizes(self.total)
         self._calls = max(_ALLOWANCE * self.total, _FEW_CALLS)
         self._end = None if budget is None else trials.cost.calls + budget * self.total
+        self._variants = Counter(name for each in trials.variants for name in each.pitfalls)
 
     def run(self, variants: Iterable[Variant]) -> list[Candidate]:
         """All of them, the best first."""
@@ -161,8 +163,9 @@ class Race:
         ]
         if not open_ones:
             return []
-        explained = sum(1 for each in runners if each.judged.seen == self.total and each.judged.explains)
-        if explained and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * explained:
+        done = [each.judged for each in runners if each.judged.seen == self.total and each.judged.explains]
+        known = sum(math.exp(each.evidence) for each in done)
+        if known and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * known:
             return []
         first = min(open_ones, key=lambda each: rank(each.judged))
         equals = [
@@ -191,7 +194,8 @@ class Race:
         runners = [each for each in runners if trials.is_possible(each.variant)]
         self.rounds.append((size, len(runners)))
         for each in runners:
-            each.candidate = judge(each.variant, self._goal, trials, seen, self._sampling)
+            prior = prior_of(each.variant, self._variants)
+            each.candidate = judge(each.variant, self._goal, trials, seen, self._sampling, prior)
         return runners
 
 

@@ -18,7 +18,7 @@ def label_offset(plan: Plan) -> Edits:
             yield f"label offset {offset}", plan.model_copy(update={"output": output})
 
 
-@pitfall("label-order", "Order of the labels")
+@pitfall("label-order", "Order of the labels", weight=0.3)
 def label_order(plan: Plan) -> Edits:
     """The list of class names is in another order than the model's outputs.
 
@@ -31,7 +31,7 @@ def label_order(plan: Plan) -> Edits:
             yield words, plan.model_copy(update={"output": output})
 
 
-@pitfall("softmax", "Softmax")
+@pitfall("softmax", "Softmax", weight=0.5)
 def softmax(plan: Plan) -> Edits:
     """Scores are taken for probabilities though they are logits, or made into probabilities twice.
 

@@ -113,7 +113,7 @@ def cropping(plan: Plan) -> Edits:
             yield new.words, _framed(plan, frame, new)
 
 
-@pitfall("crop-order", "Order of crop and resize")
+@pitfall("crop-order", "Order of crop and resize", weight=0.5)
 def crop_order(plan: Plan) -> Edits:
     """Cropping first and then resizing is not the same as resizing first: borders and rounding differ."""
     frame = frame_of(plan)
@@ -122,7 +122,7 @@ def crop_order(plan: Plan) -> Edits:
         yield words, _framed(plan, frame, replace(frame, crops_first=not frame.crops_first))
 
 
-@pitfall("crop-offset", "Place of the crop")
+@pitfall("crop-offset", "Place of the crop", weight=0.3)
 def crop_offset(plan: Plan) -> Edits:
     """The crop lies a pixel beside, since halves are rounded otherwise; or it is a corner, not the centre."""
     at = find(plan, "crop")
@@ -141,7 +141,7 @@ def crop_offset(plan: Plan) -> Edits:
                 yield from _with(plan, at, f"the longer side rounded by {rounding}", rounding=rounding)
 
 
-@pitfall("resizing", "Resizing")
+@pitfall("resizing", "Resizing", weight=0.5)
 def resizing(plan: Plan) -> Edits:
     """Another interpolation, another library's interpolation of the same name, or one that averages when it shrinks."""
     for name, methods in library.RESIZE_METHODS.items():
@@ -149,7 +149,7 @@ def resizing(plan: Plan) -> Edits:
             yield from _interpolations(plan, name, methods)
 
 
-@pitfall("half-pixel", "Alignment of pixels")
+@pitfall("half-pixel", "Alignment of pixels", weight=0.3)
 def half_pixel(plan: Plan) -> Edits:
     """Where a pixel lies: at its centre, at its corner, or so that the outermost ones stay where they are.
 

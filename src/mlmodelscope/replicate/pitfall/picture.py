@@ -54,7 +54,7 @@ def data_layout(plan: Plan) -> Edits:
         )
 
 
-@pitfall("decoding", "Decoder", "first paper, Figure 5; second paper, Figures 6 and 7")
+@pitfall("decoding", "Decoder", "first paper, Figure 5; second paper, Figures 6 and 7", weight=0.3)
 def decoding(plan: Plan) -> Edits:
     """Another library decodes the picture, or the same one with a faster, less exact inverse DCT."""
     at = find(plan, "decode")
@@ -68,7 +68,7 @@ def decoding(plan: Plan) -> Edits:
                     yield f"decoded by {name}" + (", fast DCT" if dct == "fast" else ""), edited
 
 
-@pitfall("exif", "EXIF orientation")
+@pitfall("exif", "EXIF orientation", weight=0.3)
 def exif(plan: Plan) -> Edits:
     """Photographs carry a note that they were taken with a turned camera; some libraries turn them, others do not."""
     at = find(plan, "decode")

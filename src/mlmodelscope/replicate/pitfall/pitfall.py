@@ -30,6 +30,8 @@ class Pitfall:
     """Edits like one that came near, made from its plan."""
     is_about_stack: bool = False
     """Whether the samples stay as they are, and what runs the model is another: such a variant shares nothing."""
+    weight: float = 1.0
+    """How often people fall into it, compared with the most common ones: for ties, and for coincidences."""
 
     @property
     def explanation(self) -> str:
@@ -56,12 +58,18 @@ Edit = Callable[[Plan], Edits]
 
 
 def pitfall(
-    name: str, title: str, paper: str = "", *, finer: Edit | None = None, is_about_stack: bool = False
+    name: str,
+    title: str,
+    paper: str = "",
+    *,
+    finer: Edit | None = None,
+    is_about_stack: bool = False,
+    weight: float = 1.0,
 ) -> Callable[[Edit], Edit]:
     """Register a pitfall."""
 
     def register(function: Edit) -> Edit:
-        PITFALLS[name] = Pitfall(name, title, paper, function, finer, is_about_stack)
+        PITFALLS[name] = Pitfall(name, title, paper, function, finer, is_about_stack, weight)
         return function
 
     return register

@@ -11,7 +11,7 @@ from mlmodelscope_worker.parameters import ParameterError
 from mlmodelscope_worker.predictor import PREDICTORS
 
 
-@pitfall("threads", "Threads", "second paper, Figure 15", is_about_stack=True)
+@pitfall("threads", "Threads", "second paper, Figure 15", is_about_stack=True, weight=0.1)
 def threads(plan: Plan) -> Edits:
     """Sums of several threads are added up in another order, so that the last digits differ."""
     now = plan.predictor.options.get("threads")
@@ -20,7 +20,7 @@ def threads(plan: Plan) -> Edits:
             yield from _with_option(plan, f"{count} thread{'s' if count > 1 else ''}", threads=count)
 
 
-@pitfall("graph-optimization", "Graph optimisation", is_about_stack=True)
+@pitfall("graph-optimization", "Graph optimisation", is_about_stack=True, weight=0.1)
 def graph_optimization(plan: Plan) -> Edits:
     """The framework rewrites the network before it runs: layers are merged, constants folded, approximations taken."""
     now = plan.predictor.options.get("graph_optimization")
@@ -29,7 +29,7 @@ def graph_optimization(plan: Plan) -> Edits:
             yield from _with_option(plan, f"graph optimisation: {level}", graph_optimization=level)
 
 
-@pitfall("batch-size", "Batch size", is_about_stack=True)
+@pitfall("batch-size", "Batch size", is_about_stack=True, weight=0.1)
 def batch_size(plan: Plan) -> Edits:
     """Some networks answer otherwise when samples come together: quantised on the fly, or normalised by the batch."""
     for size in (1, 8):
@@ -38,7 +38,7 @@ def batch_size(plan: Plan) -> Edits:
             yield f"batches of {size}", plan.model_copy(update={"scenario": scenario})
 
 
-@pitfall("execution-provider", "Device", is_about_stack=True)
+@pitfall("execution-provider", "Device", is_about_stack=True, weight=0.1)
 def execution_provider(plan: Plan) -> Edits:
     """Other kernels compute the same layers: another device, or another provider of kernels on the same one."""
     now = plan.predictor.options.get("device")
@@ -51,6 +51,7 @@ def execution_provider(plan: Plan) -> Edits:
     "Versions of framework and libraries",
     "first paper, Figure 8; second paper, pitfall 5a",
     is_about_stack=True,
+    weight=0.3,
 )
 def software_stack(plan: Plan) -> Edits:
     """Other versions of the framework, of the image libraries or of NumPy compute other numbers.

@@ -58,7 +58,7 @@ def normalization(plan: Plan) -> Edits:
             yield words, _rewritten(plan, arithmetic)
 
 
-@pitfall("mean-order", "Mean in the wrong channel order")
+@pitfall("mean-order", "Mean in the wrong channel order", weight=0.5)
 def mean_order(plan: Plan) -> Edits:
     """The means and deviations of the channels are written for BGR, and the pixels are RGB, or the other way round."""
     steps = list(steps_of(plan))
@@ -75,7 +75,7 @@ def mean_order(plan: Plan) -> Edits:
         yield "means of the channels the other way round", with_steps(plan, steps)
 
 
-@pitfall("normalization-order", "Order of mean and scale")
+@pitfall("normalization-order", "Order of mean and scale", weight=0.3)
 def normalization_order(plan: Plan) -> Edits:
     """Dividing first and then subtracting the same mean is another function."""
     steps = steps_of(plan)
@@ -98,7 +98,7 @@ def normalization_order(plan: Plan) -> Edits:
             )
 
 
-@pitfall("type-conversion", "Type conversion", "first paper, Figure 7; second paper, Figures 8 and 9")
+@pitfall("type-conversion", "Type conversion", "first paper, Figure 7; second paper, Figures 8 and 9", weight=0.5)
 def type_conversion(plan: Plan) -> Edits:
     """Arithmetic in bytes drops fractions and wraps around; in floating point it does neither."""
     for at, each in enumerate(steps_of(plan)):
@@ -114,7 +114,7 @@ def type_conversion(plan: Plan) -> Edits:
                         yield f"`cast` by {mode}", edited
 
 
-@pitfall("quantization", "Quantisation parameters")
+@pitfall("quantization", "Quantisation parameters", weight=0.5)
 def quantization(plan: Plan) -> Edits:
     """A quantised model's integers stand for other real values than was thought."""
     at = find(plan, "quantize")

@@ -128,7 +128,7 @@ class Race:
         start = self._trials.cost.calls
         runners = self._advance([_Runner(each) for each in variants])
         while group := self._next(runners):
-            left = self._left(start, is_hard=not any(each.judged.explains for each in runners))
+            left = self._left(start, is_hard=not any(self._will_do(each.judged) for each in runners))
             affordable = int(left / self._increment(group[0].judged.seen))
             if affordable < 1:
                 self.is_cut_short = True
@@ -147,6 +147,9 @@ class Race:
         return [
             replace(first.judged, alike=tuple(each.variant for each in others)) for first, *others in groups.values()
         ]
+
+    def _will_do(self, candidate: Candidate) -> bool:
+        return candidate.seen == self.total and (candidate.explains or candidate.closes >= _NEARLY)
 
     def _left(self, start: int, is_hard: bool) -> float:
         """Calls that may still be made; more of them while nothing explains the claim yet."""

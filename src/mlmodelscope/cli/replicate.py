@@ -158,7 +158,7 @@ def _show(done: Replication) -> None:
         )
     out.print(table)
     if done.evidence is not None:
-        abilities = abilities_of(sys.stdout, os.environ, out.width)
+        abilities = abilities_of(sys.stdout, os.environ, min(out.width, 120))
         for line in evidence_lines(done.evidence, abilities):
             print(line)
     if done.cost is not None:

@@ -19,6 +19,7 @@ from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, r
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
 from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials
+from mlmodelscope.report import words
 from mlmodelscope.worker.variants import Answer
 
 _FIRST = 32
@@ -192,7 +193,7 @@ class Race:
         now = runners[0].candidate.seen if runners[0].candidate is not None else 0
         size = next(each for each in self._sizes if each > now)
         seen, trials = self._sampling.order[:size], self._trials
-        self._told(f"{len(runners)} variants on {size} samples")
+        self._told(f"{words.plural(len(runners), 'variant')} on {words.count(size)} samples")
         trials.ask((each.variant.plan for each in runners), seen)
         runners = [each for each in runners if trials.is_possible(each.variant)]
         self.rounds.append((size, len(runners)))

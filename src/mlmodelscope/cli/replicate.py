@@ -129,6 +129,7 @@ def _write(path: Path, text: str, mode: str = "w") -> None:
 
 
 def _show(done: Replication) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
     from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
@@ -136,20 +137,24 @@ def _show(done: Replication) -> None:
 
     out = console()
     color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[done.verdict.kind]
-    out.print(f"[bold {color}]{done.verdict.kind}[/bold {color}]: {describe_verdict(done.verdict)}", soft_wrap=True)
+    out.print(
+        f"[bold {color}]{done.verdict.kind}[/bold {color}]: {escape(describe_verdict(done.verdict))}", soft_wrap=True
+    )
     for line in describe_paired(done.verdict):
-        out.print(line, soft_wrap=True)
+        out.print(escape(line), soft_wrap=True)
+    if done.not_sought:
+        out.print(escape(done.not_sought), soft_wrap=True)
     if done.found is None:
         return
     for line in describe_search(done.found, done.verdict):
-        out.print(line, soft_wrap=True)
+        out.print(escape(line), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
     for column in ("pitfall", "variant", done.verdict.claim.measure.title, "±", "right now", "wrong now", "samples"):
         table.add_column(column, no_wrap=True)
     for each in done.found.candidates[:_SHOWN]:
         table.add_row(
             " + ".join(each.variant.pitfalls),
-            each.variant.words,
+            escape(each.variant.words),
             f"{100 * each.expected:.2f} %",
             f"{100 * 1.96 * each.deviation:.2f}",
             str(each.gained),

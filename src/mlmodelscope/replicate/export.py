@@ -43,6 +43,8 @@ def to_json(done: Replication) -> dict[str, Any]:
         body["separating_sample"] = asdict(done.found.separation) if done.found.separation else None
         body["cut_short"] = done.found.is_cut_short
         body["evaluations"] = done.cost.calls / done.samples if done.cost else None
+    if done.not_sought:
+        body["not_sought"] = done.not_sought
     if done.evidence is not None:
         body["evidence"] = evidence_json(done.evidence)
     return body

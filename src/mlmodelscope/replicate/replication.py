@@ -46,6 +46,8 @@ class Replication:
     samples: int
     evidence: Evidence | None = None
     """The samples that show the cause."""
+    not_sought: str = ""
+    """Why no cause was sought though the claim does not hold."""
 
 
 def replicate(
@@ -95,8 +97,11 @@ def replicate(
         within=within,
         paired=pair(ours.labels, ours.answers, theirs),
     )
-    if verdict.kind != "not reproduced" or not explain or plan.input is None or plan.functions:
+    if verdict.kind != "not reproduced" or not explain:
         return Replication(record, verdict, None, None, verdict.samples)
+    if plan.input is None or plan.functions:
+        reason = f"No cause was sought: {_own_code(plan)}."
+        return Replication(record, verdict, None, None, verdict.samples, not_sought=reason)
     goal = Goal(chosen, verdict.measured.value, verdict.low, verdict.high, verdict.noise, theirs or None)
     others = [
         Variant(
@@ -138,7 +143,7 @@ def open_trials(
     load_plugins()
     plan = record.plan
     if plan.input is None or plan.functions:
-        raise PlanError(f"{plan.model.name} prepares its samples in code of its own, of which no variants are known")
+        raise PlanError(_own_code(plan))
     artifacts = ArtifactStore(settings, watcher.downloading)
     trials = Trials(
         plan,
@@ -151,6 +156,10 @@ def open_trials(
     )
     trials.give(dict(enumerate(read_recorded(record, settings).answers)))
     return trials
+
+
+def _own_code(plan: Plan) -> str:
+    return f"{plan.model.name} prepares its samples in code of its own, of which no variants are known"
 
 
 def _plan_with(

@@ -24,7 +24,9 @@ from mlmodelscope.worker.variants import Answer
 
 _FIRST = 32
 _ALLOWANCE = 5.8
-"""Evaluations of the whole dataset that a race may take."""
+"""Evaluations of the whole dataset that a race may take, as a rule."""
+_COINCIDENCE = 1.6
+"""How many times as many it may take where something explains the claim, but others may as well."""
 _HARD = 2.5
 """How many times as many it may take where nothing explains the claim yet."""
 _FEW_CALLS = 4000
@@ -129,8 +131,7 @@ class Race:
         start = self._trials.cost.calls
         runners = self._advance([_Runner(each) for each in variants])
         while group := self._next(runners):
-            left = self._left(start, is_hard=not any(self._will_do(each.judged) for each in runners))
-            affordable = int(left / self._increment(group[0].judged.seen))
+            affordable = int(self._left(start, runners) / self._increment(group[0].judged.seen))
             if affordable < 1:
                 self.is_cut_short = True
                 break
@@ -149,12 +150,14 @@ class Race:
             replace(first.judged, alike=tuple(each.variant for each in others)) for first, *others in groups.values()
         ]
 
-    def _will_do(self, candidate: Candidate) -> bool:
-        return candidate.seen == self.total and (candidate.explains or candidate.closes >= _NEARLY)
+    def _left(self, start: int, runners: Sequence[_Runner]) -> float:
+        """Calls that may still be made; more of them while nothing explains the claim, or comes near it.
 
-    def _left(self, start: int, is_hard: bool) -> float:
-        """Calls that may still be made; more of them while nothing explains the claim yet."""
-        end = start + self._calls * (_HARD if is_hard else 1)
+        That something does and others still may is a reason to look at them as well: it may be a coincidence.
+        """
+        done = [each.judged for each in runners if each.judged.seen == self.total]
+        will_do = any(each.explains or each.closes >= _NEARLY for each in done)
+        end = start + self._calls * (_COINCIDENCE if will_do else _HARD)
         return (end if self._end is None else min(end, self._end)) - self._trials.cost.calls
 
     def _next(self, runners: Sequence[_Runner]) -> list[_Runner]:

@@ -81,6 +81,10 @@ def frame_of(plan: Plan) -> Frame | None:
     return None
 
 
+def _given(resize: Step) -> dict[str, object]:
+    return {key: value for key, value in resize.parameters.items() if value is not None}
+
+
 def _framed(plan: Plan, old: Frame, new: Frame) -> Plan:
     steps = steps_of(plan)
     return with_steps(plan, (*steps[: old.first], *new.steps(), *steps[old.last + 1 :]))
@@ -111,6 +115,10 @@ def cropping(plan: Plan) -> Edits:
         if is_square != frame.is_square or abs(fraction - frame.fraction) > _ALIKE:
             new = replace(frame, is_square=is_square, fraction=fraction, crops_first=crops_first)
             yield new.words, _framed(plan, frame, new)
+    if not frame.is_square:  # nor how the longer side would have been rounded
+        rounded = step("resize", **{**_given(frame.resize), "rounding": "round"})
+        new = replace(frame, is_square=True, fraction=0.875, crops_first=False, resize=rounded)
+        yield f"{new.words}, the longer side rounded to the nearest", _framed(plan, frame, new)
 
 
 @pitfall("crop-order", "Order of crop and resize", weight=0.5)

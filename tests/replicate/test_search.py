@@ -140,6 +140,16 @@ def test_those_with_the_very_same_answers_are_tried_as_one() -> None:
     assert named == {("true",), twin.pitfalls}
 
 
+def test_one_that_was_the_same_as_far_as_it_was_tried_is_named_as_that() -> None:
+    """What explains the claim ends the search, and a twin of it may not have seen all samples by then."""
+    for seed in range(6, 12):
+        world = World(seed, samples=1000, variants=8, fault=2.5)
+        twin = next(each for each in world.possible if each.pitfalls != ("true",))
+        world._margins[twin.plan.at] = world._margins[1]
+        best = explain(world).explained[0]
+        assert {best.pitfalls, *(each.pitfalls for each in best.alike)} >= {("true",), twin.pitfalls}
+
+
 def test_a_few_samples_speak_for_all_without_a_bias() -> None:
     """Close answers come first, and count for no more than they are."""
     off = []

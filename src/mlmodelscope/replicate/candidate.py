@@ -74,7 +74,7 @@ class Candidate:
     score_distance: float | None = None
     """How far its scores are from the claimant's, on average."""
     alike: tuple[Variant, ...] = ()
-    """Other variants that gave the very same answers to all samples that they have seen."""
+    """Other variants that gave the very same answers, to all samples that they have seen."""
 
     @property
     def changes(self) -> int:

@@ -73,7 +73,7 @@ def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
 def _alike(cause: Candidate) -> Iterator[str]:
     if cause.alike:
         others = "; ".join(f"{' and '.join(each.pitfalls)} ({each.words})" for each in cause.alike)
-        yield f"  The same answers to {cause.seen} samples are given by: {others}."
+        yield f"  The same answers, as far as they were tried, are given by: {others}."
 
 
 def _separation(found: Found) -> Iterator[str]:

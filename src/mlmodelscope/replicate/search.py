@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
 from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in_one_stratum
@@ -142,13 +143,24 @@ class Race:
 
     def _merged(self, runners: Sequence[_Runner]) -> list[Candidate]:
         """Those that gave the very same answers to all that they have seen are one, with the others' names."""
-        trials, groups = self._trials, dict[tuple[Answer | None, ...], list[_Runner]]()
-        for each in runners:
-            seen = self._sampling.order[: each.judged.seen]
-            groups.setdefault(tuple(trials.answer(each.variant.plan, at) for at in seen), []).append(each)
-        return [
-            replace(first.judged, alike=tuple(each.variant for each in others)) for first, *others in groups.values()
-        ]
+        heads: list[tuple[Candidate, list[Variant]]] = []
+        known: dict[tuple[Answer | None, ...], list[Variant]] = {}
+        for each in sorted(runners, key=lambda each: (-each.judged.seen, *rank(each.judged))):
+            answers = self._answers(each.variant.plan, each.judged.seen)
+            if answers in known:
+                known[answers].append(each.variant)
+                continue
+            alike: list[Variant] = []
+            heads.append((each.judged, alike))
+            for size in self._sizes:
+                # Of two that have changed nothing so far, nobody can say that they are alike.
+                if size <= each.judged.seen and answers[:size] != self._answers(self._trials.plan, size):
+                    known.setdefault(answers[:size], alike)
+            known.setdefault(answers, alike)
+        return [replace(candidate, alike=tuple(alike)) for candidate, alike in heads]
+
+    def _answers(self, plan: Plan, size: int) -> tuple[Answer | None, ...]:
+        return tuple(self._trials.answer(plan, at) for at in self._sampling.order[:size])
 
     def _left(self, start: int, runners: Sequence[_Runner]) -> float:
         """Calls that may still be made; more of them while nothing explains the claim, or comes near it.

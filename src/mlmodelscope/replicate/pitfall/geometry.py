@@ -98,7 +98,8 @@ def _other_crops(plan: Plan) -> Edits:
             if 0 < frame.fraction + more <= 1:
                 new = replace(frame, fraction=round(frame.fraction + more, 4))
                 yield new.words, _framed(plan, frame, new)
-        yield from crop_offset(plan)
+        for words, edited in crop_offset(plan):
+            yield f"{frame.words}, {words}", edited
 
 
 @pitfall("cropping", "Cropping", "first paper, Figure 6", finer=_other_crops)

@@ -11,6 +11,7 @@ import harness
 BENCHMARKS = (
     "start_up",
     "timed_region",
+    "tracing",
     "check",
     "functions",
     "remote",

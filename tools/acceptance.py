@@ -13,9 +13,8 @@ goes on where it stopped. Beds that need data which is not here are left out, an
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
@@ -44,9 +43,7 @@ def main() -> None:
                 print(f"left out, the development data folder is not here: {fault.key}")
                 continue
             known[fault.key] = ground.try_fault(bed, fault)
-            RESULTS.parent.mkdir(exist_ok=True)
-            with RESULTS.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(asdict(known[fault.key])) + "\n")
+            planted.keep(known[fault.key], RESULTS)
         print(results.line(known[fault.key]), flush=True)
     shown = [known[fault.key] for fault in faults if fault.key in known and _is_wanted(fault, options)]
     print("\n".join(("", *results.summary(shown))))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,6 +29,7 @@ from mlmodelscope.preparation import (
 )
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Machine, describe_machine
+from mlmodelscope.provision.setting import Place, Setting, applied, restore_left_behind
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
@@ -93,6 +94,7 @@ def evaluate(
         )
     plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     with storage_errors(settings.home):
+        set_machine_back(settings.home, watcher)
         store = Store(settings)
         try:
             return _evaluate_once(plan, store, artifacts, again, watcher)
@@ -110,15 +112,34 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
         # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
         if found and (not again or found.created_at >= asked_at):
             return found
-        record = store.begin(plan, machine, __version__, worker)
-        try:
-            return _run(record, store, artifacts, watcher)
-        except MLModelScopeError as error:
-            if not has_answers(store.folder(record.id) / "journal"):
-                store.delete(record)  # nothing has happened that would be worth going on with
-            elif error.hint is None and isinstance(error, WorkerError):
-                error.hint = "what is answered is kept: the same command goes on where it stopped"
-            raise
+        with machine_set_for(plan, artifacts.settings.home, watcher) as done:
+            record = with_settings(store.begin(plan, machine, __version__, worker), done)
+            try:
+                return _run(record, store, artifacts, watcher)
+            except MLModelScopeError as error:
+                if not has_answers(store.folder(record.id) / "journal"):
+                    store.delete(record)  # nothing has happened that would be worth going on with
+                elif error.hint is None and isinstance(error, WorkerError):
+                    error.hint = "what is answered is kept: the same command goes on where it stopped"
+                raise
+
+
+def machine_set_for(plan: Plan, home: Path, watcher: Watcher) -> AbstractContextManager[tuple[Setting, ...]]:
+    """The machine as the plan's hardware manifest wants it, and what became of each setting."""
+    place = Place(home, waiting=watcher.waiting)
+    return applied(plan.settings, int(plan.predictor.options.get("threads", 1)), place)
+
+
+def with_settings(record: Record, done: tuple[Setting, ...]) -> Record:
+    """What was set, and a note for each setting that could not be."""
+    left = [f"{each.name} = {each.asked} was not set: {each.note}" for each in done if each.note]
+    return record.model_copy(update={"settings": done, "notes": tuple(dict.fromkeys((*record.notes, *left)))})
+
+
+def set_machine_back(home: Path, watcher: Watcher) -> None:
+    """After a run that was killed: before the machine is looked at, or it would seem to be another one."""
+    for name in restore_left_behind(Place(home)):
+        watcher.building(f"{name} is set back to what it was before a run that was killed")
 
 
 def _machine(plan: Plan) -> Machine:

@@ -16,7 +16,14 @@ from pathlib import Path
 from mlmodelscope import __version__
 from mlmodelscope.dataset.files import source_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.evaluation import Watcher, provision_site, storage_errors
+from mlmodelscope.evaluation import (
+    Watcher,
+    machine_set_for,
+    provision_site,
+    set_machine_back,
+    storage_errors,
+    with_settings,
+)
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.plan.options import Options
@@ -87,6 +94,7 @@ def train(
     judge = Judge(log, early_stop) if log is not None and early_stop is not None else None
     plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
     with storage_errors(settings.home):
+        set_machine_back(settings.home, watcher)
         store = Store(settings)
         try:
             return _train_once(plan, store, artifacts, judge, log, again, watcher)
@@ -176,12 +184,13 @@ def _train_once(
         found = store.find(plan.digest, machine.digest, worker, "finished")
         if found and not again and found.training is not None and found.training.stopped is None:
             return found
-        record = store.begin(plan, machine, __version__, worker)
-        try:
-            return _run(record, store, artifacts, judge, log, watcher)
-        except MLModelScopeError:
-            store.delete(record)  # a training cannot go on where it stopped: nothing is worth keeping
-            raise
+        with machine_set_for(plan, artifacts.settings.home, watcher) as done:
+            record = with_settings(store.begin(plan, machine, __version__, worker), done)
+            try:
+                return _run(record, store, artifacts, judge, log, watcher)
+            except MLModelScopeError:
+                store.delete(record)  # a training cannot go on where it stopped: nothing is worth keeping
+                raise
 
 
 def _run(
@@ -226,7 +235,7 @@ def _run(
                 save_at = done + _SAVE_EVERY_S + 10 * (done - now)  # a long curve takes long to write
     training = training.model_copy(update={"curve": curve.points()})
     training = training.model_copy(update={"artifacts": tuple(_made(folder, artifacts))})
-    notes = tuple(_notes(training, curve.odd, judge, log))
+    notes = (*record.notes, *_notes(training, curve.odd, judge, log))
     record = record.model_copy(
         update={"training": training, "status": "finished", "finished_at": datetime.now(UTC), "notes": notes}
     )

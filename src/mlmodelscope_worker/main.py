@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, batches, look, train, close
-    worker -> host   opened, prepared, latency, answers, seen, progress, trained, refused, lost
+    host -> worker   open, prepare, latency, batches, look, trace, train, close
+    worker -> host   opened, prepared, latency, answers, seen, traced, progress, trained, refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -98,7 +98,7 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "batches", "look", "train")
+    REQUESTS = ("open", "prepare", "latency", "batches", "look", "trace", "train")
 
     def __init__(self, channel):
         self._channel = channel
@@ -139,6 +139,11 @@ class Desk(object):
     def look(self, header, buffers):
         views, pictures = look(lambda: self._load(header["sample"], buffers), header["pipelines"])
         self._channel.send({"do": "seen", "views": views}, pictures)
+
+    def trace(self, header, buffers):
+        from .scenario.traced import trace
+
+        self._channel.send(trace(self.session, header, buffers))
 
     def train(self, header, buffers):
         self._channel.send(train(self._channel, self.session, header))

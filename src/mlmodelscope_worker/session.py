@@ -55,6 +55,27 @@ class Session(object):
             raise ImageError("this is an encoded image: the processing must start with `decode`")
         return self._pipeline(value).array
 
+    def answer(self, samples, buffers):
+        """One batch from its samples to its answers, in this thread: what a traced batch is compared with."""
+        return self._predict([self.prepare(sample, buffers) for sample in samples])
+
+    def answer_in_steps(self, samples, buffers, mark):
+        """The same, with a `mark` at the end of each step; (what `answer` answers, what the predictor was given)."""
+        tensors = []
+        for sample in samples:
+            value = self._load(sample, buffers)
+            mark("load")
+            tensors.append(self._pipeline.in_steps(value, mark))
+        stacked = [self.stack(tensors)]
+        self.predictor.check(stacked)
+        mark("collate")
+        outputs = self.predictor.run(stacked)
+        mark("run")
+        answer = outputs[self.output]
+        answers = self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
+        mark("post")
+        return answers, stacked
+
     def stack(self, tensors):
         """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
 

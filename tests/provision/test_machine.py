@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope.provision.machine import Machine, describe_machine
+from mlmodelscope.provision.machine import Machine, describe_machine, nvml
 
 XEON = {
     "proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
@@ -28,6 +28,11 @@ NEOVERSE = "processor\t: 0\nBogoMIPS\t: 243.75\nFeatures\t: fp asimd\nCPU implem
 @pytest.fixture(autouse=True)
 def no_surroundings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Neither a cluster nor GPUs, whatever this machine has."""
+
+    def no_library() -> None:
+        raise OSError("no driver here")
+
+    monkeypatch.setattr(nvml, "load_library", no_library)
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
 
@@ -148,6 +153,18 @@ def test_the_same_machine_has_the_same_digest_after_an_update(tmp_path: Path) ->
 def test_another_machine_has_another_digest(tmp_path: Path, change: dict[str, object]) -> None:
     machine = describe(tmp_path, XEON)
     assert machine.model_copy(update=change).digest != machine.digest
+
+
+def test_a_record_of_before_has_no_details_and_the_same_digest(tmp_path: Path) -> None:
+    machine = describe(tmp_path, XEON)
+    old = machine.model_dump(mode="json", exclude={"details"})
+    assert machine.details is not None and Machine.model_validate(old).digest == machine.digest
+
+
+def test_load_frequency_and_free_memory_leave_the_digest(tmp_path: Path) -> None:
+    moment = {"proc/loadavg": "9 9 9 1/1 1", "sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq": "1"}
+    before = describe(tmp_path, XEON).digest
+    assert describe(tmp_path, {**moment, "proc/meminfo": "MemTotal: 65704832 kB\nMemFree: 7 kB\n"}).digest == before
 
 
 def test_this_machine_is_described() -> None:

@@ -12,10 +12,12 @@ from mlmodelscope.cli import (
     evaluate,
     init,
     log,
+    machine,
     models,
     pitfalls,
     plan,
     predict,
+    profile,
     records,
     replay,
     replicate,
@@ -25,6 +27,7 @@ from mlmodelscope.cli import (
     show,
     stacks,
     study,
+    trace,
     train,
     trust,
 )
@@ -50,6 +53,7 @@ def options(version: bool = typer.Option(False, "--version", "-V", help="Show th
 
 
 app.command("doctor")(doctor.doctor)
+app.command("machine")(machine.machine)
 app.command("models")(models.models)
 app.command("datasets")(datasets.datasets)
 app.command("schema")(schema.schema)
@@ -67,6 +71,8 @@ app.command("sensitivity")(sensitivity.sensitivity)
 app.command("pitfalls")(pitfalls.pitfalls)
 app.command("study")(study.study)
 app.command("train")(train.train)
+app.command("profile")(profile.profile)
+app.add_typer(trace.app, name="trace")
 app.add_typer(records.app, name="records")
 app.command("report")(report.report)
 app.command("log")(log.log)

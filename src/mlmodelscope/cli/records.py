@@ -83,8 +83,16 @@ def show(
     store = _store()
     record = store.get(name)
     if not wrong and not failed:
-        present = show_training if record.training is not None else show_record
-        print(record.model_dump_json(indent=2)) if as_json else present(record)
+        if as_json:
+            print(record.model_dump_json(indent=2))
+        elif record.profile is not None:
+            from mlmodelscope.cli.profile import show_profile
+            from mlmodelscope.trace.store import load_trace
+
+            show_profile(record, load_trace(store.folder(record.id)))
+        else:
+            present = show_training if record.training is not None else show_record
+            present(record)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()
     if as_json:

@@ -32,9 +32,17 @@ def code_of(manifest: Manifest) -> list[Carried]:
         return _functions(manifest)
     if isinstance(manifest, SoftwareManifest):
         return [*_variables("env", manifest.env), *_foreign_packages(manifest)]
-    if isinstance(manifest, HardwareManifest) and manifest.setup:
-        return [Carried("setup", manifest.setup, "shell", 0)]
+    if isinstance(manifest, HardwareManifest):
+        setup = [Carried("setup", manifest.setup, "shell", 0)] if manifest.setup else []
+        return [*setup, *_settings(manifest)]
     return []
+
+
+def _settings(manifest: HardwareManifest) -> list[Carried]:
+    """Settings that everybody on the machine would feel; those of our own process are nobody else's business."""
+    chosen = manifest.settings.reaches_beyond_us if manifest.settings else {}
+    lines = [f"{name}: {json.dumps(each.model_dump(mode='json'), sort_keys=True)}" for name, each in chosen.items()]
+    return [Carried("settings", "\n".join(lines), "machine-setting", 0)] if lines else []
 
 
 def _functions(manifest: ModelManifest | DatasetManifest) -> list[Carried]:

@@ -104,7 +104,7 @@ def make_plan(
         input=first_input,
         output=_plan_output(model, options, pins),
         dataset=_plan_dataset(dataset, options, pins),
-        predictor=_plan_predictor(model, predictor, options),
+        predictor=_plan_predictor(model, predictor, options, _threads(options, hardware)),
         stack=_plan_stack(
             model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)
         ),
@@ -114,6 +114,7 @@ def make_plan(
         context=_context(model) if functions else {},
         hyperparameters={**model.hyperparameters, **options.hyperparameters},
         setup=hardware.setup if hardware else None,
+        settings=hardware.settings if hardware else None,
         claims=model.claims,
         manifests=_manifests(model=model, dataset=dataset, software=software, hardware=hardware),
     )
@@ -305,8 +306,22 @@ def _plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins) -> Pla
     )
 
 
-def _plan_predictor(model: ModelManifest, predictor: str | None, options: Options) -> PlannedPredictor:
-    given = {"threads": options.threads, **_written_options(model, predictor), **options.predictor_options}
+def _threads(options: Options, hardware: HardwareManifest | None) -> int:
+    """The hardware manifest's word where the command has none; two different words are one too many."""
+    chosen = hardware.settings.threads if hardware and hardware.settings else None
+    if chosen is None or (chosen.optional and options.threads != 1):
+        return options.threads
+    if options.threads not in (1, chosen.value):
+        assert hardware is not None
+        raise UsageError(
+            f"{hardware.reference} sets {chosen.value} threads, the command {options.threads}",
+            hint="leave one of them out, or write `threads: {value: …, optional: true}` into the manifest",
+        )
+    return chosen.value
+
+
+def _plan_predictor(model: ModelManifest, predictor: str | None, options: Options, threads: int) -> PlannedPredictor:
+    given = {"threads": threads, **_written_options(model, predictor), **options.predictor_options}
     if predictor is None:
         return PlannedPredictor(name=None, options=given)
     declaration = PREDICTORS[predictor]

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mlmodelscope.manifest.schema import Claim, Labels, Step
+from mlmodelscope.manifest.schema import Claim, Labels, MachineSettings, Step
 
 
 class Part(BaseModel):
@@ -176,6 +176,7 @@ class Plan(Part):
     context: dict[str, Any] = Field(default={}, description="What the functions are told of the manifest.")
     hyperparameters: dict[str, Any] = {}
     setup: str | None = Field(default=None, description="Shell commands that set the machine up before.")
+    settings: MachineSettings | None = Field(default=None, description="How the machine is set while it runs.")
     claims: tuple[Claim, ...] = ()
     manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 

@@ -156,7 +156,7 @@ def plain(value: Any) -> Any:
 
 
 def _environment(record: Record) -> dict[str, Any]:
-    machine = record.machine.model_dump(mode="json", exclude={"hostname", "server"}, exclude_none=True)
+    machine = record.machine.model_dump(mode="json", exclude={"hostname", "server", "details"}, exclude_none=True)
     found: dict[str, Any] = {"machine": {key: value for key, value in machine.items() if value not in ({}, [])}}
     if record.stack is not None:
         found["python"] = f"{record.stack.implementation} {record.stack.python}"

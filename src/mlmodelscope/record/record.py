@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
+from mlmodelscope.provision.setting import Setting
 from mlmodelscope.types import Interval
 
 
@@ -98,6 +99,29 @@ class TrainingRecord(Part):
     wall_s: float | None = None
 
 
+class LevelCost(Part):
+    """What looking closer cost: the same spans without a level and with it."""
+
+    level: str
+    compared: str = Field(description="Name of the spans that are compared.")
+    without_ns: int
+    with_ns: int
+    low: float | None = Field(default=None, description="Lower end of the 95 % interval of the share, where known.")
+    high: float | None = Field(default=None, description="Upper end of that interval.")
+
+
+class ProfileRecord(Part):
+    """That a trace was taken; its spans are in the record's folder."""
+
+    level: str = Field(description="The level that was asked for.")
+    levels: tuple[str, ...] = Field(description="The levels that have spans.")
+    runs: int = Field(description="Batches that were traced, at each level.")
+    spans: int
+    run_ns: float | None = Field(default=None, description="The framework call in those batches, at the median.")
+    layers_ns: float | None = Field(default=None, description="Sum of the layers of a run, at the median.")
+    overheads: tuple[LevelCost, ...] = ()
+
+
 class Record(Part):
     schema_version: Literal[1] = 1
     id: str
@@ -122,7 +146,12 @@ class Record(Part):
     load_s: float | None = Field(default=None, description="Seconds to load the model.")
     wall_s: float | None = Field(default=None, description="Seconds that the samples took, all attempts together.")
     setup_output: str | None = Field(default=None, description="What the hardware manifest's setup commands printed.")
+    settings: tuple[Setting, ...] = Field(
+        default=(),
+        description="How the hardware manifest had the machine set meanwhile; `machine` is as it was before.",
+    )
     training: TrainingRecord | None = Field(default=None, description="For a training: how it went and what it made.")
+    profile: ProfileRecord | None = Field(default=None, description="For a profile: what was traced.")
     attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
     notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
 

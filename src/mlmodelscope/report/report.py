@@ -45,5 +45,10 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
             f"record {record.id} is not finished: there is nothing to report yet",
             hint="give the same evaluate command again: it goes on where it stopped",
         )
+    if record.profile is not None:
+        raise UsageError(
+            f"record {record.id} is a profile, which has a timeline and no answers",
+            hint=f"mlmodelscope trace export {record.id} -o {record.id}.html",
+        )
     formats = TRAINING_FORMATS if record.training is not None else FORMATS
     return formats[format](record, store, artifacts)

@@ -159,6 +159,15 @@ class Worker:
                 return
             yield Progress(header["progress"], header["metrics"])
 
+    def trace(self, samples: Sequence[Sample], level: str, runs: int, warm_up_runs: int) -> dict[str, Any]:
+        """Spans of some batches, a run for each level down to the one named."""
+        content = [sample.content for sample in samples]
+        self._process.send(
+            {"do": "trace", "samples": content, "level": level, "runs": runs, "warm_up_runs": warm_up_runs}
+        )
+        header, _ = self._receive("traced")
+        return header
+
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The tensors that the model would get, each with shape and element type, or the reason why there is none."""
         self._process.send({"do": "prepare", "samples": [sample.content for sample in samples]})

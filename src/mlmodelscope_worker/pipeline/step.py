@@ -35,6 +35,18 @@ class Pipeline(object):
             value = function(value, **parameters)
         return value
 
+    def in_steps(self, value, mark):
+        """The array that a call's value has; `mark` gets each step's name when it is done."""
+        name = None
+        for function, parameters in self._calls:
+            if name is not None:
+                mark(name)
+            value, name = function(value, **parameters), function.__name__
+        array = value.array  # where a library's own object becomes an array, that belongs to the last step
+        if name is not None:
+            mark(name)
+        return array
+
 
 def choose_one(parameters, *names):
     """Refuse unless exactly one of these parameters was given."""

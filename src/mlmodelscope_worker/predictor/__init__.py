@@ -19,6 +19,6 @@ from . import (  # noqa: F401  (registering is the point)
     tflite,
     xgboost,
 )
-from .predictor import PREDICTORS, Layer, Lost, ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import PREDICTORS, Layer, Lost, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 
-__all__ = ["PREDICTORS", "Layer", "Lost", "ModelError", "NotSupported", "Predictor", "Tensor", "predictor"]
+__all__ = ["PREDICTORS", "Layer", "Lost", "ModelError", "NotSupported", "Predictor", "Profile", "Tensor", "predictor"]

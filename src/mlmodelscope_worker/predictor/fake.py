@@ -3,6 +3,7 @@
 Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10, "seed": 0}, and, to
 try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
 or {"nan_above": x} (one of its scores is not a number). {"copies": true} has it run as if on a device, in three parts.
+{"layers": n} lets it be profiled: so many layers, each of which calls two operators.
 """
 
 import json
@@ -10,8 +11,9 @@ import os
 import signal
 import zlib
 
+from ..clock import nanoseconds
 from ..parameters import Integer
-from .predictor import COPY_IN, COPY_OUT, RUN, ModelError, Predictor, Tensor, predictor
+from .predictor import COPY_IN, COPY_OUT, RUN, Layer, ModelError, Predictor, Profile, Tensor, predictor
 
 
 @predictor(packages=())
@@ -40,6 +42,7 @@ class Fake(Predictor):
         self._nan_above = model.get("nan_above")
         self._seed = model.get("seed", 0)
         self._copies = model.get("copies", False)
+        self._layers = model.get("layers", 0)
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
 
@@ -65,6 +68,40 @@ class Fake(Predictor):
         if not self._copies:
             return Predictor.parts(self)
         return [(COPY_IN, _copy), (RUN, self.run), (COPY_OUT, _copy)]
+
+    def profile(self, tensors):
+        return self._profile(tensors, lambda layer: ())
+
+    def library_runs(self, tensors, runs, between=None):
+        return [self._profile(tensors, _halves) for _ in range(runs)]
+
+    def _profile(self, tensors, inside):
+        if not self._layers:
+            return Predictor.profile(self, tensors)
+        start = nanoseconds()
+        self.run(tensors)
+        call_ns = nanoseconds() - start
+        share = call_ns // (self._layers + 1)
+        layers = []
+        for place in range(self._layers):
+            kind = "Sum" if place % 2 else "Product"
+            layer = Layer(
+                "layer%d" % place,
+                kind,
+                share,
+                [tensors[0].shape],
+                start + place * share,
+                memory_bytes=tensors[0].nbytes,
+            )
+            layer.inside = list(inside(layer))
+            layers.append(layer)
+        return Profile(layers, call_ns, start)
+
+
+def _halves(layer):
+    half = layer.duration_ns // 2
+    for number in range(2):
+        yield Layer("fake::operator%d" % number, "operator", half, start_ns=layer.start_ns + number * half)
 
 
 def _copy(tensors):

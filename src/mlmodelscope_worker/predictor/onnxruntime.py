@@ -1,16 +1,30 @@
 """ONNX Runtime. On the CPU `session.run` takes numpy's memory as it is and answers with its own: nothing is copied."""
 
+import bisect
 import json
 import os
 import re
 import shutil
 import tempfile
 
+from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import protobuf
 from .cuda import count_gpus
 from .device import Device, choose
-from .predictor import COPY_IN, COPY_OUT, RUN, Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import (
+    COPY_IN,
+    COPY_OUT,
+    RUN,
+    Layer,
+    ModelError,
+    NotSupported,
+    Predictor,
+    Profile,
+    Tensor,
+    no_call,
+    predictor,
+)
 
 _TYPES = {
     "tensor(float)": "float32",
@@ -180,17 +194,26 @@ class OnnxRuntime(Predictor):
 
     def profile(self, tensors):
         """The graph as it is optimised for `run`: `graph_optimization: disabled` keeps the model's own names."""
+        return self.profile_runs(tensors, 1)[-1]
+
+    def profile_runs(self, tensors, runs, between=no_call):
         folder = tempfile.mkdtemp(prefix="mlmodelscope-profile-")
         try:
             session = self._start(profile_prefix=os.path.join(folder, "ort"))
             feed = dict(zip(self._input_names, tensors))
             session.run(self._output_names, feed)  # the first run also reserves memory
-            session.run(self._output_names, feed)
+            calls = [None]
+            for _ in range(runs):
+                between()
+                session.run(self._output_names, feed)
+                start = nanoseconds()
+                session.run(self._output_names, feed)
+                calls += [None, nanoseconds() - start]
             with open(session.end_profiling(), "rb") as file:
                 events = json.loads(file.read().decode("utf-8", "replace"))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return _layers_of_last_run(events)
+        return [profile for profile in _profiles(events, calls) if profile.call_ns is not None]
 
     def intermediates(self, tensors):
         """What every node passes on, with nothing fused. Sequences and words are passed over."""
@@ -255,19 +278,36 @@ def _passed_on(model):
     return names
 
 
-def _layers_of_last_run(events):
-    runs = [event["ts"] for event in events if event.get("name") == "model_run"]
-    layers = []
-    for event in events:
-        name, said = event.get("name", ""), event.get("args", {})
-        if event.get("cat") != "Node" or not name.endswith("_kernel_time") or event["ts"] < max(runs or [0]):
-            continue
-        shapes = [list(shape.values())[0] for shape in said.get("output_type_shape", ()) if shape]
-        own = name[: -len("_kernel_time")] or said.get("op_name", "")
-        layers.append(
-            Layer(own, said.get("op_name") or "?", 1000 * event["dur"], shapes, start_ns=1000 * int(event["ts"]))
-        )
-    return sorted(layers, key=lambda layer: layer.start_ns)
+def _profiles(events, calls):
+    """The layers of each run, which is an event of its own that is written when the run is over."""
+    ends = sorted(1000 * (int(event["ts"]) + event["dur"]) for event in events if event.get("name") == "model_run")
+    if not ends:  # a release that does not tell its runs apart
+        return [Profile(filter(None, map(_layer, events)), calls[-1])]
+    runs = [[] for _ in ends]
+    for layer in filter(None, map(_layer, events)):
+        runs[min(bisect.bisect_left(ends, layer.start_ns), len(ends) - 1)].append(layer)
+    return [
+        Profile(sorted(layers, key=lambda layer: layer.start_ns), call_ns, end - (call_ns or 0))
+        for layers, call_ns, end in zip(runs, calls[-len(ends) :], ends)
+    ]
+
+
+def _layer(event):
+    """The layer that an event is of, if it is of one."""
+    name, said = event.get("name", ""), event.get("args", {})
+    if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
+        return None
+    shapes = [list(shape.values())[0] for shape in said.get("output_type_shape", ()) if shape]
+    own = name[: -len("_kernel_time")] or said.get("op_name", "")
+    size = str(said.get("output_size", ""))
+    return Layer(
+        own,
+        said.get("op_name") or "?",
+        1000 * event["dur"],
+        shapes,
+        start_ns=1000 * int(event["ts"]),
+        memory_bytes=int(size) if size.isdigit() else None,
+    )
 
 
 def _describe(value):

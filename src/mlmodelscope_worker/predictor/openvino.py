@@ -3,9 +3,10 @@
 import os
 import threading
 
+from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import kind
-from .predictor import Layer, ModelError, Predictor, Tensor, predictor
+from .predictor import Layer, ModelError, Predictor, Profile, Tensor, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
 
@@ -23,6 +24,7 @@ _TYPES = {
     "i64": "int64",
     "boolean": "bool",
 }
+_UNCOUNTED = 3  # profiled runs before those that count
 
 
 @predictor(packages=("openvino",))
@@ -84,14 +86,26 @@ class OpenVino(Predictor):
 
     def profile(self, tensors):
         """What the device executed; what was fused into something else has no time of its own and is left out."""
+        return self.profile_runs(tensors, 1)[-1]
+
+    def profile_runs(self, tensors, runs, between=None):
+        """Once, the mean of the runs: a node's time is that of all its runs so far, the first ones included, at the
+        mean, so those are taken off again."""
         request = self._start(PERF_COUNT=True).create_infer_request()
-        for _ in range(2):  # the first run also prepares kernels
-            request.infer(dict(enumerate(tensors)))
+        feed = dict(enumerate(tensors))
+        for _ in range(_UNCOUNTED):  # the first run also prepares kernels
+            request.infer(feed)
+        before = [_UNCOUNTED * info.real_time.total_seconds() for info in request.profiling_info]
+        start = nanoseconds()
+        for _ in range(runs):
+            request.infer(feed)
+        call_ns = (nanoseconds() - start) // runs
         layers = []
-        for info in request.profiling_info:
+        for info, spent_s in zip(request.profiling_info, before):
             if str(info.status).endswith("EXECUTED"):
-                layers.append(Layer(info.node_name, info.node_type, info.real_time.total_seconds() * 1e9))
-        return layers
+                mean_s = ((_UNCOUNTED + runs) * info.real_time.total_seconds() - spent_s) / runs
+                layers.append(Layer(info.node_name, info.node_type, max(0.0, mean_s) * 1e9))
+        return [Profile(layers, call_ns)]
 
     def intermediates(self, tensors):
         """What the graph's operations make of the inputs, by the operations' names."""

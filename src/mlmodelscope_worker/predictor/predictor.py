@@ -21,14 +21,21 @@ class Lost(ModelError):
 
 
 class Layer(object):
-    """One executed layer or operator, as the framework names it."""
+    """One executed layer or operator, as the framework names it.
 
-    def __init__(self, name, kind, duration_ns, shapes=(), start_ns=None):
+    `inside` are the calls that it made, each a Layer too, where a framework shows them; `lane` is where one of those
+    ran, such as a stream of a device, where that is not the thread that called.
+    """
+
+    def __init__(self, name, kind, duration_ns, shapes=(), start_ns=None, memory_bytes=None, inside=(), lane=None):
         self.name = name
         self.kind = kind
         self.duration_ns = int(duration_ns)
         self.start_ns = start_ns
         self.shapes = [list(shape) for shape in shapes]
+        self.memory_bytes = memory_bytes
+        self.inside = list(inside)
+        self.lane = lane
 
     def describe(self):
         return {
@@ -38,6 +45,16 @@ class Layer(object):
             "start_ns": self.start_ns,
             "shapes": self.shapes,
         }
+
+
+class Profile(list):
+    """The layers of one call. `call_ns` is how long that call took, `start_ns` when it began by the layers' own clock;
+    None where nobody knows."""
+
+    def __init__(self, layers, call_ns=None, start_ns=None):
+        list.__init__(self, layers)
+        self.call_ns = call_ns
+        self.start_ns = start_ns
 
 
 def predictor(packages, where=()):
@@ -71,6 +88,10 @@ class Tensor(object):
     def describe(self):
         shape = None if self.shape is None else list(self.shape)
         return {"name": self.name, "element_type": self.element_type, "shape": shape}
+
+
+def no_call():
+    pass
 
 
 class Predictor(object):
@@ -120,6 +141,24 @@ class Predictor(object):
         """Layers in the order of their execution, each a `Layer`; where the framework must be opened anew to tell,
         that happens here, so that nothing of it is there when `run` is timed."""
         raise NotSupported("this framework's layers cannot be profiled here")
+
+    def profile_runs(self, tensors, runs, between=no_call):
+        """A `Profile` for each of several calls; overridden where one opening serves them all.
+
+        `between` is called before each of them and makes a plain call, so that both see the same machine: what comes
+        after it must run once unseen, or it would find caches that are full of something else. Where a framework
+        tells no more than the mean of several calls, there is one Profile, and `between` is not called.
+        """
+        profiles = []
+        for _ in range(runs):
+            between()
+            profile = self.profile(tensors)
+            profiles.append(profile if isinstance(profile, Profile) else Profile(profile))
+        return profiles
+
+    def library_runs(self, tensors, runs, between=no_call):
+        """The same with what the layers call: operators of a library, kernels of a device, in `Layer.inside`."""
+        raise NotSupported("what this framework's layers call cannot be seen here")
 
     def intermediates(self, tensors):
         """{name: array} of what the layers pass on, by the framework's own names."""

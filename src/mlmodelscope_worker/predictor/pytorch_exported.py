@@ -3,7 +3,8 @@
 import collections
 
 from ..clock import nanoseconds
-from .predictor import Layer, ModelError, Tensor
+from . import pytorch_trace
+from .predictor import Layer, ModelError, Profile, Tensor, no_call
 from .pytorch_module import PyTorch, type_name
 
 
@@ -22,9 +23,39 @@ class Exported(PyTorch):
         self.outputs = [_describe(torch, name, values.get(name)) for name in signature.user_outputs]
 
     def profile(self, tensors):
-        for _ in range(2):
-            timed = self._interpret(tensors)
-        return [layer for layer, _ in timed]
+        return self.profile_runs(tensors, 1)[-1]
+
+    def profile_runs(self, tensors, runs, between=no_call):
+        profiles = []
+        for _ in range(runs):
+            between()
+            self._interpret(tensors)
+            start = nanoseconds()
+            layers = [layer for layer, _ in self._interpret(tensors)]
+            profiles.append(Profile(layers, nanoseconds() - start, start))
+        return profiles
+
+    def library_runs(self, tensors, runs, between=no_call):
+        torch, names, arguments = self._torch, _module_names(self._module.graph), self._arguments(tensors)
+        wait = self._wait
+
+        class Named(torch.fx.Interpreter):
+            def run_node(self, node):
+                with torch.profiler.record_function(node.name):
+                    value = torch.fx.Interpreter.run_node(self, node)
+                    wait()
+                return value
+
+        program = Named(self._module)
+        kinds = {node.name: str(node.target) for node in self._module.graph.nodes if node.name in names}
+        with self._inference():
+            calls = pytorch_trace.record(
+                torch, self._device.type == "cuda", lambda: program.run(*arguments), runs, between
+            )
+        return [
+            Profile([_layer(each, names, kinds) for each in events if each.name in names], call_ns, start_ns)
+            for events, call_ns, start_ns in calls
+        ]
 
     def intermediates(self, tensors):
         inside = {}
@@ -56,6 +87,17 @@ class Exported(PyTorch):
         with self._inference():
             Timed(self._module).run(*self._arguments(tensors))
         return layers
+
+
+def _layer(event, names, kinds):
+    return Layer(
+        names[event.name],
+        kinds[event.name],
+        event.time_range.elapsed_us() * 1000,
+        start_ns=pytorch_trace.start_of(event),
+        memory_bytes=pytorch_trace.memory_of(event),
+        inside=pytorch_trace.inside(event),
+    )
 
 
 def _describe(torch, name, value):

@@ -1,6 +1,7 @@
 """TorchScript (`torch.jit.save`), which says neither types nor shapes: names come from its code and graph."""
 
-from .predictor import Layer, ModelError, NotSupported, Tensor
+from . import pytorch_trace
+from .predictor import Layer, ModelError, NotSupported, Profile, Tensor, no_call
 from .pytorch_module import PyTorch, quiet, reason, type_name
 
 _NO_LAYERS = ("prim::", "aten::size", "aten::__", "aten::len", "aten::Int", "aten::ScalarImplicit", "aten::dim")
@@ -31,32 +32,47 @@ class TorchScript(PyTorch):
         return floats[0] if floats else "float32"
 
     def profile(self, tensors):
-        profiler = getattr(self._torch, "profiler", None)
-        if profiler is None:
-            raise NotSupported("PyTorch %s has no profiler of this kind; 1.8 has" % self._torch.__version__)
-        activities = [profiler.ProfilerActivity.CPU]
-        if self._device.type == "cuda":
-            activities.append(profiler.ProfilerActivity.CUDA)
-        arguments = self._arguments(tensors)
-        with self._inference(), quiet():
-            for _ in range(2):  # TorchScript rewrites the graph by what it sees in the first calls
-                self._module(*arguments)
-            self._wait()
-            with profiler.profile(activities=activities, record_shapes=True) as profile:
-                self._module(*arguments)
-                self._wait()
-        calls = [each for each in profile.events() if each.name == "forward" and each.cpu_parent is None]
-        events = calls[-1].cpu_children if calls else [each for each in profile.events() if each.cpu_parent is None]
-        graph, layers = self._graph()  # nodes live as long as their graph
-        names = _Names(layers)
-        return [self._layer(event, names) for event in events if not event.name.startswith(_NO_LAYERS)]
+        return self.profile_runs(tensors, 1)[-1]
 
-    def _layer(self, event, names):
+    def profile_runs(self, tensors, runs, between=no_call):
+        return self._profiles(tensors, runs, between, lambda event: ())
+
+    def library_runs(self, tensors, runs, between=no_call):
+        return self._profiles(tensors, runs, between, pytorch_trace.inside)
+
+    def _profiles(self, tensors, runs, between, inside):
+        arguments = self._arguments(tensors)
+
+        def call():
+            self._module(*arguments)
+            self._wait()
+
+        with self._inference():
+            calls = pytorch_trace.record(self._torch, self._device.type == "cuda", call, runs, between)
+        graph, layers = self._graph()  # nodes live as long as their graph
+        profiles = []
+        for events, call_ns, start_ns in calls:
+            forward = [each for each in events if each.name == "forward"]
+            executed, names = (forward[-1].cpu_children if forward else events), _Names(layers)
+            found = [
+                self._layer(event, names, inside(event)) for event in executed if not event.name.startswith(_NO_LAYERS)
+            ]
+            profiles.append(Profile(found, call_ns, start_ns))
+        return profiles
+
+    def _layer(self, event, names, inside):
         duration_us = event.time_range.elapsed_us()
         if self._device.type == "cuda":
             duration_us = getattr(event, "device_time_total", None) or getattr(event, "cuda_time_total", 0)
-        shapes = [shape for shape in event.input_shapes or () if shape]
-        return Layer(names.of(event.name), event.name, duration_us * 1000, shapes, int(event.time_range.start * 1000))
+        return Layer(
+            names.of(event.name),
+            event.name,
+            duration_us * 1000,
+            pytorch_trace.shapes_of(event),
+            pytorch_trace.start_of(event),
+            pytorch_trace.memory_of(event),
+            inside,
+        )
 
     def _graph(self):
         """The whole graph, and its layers as (node, name); frozen where branches would hide layers."""

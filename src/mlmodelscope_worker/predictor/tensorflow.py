@@ -12,9 +12,10 @@ import re
 import tempfile
 import zipfile
 
+from ..clock import nanoseconds
 from ..parameters import Integer, Text
 from .device import Device, choose
-from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 _NUMBERS = re.compile(r"(float|bfloat|u?int)\d+$|bool$")
@@ -205,12 +206,14 @@ class TensorFlow(Predictor):
         feed = dict(zip(self._feeds, tensors))
         for _ in range(2):  # the first run sets memory and kernels up
             metadata = v1.RunMetadata()
+            start = nanoseconds()
             self._session.run(self._fetches, feed, options=options, run_metadata=metadata)
+            call_ns = nanoseconds() - start
         layers = []
         for device in metadata.step_stats.dev_stats:
             if "stream" not in device.device:  # a GPU's kernels once more, by its streams
                 layers.extend(filter(None, (_layer(stats) for stats in device.node_stats)))
-        return sorted(layers, key=lambda layer: layer.start_ns)
+        return Profile(sorted(layers, key=lambda layer: layer.start_ns), call_ns)
 
     def intermediates(self, tensors):
         return self._fetch_all(self._session, self._feeds, self._fetches, tensors)

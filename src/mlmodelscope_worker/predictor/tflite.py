@@ -9,7 +9,7 @@ import warnings
 from ..parameters import Flag, Integer
 from ..pipeline import library
 from . import litert_profiler
-from .predictor import ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
 
@@ -84,6 +84,10 @@ class Tflite(Predictor):
             )
         answers = self.run(tensors)
         return litert_profiler.profile(self._path, self._threads, self._xnnpack, tensors[0], answers)
+
+    def profile_runs(self, tensors, runs, between=None):
+        """Once: what LiteRT tells is the mean of several calls already."""
+        return [Profile(self.profile(tensors))]
 
     def intermediates(self, tensors):
         """What each operator passes on, by its tensors' names; nothing is fused or left to XNNPACK."""

@@ -15,7 +15,8 @@ def runs_commands(subject: Subject) -> Iterator[Finding]:
     """Using this manifest runs shell commands on the machine itself.
 
     They set the machine up, outside any container, often as root: clock rates, power limits, huge pages. Nothing of it
-    runs before somebody has read it and said `mlmodelscope trust`.
+    runs before somebody has read it and said `mlmodelscope trust`. The same holds for `settings` that everybody on the
+    machine feels, such as the governor; those are at least set back afterwards.
 
     Wrong:
 
@@ -33,4 +34,12 @@ def runs_commands(subject: Subject) -> Iterator[Finding]:
             ("setup",),
             f"this manifest runs shell commands: {shown[:400]}",
             f"read them; their digest is sha256:{code_digest(subject.hardware)}",
+        )
+    settings = subject.hardware.settings
+    if settings and settings.reaches_beyond_us:
+        names = ", ".join(settings.reaches_beyond_us)
+        yield subject.finding(
+            ("settings",),
+            f"this manifest changes the machine for everybody on it while something runs: {names}",
+            f"read them; the digest is sha256:{code_digest(subject.hardware)}",
         )

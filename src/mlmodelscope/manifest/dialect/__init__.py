@@ -56,7 +56,9 @@ def recognise_kind(data: SourceMap) -> str:
         return "model"
     if any(key in data for key in ("sources", "format", "init")):
         return "dataset"
-    if any(key in data for key in ("cpu", "gpu", "interconnect")) or ("memory" in data and "container" not in data):
+    if any(key in data for key in ("cpu", "gpu", "interconnect", "settings")) or (
+        "memory" in data and "container" not in data
+    ):
         return "hardware"
     if any(key in data for key in ("stack", "containers", "env")) or ("container" in data and "framework" not in data):
         return "software"

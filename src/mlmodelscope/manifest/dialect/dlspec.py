@@ -17,7 +17,8 @@ from mlmodelscope.manifest.dialect.words import (
     rename,
     take,
 )
-from mlmodelscope.manifest.schema.part import text_as_written
+from mlmodelscope.manifest.schema.hardware import Cpu, Gpu, HardwareManifest
+from mlmodelscope.manifest.schema.part import Manifest, text_as_written
 from mlmodelscope.manifest.source import SourceList, SourceMap
 
 _STAGES = {
@@ -103,6 +104,11 @@ _TASKS = {
 }
 
 
+# What a manifest may ask of the processor or the GPU, and of the machine.
+_PROCESSOR = tuple(dict.fromkeys((*Cpu.model_fields, *Gpu.model_fields)))
+_HARDWARE = tuple(name for name in HardwareManifest.model_fields if name not in Manifest.model_fields)
+
+
 def recognise_hardware(data: SourceMap) -> bool:
     return any(isinstance(data.get(key), list) for key in ("cpu", "gpu")) or "name" not in data or "version" not in data
 
@@ -112,7 +118,7 @@ def convert_hardware(data: SourceMap, notes: Notes) -> SourceMap:
         _merge(data, key)
         part = data.get(key)
         if isinstance(part, SourceMap):
-            mend_keys(part, ("arch", "model", "ncpu", "flags", "memory", "driver_version", "ngpu"), notes)
+            mend_keys(part, _PROCESSOR, notes)
             rename(part, "driver", "driver_version")
             rename(part, "count", "ncpu" if key == "cpu" else "ngpu")
             rename(part, "name", "model")
@@ -120,9 +126,9 @@ def convert_hardware(data: SourceMap, notes: Notes) -> SourceMap:
             data[key] = SourceMap()
     if isinstance(data.get("interconnect"), list):
         data["interconnect"] = " ".join(str(item) for item in data["interconnect"])
-    mend_keys(data, (*_COMMON, "cpu", "gpu", "memory", "interconnect", "setup"), notes)
+    known = (*_COMMON, *_HARDWARE)
+    mend_keys(data, known, notes)
     _name_from_id(data, notes)
-    known = (*_COMMON, "cpu", "gpu", "memory", "interconnect", "setup")
     if any(key not in known for key in data):
         keep_unknown(data, known, attributes_of(data), notes)
     return data
@@ -221,7 +227,7 @@ def _name_from_id(data: SourceMap, notes: Notes) -> None:
     if (
         data.get("version") is None
         and "name" in data
-        and ("cpu" in data or "gpu" in data or "setup" in data or "memory" in data)
+        and any(key in data for key in ("cpu", "gpu", "setup", "memory", "settings"))
     ):
         take(data, "version")
         notes.imply(data, "version", "1.0.0", data.place, "is taken: DLSpec's hardware manifests carry none")

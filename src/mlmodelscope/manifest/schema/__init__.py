@@ -4,6 +4,7 @@ from mlmodelscope.manifest.schema.dataset import DatasetManifest, DatasetSource,
 from mlmodelscope.manifest.schema.function import EmbeddedFunction
 from mlmodelscope.manifest.schema.hardware import Cpu, Gpu, HardwareManifest
 from mlmodelscope.manifest.schema.log import CurvePoint, ExpectedOutputs, Measured, ReferenceLog
+from mlmodelscope.manifest.schema.machine_settings import MachineSettings
 from mlmodelscope.manifest.schema.model import (
     Claim,
     DatasetReference,
@@ -42,6 +43,7 @@ __all__ = [
     "Images",
     "Input",
     "Labels",
+    "MachineSettings",
     "Manifest",
     "Measured",
     "ModelManifest",

@@ -1,0 +1,219 @@
+"""`profile`: where a model's time goes, level by level."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.choices import (
+    BatchSize,
+    DatasetName,
+    DeviceName,
+    HardwareName,
+    ModelName,
+    PredictorOption,
+    Seed,
+    SoftwareName,
+    Threads,
+    Trust,
+    make_options,
+)
+from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb
+from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
+
+if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.trace.span import Trace
+
+
+class Level(StrEnum):
+    application = "application"
+    model = "model"
+    framework = "framework"
+    library = "library"
+
+
+@verb
+def profile(
+    model: ModelName,
+    dataset: DatasetName = None,
+    level: Annotated[Level, typer.Option(help="How deep to look; each level includes those before.")] = Level.framework,
+    runs: Annotated[int, typer.Option(help="Batches to trace, at each level.", min=1, max=10000)] = 10,
+    software: SoftwareName = None,
+    hardware: HardwareName = None,
+    batch_size: BatchSize = 1,
+    threads: Threads = 1,
+    device: DeviceName = None,
+    seed: Seed = 0,
+    option: PredictorOption = None,
+    top: Annotated[int, typer.Option(help="Layers to list.", min=1)] = 10,
+    output: TraceFile = None,
+    otlp: Annotated[str | None, typer.Option(help="Also send the trace to this OTLP/HTTP address.")] = None,
+    trust: Trust = False,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> None:
+    """Trace a model: pipeline, layers and what these call, on one timeline.
+
+    Each level is measured in runs of its own, so that the upper ones are not disturbed; what each costs is shown.
+    """
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.profiling import profile as run
+
+    check_name(output)
+    options = make_options(batch_size, threads, None, False, seed, 5, option, device)
+    with TerminalWatcher() as watcher:
+        record, trace = run(
+            model,
+            dataset,
+            options,
+            level=level.value,
+            runs=runs,
+            software=software,
+            hardware=hardware,
+            trust=trust,
+            settings=settings(offline),
+            watcher=watcher,
+        )
+    if output is not None:
+        write_file(trace, output)
+    if otlp is not None:
+        send_to(trace, otlp, settings(offline))
+    if as_json:
+        print_json(_json(record, trace))
+        return
+    show_profile(record, trace, top)
+    if output is not None:
+        console().print(f"trace: {output}", soft_wrap=True)
+
+
+def _json(record: Record, trace: Trace) -> dict[str, object]:
+    from dataclasses import asdict
+
+    from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows
+
+    layers, sums = layer_rows(trace), agreement(trace)
+    return {
+        "record": record.id,
+        "trace": trace.id,
+        "latency_p50_s": record.latency.p50_s.value if record.latency else None,
+        "profile": record.profile.model_dump() if record.profile else None,
+        "sum_of_layers": asdict(sums) if sums else None,
+        "overheads": [{**asdict(each), "share": each.share} for each in trace.overheads],
+        "layers": [asdict(row) for row in layers],
+        "types": [asdict(row) for row in kind_rows(layers)],
+        "notes": record.notes,
+    }
+
+
+def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
+    """The numbers that matter, for a person."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows
+
+    plan, out, made = record.plan, console(), record.profile
+    assert made is not None
+    out.print(f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}, {escape(trace.resource['stack'])}")
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    if record.latency is not None:
+        p50 = record.latency.p50_s
+        facts.add_row(
+            "latency",
+            f"{seconds(p50.value)} at the median (95 % between {seconds(p50.low)} and {seconds(p50.high)}), "
+            f"batch {record.latency.batch_size}, {len(record.latency.raw_ns)} runs, unprofiled",
+        )
+    for share in _stages(trace):
+        facts.add_row(*share)
+    for cost in trace.overheads:
+        facts.add_row(
+            f"{cost.level} level",
+            f"{100 * cost.share:+.1f} % ({cost.compared}: {_ns(cost.without_ns)} without it, {_ns(cost.with_ns)} with"
+            + (
+                f"; 95 % between {100 * cost.low:+.1f} % and {100 * cost.high:+.1f} %)"
+                if cost.low is not None and cost.high is not None
+                else ")"
+            ),
+        )
+    sums = agreement(trace)
+    if sums is not None:
+        facts.add_row(
+            "layers' sum",
+            f"{_ns(sums.layers_ns)}, {percent(sums.of_unprofiled)} of the unprofiled run"
+            + (f", {percent(sums.of_profiled)} of the profiled one" if sums.of_profiled else ""),
+        )
+    facts.add_row("trace", f"{len(trace.spans)} spans, levels {', '.join(made.levels)}")
+    facts.add_row("record", record.id)
+    out.print(facts)
+    layers = layer_rows(trace)
+    if layers:
+        out.print()
+        kinds = Table(box=None, pad_edge=False)
+        for name, justify in (
+            ("type", "left"),
+            ("layers", "right"),
+            ("time", "right"),
+            ("share", "right"),
+            ("", "left"),
+        ):
+            kinds.add_column(name, justify=justify)  # type: ignore[arg-type]
+        for kind in kind_rows(layers):
+            kinds.add_row(escape(kind.kind), str(kind.count), _ns(kind.time_ns), percent(kind.share), _bar(kind.share))
+        out.print(kinds)
+        out.print()
+        table = Table(box=None, pad_edge=False)
+        for name, justify in (
+            ("#", "right"),
+            ("layer", "left"),
+            ("type", "left"),
+            ("shape", "left"),
+            ("memory", "right"),
+        ):
+            table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
+        table.add_column("time", justify="right")
+        table.add_column("share", justify="right")
+        for row in sorted(layers, key=lambda row: -row.time_ns)[:top]:
+            shape = "×".join(map(str, row.shapes[0])) if row.shapes else ""
+            memory = f"{row.memory_bytes / 1024:.0f} KiB" if row.memory_bytes is not None else ""
+            table.add_row(
+                str(row.index), escape(row.name), escape(row.kind), shape, memory, _ns(row.time_ns), percent(row.share)
+            )
+        out.print(table)
+        if len(layers) > top:
+            out.print(
+                f"the {top} that take most of {len(layers)}; all: mlmodelscope trace export {record.id} -o layers.csv"
+            )
+    for note in record.notes:
+        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+
+
+def _stages(trace: Trace) -> list[tuple[str, str]]:
+    """What a batch is made of, in one line."""
+    from statistics import median
+
+    batches = trace.named("batch", "application")
+    if not batches:
+        return []
+    rows = [("batch", f"{_ns(median(each.duration_ns for each in batches))} at the median of {len(batches)}")]
+    totals: dict[str, int] = {}
+    for span in trace.at("model"):
+        if span.name != "sample" and span.parent is not None and span.name not in ("compute",):
+            totals[span.name] = totals.get(span.name, 0) + span.duration_ns
+    whole = sum(each.duration_ns for each in batches)
+    if totals and whole:
+        parts = sorted(totals.items(), key=lambda each: -each[1])
+        rows.append(("  of it", ", ".join(f"{name} {percent(spent / whole)}" for name, spent in parts)))
+    return rows
+
+
+def _ns(duration_ns: float) -> str:
+    from mlmodelscope.trace.text import spell
+
+    return spell(duration_ns)
+
+
+def _bar(share: float, width: int = 20) -> str:
+    return "█" * round(share * width)

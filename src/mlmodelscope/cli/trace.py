@@ -1,0 +1,121 @@
+"""`trace`: the timeline of a record, shown or written out."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.records import RecordName
+from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
+from mlmodelscope.errors import OfflineError, StoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.settings import Settings
+    from mlmodelscope.trace.span import Trace
+
+app = typer.Typer(help="Show a record's timeline, or write it for another program.", no_args_is_help=True)
+
+TraceFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--output",
+        "-o",
+        help="Write the trace here; the name's end says how: .html, .json (Chrome, Perfetto), .speedscope.json, "
+        ".folded, .csv, .otlp.json, .txt.",
+    ),
+]
+
+
+@app.command("show")
+@verb
+def show(
+    name: RecordName = "latest",
+    level: Annotated[str, typer.Option(help="Down to this level.")] = "framework",
+    most: Annotated[int, typer.Option(help="Of many spans side by side, show only so many.", min=1)] = 8,
+    as_json: AsJson = False,
+) -> None:
+    """Show a record's timeline as a tree."""
+    from mlmodelscope.trace.span import LEVELS
+    from mlmodelscope.trace.text import lines
+
+    if level not in LEVELS:
+        raise UsageError(f"there is no level `{level}`\nknown: {', '.join(LEVELS[1:])}")
+    trace = _load(name)
+    if as_json:
+        from dataclasses import asdict
+
+        print_json({"trace": trace.id, "resource": trace.resource, "spans": [asdict(span) for span in trace.spans]})
+        return
+    for line in lines(trace, level, most):
+        print(line)
+
+
+@app.command("export")
+@verb
+def export(
+    name: RecordName,
+    output: TraceFile = None,
+    otlp: Annotated[str | None, typer.Option(help="Send it to this OTLP/HTTP address.")] = None,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write a record's timeline to a file, or send it to a collector."""
+    if output is None and otlp is None:
+        raise UsageError("nothing says where the trace is to go", hint="-o trace.html, or --otlp http://localhost:4318")
+    check_name(output)
+    trace = _load(name)
+    if output is not None:
+        write_file(trace, output)
+    if otlp is not None:
+        send_to(trace, otlp, settings(offline))
+    places = [str(place) for place in (output, otlp) if place is not None]
+    print_json({"exported": places}) if as_json else print(f"wrote {', '.join(places)}")
+
+
+def _load(name: str) -> Trace:
+    from mlmodelscope.record.store import Store
+    from mlmodelscope.trace.store import load_trace
+
+    store = Store(settings(offline=True))
+    try:
+        return load_trace(store.folder(store.get(name).id))
+    finally:
+        store.close()
+
+
+def check_name(path: Path | None) -> None:
+    """Before anything is measured: a file that cannot be written would be known too late."""
+    from mlmodelscope.trace.export import form_of
+
+    if path is not None:
+        form_of(path.name)
+
+
+def write_file(trace: Trace, path: Path) -> None:
+    from mlmodelscope.trace.export import form_of
+
+    text = form_of(path.name)(trace)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+
+
+def send_to(trace: Trace, address: str, found: Settings) -> None:
+    """OTLP over HTTP, as protocol buffers; an address without a path is that of a collector."""
+    from urllib.parse import urlsplit
+
+    from mlmodelscope.provision.send import send
+    from mlmodelscope.trace.otlp import messages
+
+    if found.offline:
+        raise OfflineError("the trace would be sent over the network, which may not be used")
+    if urlsplit(address).path in ("", "/"):
+        address = address.rstrip("/") + "/v1/traces"
+    for message in messages(trace):
+        send(address, message, "application/x-protobuf")
+    print(f"sent {len(trace.spans)} spans", file=sys.stderr)

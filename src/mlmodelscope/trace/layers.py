@@ -1,0 +1,124 @@
+"""The layers of a trace, each once: its time at the median of the runs that were profiled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import Any
+
+from mlmodelscope.trace.span import Span, Trace
+
+
+@dataclass(frozen=True)
+class LayerRow:
+    index: int
+    """Place in the order of execution."""
+    name: str
+    kind: str
+    time_ns: float
+    """Median of what it took in the profiled runs."""
+    share: float
+    """Of the sum of all layers."""
+    shapes: Any = None
+    memory_bytes: int | None = None
+
+
+@dataclass(frozen=True)
+class KindRow:
+    kind: str
+    count: int
+    time_ns: float
+    share: float
+    memory_bytes: int | None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Whether the layers add up to the run that they are of; medians over the runs."""
+
+    layers_ns: float
+    """Sum of the layers of a run."""
+    unprofiled_ns: float
+    """The run with nothing looking on, in turns with the profiled one."""
+    of_unprofiled: float
+    of_profiled: float | None
+    """Of the run that was profiled itself, where the framework says how long that took."""
+
+
+def layer_rows(trace: Trace) -> list[LayerRow]:
+    """In the order of execution."""
+    seen: dict[int, list[Span]] = {}
+    for span in trace.at("framework"):
+        seen.setdefault(int(span.attributes.get("index", 0)), []).append(span)
+    times = {index: median(span.measured_ns for span in spans) for index, spans in seen.items()}
+    total = sum(times.values())
+    rows = []
+    for index in sorted(seen):
+        span = seen[index][0]
+        said = span.attributes
+        rows.append(
+            LayerRow(
+                index,
+                span.name,
+                str(said.get("kind", "?")),
+                times[index],
+                times[index] / total if total else 0.0,
+                said.get("shapes"),
+                said.get("memory_bytes"),
+            )
+        )
+    return rows
+
+
+def kind_rows(layers: Sequence[LayerRow]) -> list[KindRow]:
+    """By type, the most time first."""
+    rows = []
+    for kind in {layer.kind for layer in layers}:
+        own = [layer for layer in layers if layer.kind == kind]
+        memory = [layer.memory_bytes for layer in own if layer.memory_bytes is not None]
+        rows.append(
+            KindRow(
+                kind,
+                len(own),
+                sum(layer.time_ns for layer in own),
+                sum(layer.share for layer in own),
+                sum(memory) if memory else None,
+            )
+        )
+    return sorted(rows, key=lambda row: (-row.time_ns, row.kind))
+
+
+def agreement(trace: Trace) -> Agreement | None:
+    """None where no layers were profiled."""
+    sums, plain, profiled = [], [], []
+    for run in trace.named("run", "model"):
+        layers = [span.measured_ns for span in _below(trace, run) if span.level == "framework"]
+        if layers:
+            sums.append(sum(layers))
+            plain.append(int(run.attributes.get("without_framework_ns", run.measured_ns)))
+            profiled.append(int(run.attributes.get("with_framework_ns", 0)))
+    if not sums:
+        return None
+    return Agreement(
+        median(sums),
+        median(plain),
+        median(own / each for own, each in zip(sums, plain, strict=True)),
+        median(own / each for own, each in zip(sums, profiled, strict=True)) if all(profiled) else None,
+    )
+
+
+def run_ns(trace: Trace) -> float | None:
+    """The model's latency with nothing looking on: the framework call of each batch, at the median."""
+    runs = trace.named("run", "model")
+    return median(span.measured_ns for span in runs) if runs else None
+
+
+def _below(trace: Trace, span: Span) -> list[Span]:
+    """The spans inside, down to the layers: what they call is not of interest here."""
+    found = []
+    for child in trace.children.get(span.id, ()):
+        found.append(child)
+        if child.level == "model":
+            found += _below(trace, child)
+    return found

@@ -1,0 +1,148 @@
+"""OpenTelemetry's own form (OTLP): what any collector takes, as JSON or as protocol buffers.
+
+https://opentelemetry.io/docs/specs/otlp/; the field numbers are those of opentelemetry/proto/trace/v1/trace.proto.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mlmodelscope import __version__
+from mlmodelscope.provision.weights.protobuf_wire import FIXED64, VARINT, write_bytes_header, write_varint
+from mlmodelscope.trace.span import Span, Trace
+
+SPANS_AT_ONCE = 2000
+"""Collectors take messages of 4 MiB at least: so many spans stay well below that."""
+
+_INTERNAL = 1
+_SCOPE = "mlmodelscope"
+
+
+def write_otlp(trace: Trace) -> str:
+    return json.dumps(as_json(trace, trace.spans), separators=(",", ":"))
+
+
+def messages(trace: Trace) -> Iterator[bytes]:
+    """The trace as messages of protocol buffers, of a size that collectors take."""
+    for start in range(0, len(trace.spans), SPANS_AT_ONCE):
+        yield as_protobuf(trace, trace.spans[start : start + SPANS_AT_ONCE])
+
+
+def as_json(trace: Trace, spans: Sequence[Span]) -> dict[str, Any]:
+    """An ExportTraceServiceRequest; OTLP writes ids as hexadecimal digits and 64-bit numbers as text."""
+    return {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": [_pair(*each) for each in _resource(trace).items()]},
+                "scopeSpans": [
+                    {
+                        "scope": {"name": _SCOPE, "version": __version__},
+                        "spans": [_span_json(span, trace.began_unix_ns) for span in spans],
+                    }
+                ],
+            }
+        ]
+    }
+
+
+def _resource(trace: Trace) -> dict[str, str]:
+    return {"service.name": "mlmodelscope", "service.version": __version__, **dict(trace.resource)}
+
+
+def _attributes(span: Span) -> dict[str, Any]:
+    return {"mlmodelscope.level": span.level, **{f"mlmodelscope.{key}": each for key, each in span.attributes.items()}}
+
+
+def _span_json(span: Span, began_ns: int) -> dict[str, Any]:
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.id,
+        **({"parentSpanId": span.parent} if span.parent else {}),
+        "name": span.name,
+        "kind": _INTERNAL,
+        "startTimeUnixNano": str(began_ns + span.start_ns),
+        "endTimeUnixNano": str(began_ns + span.end_ns),
+        "attributes": [_pair(*each) for each in _attributes(span).items()],
+    }
+
+
+def _pair(key: str, value: Any) -> dict[str, Any]:
+    return {"key": key, "value": _value(value)}
+
+
+def _value(value: Any) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"boolValue": value}
+    if isinstance(value, int):
+        return {"intValue": str(value)}
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    if isinstance(value, (list, tuple)):
+        return {"arrayValue": {"values": [_value(each) for each in value]}}
+    if isinstance(value, Mapping):
+        return {"kvlistValue": {"values": [_pair(str(key), each) for key, each in value.items()]}}
+    return {"stringValue": str(value)}
+
+
+def as_protobuf(trace: Trace, spans: Sequence[Span]) -> bytes:
+    """The same ExportTraceServiceRequest, byte by byte."""
+    resource = _join(_message(1, _pair_bytes(*each)) for each in _resource(trace).items())
+    scope = _text(1, _SCOPE) + _text(2, __version__)
+    inside = _message(1, scope) + _join(_message(2, _span_bytes(span, trace.began_unix_ns)) for span in spans)
+    return _message(1, _message(1, resource) + _message(2, inside))
+
+
+def _span_bytes(span: Span, began_ns: int) -> bytes:
+    return _join(
+        [
+            _message(1, bytes.fromhex(span.trace_id)),
+            _message(2, bytes.fromhex(span.id)),
+            _message(4, bytes.fromhex(span.parent)) if span.parent else b"",
+            _text(5, span.name),
+            _number(6, _INTERNAL),
+            _fixed(7, began_ns + span.start_ns),
+            _fixed(8, began_ns + span.end_ns),
+            *(_message(9, _pair_bytes(*each)) for each in _attributes(span).items()),
+        ]
+    )
+
+
+def _pair_bytes(key: str, value: Any) -> bytes:
+    return _text(1, key) + _message(2, _value_bytes(value))
+
+
+def _value_bytes(value: Any) -> bytes:
+    if isinstance(value, bool):
+        return _number(2, int(value))
+    if isinstance(value, int):
+        return _number(3, value)
+    if isinstance(value, float):
+        return write_varint(4 << 3 | FIXED64) + struct.pack("<d", value)
+    if isinstance(value, (list, tuple)):
+        return _message(5, _join(_message(1, _value_bytes(each)) for each in value))
+    if isinstance(value, Mapping):
+        return _message(6, _join(_message(1, _pair_bytes(str(key), each)) for key, each in value.items()))
+    return _text(1, str(value))
+
+
+def _join(parts: Any) -> bytes:
+    return b"".join(parts)
+
+
+def _message(number: int, content: bytes) -> bytes:
+    return write_bytes_header(number, len(content)) + content
+
+
+def _text(number: int, text: str) -> bytes:
+    return _message(number, text.encode("utf-8", "replace"))
+
+
+def _number(number: int, value: int) -> bytes:
+    return write_varint(number << 3 | VARINT) + write_varint(value)
+
+
+def _fixed(number: int, value: int) -> bytes:
+    return write_varint(number << 3 | FIXED64) + struct.pack("<Q", value)

@@ -1,0 +1,290 @@
+"""Traced: a few batches, level by level, each level in runs of its own.
+
+    application   a clock before and after each batch, nothing inside it
+    model         what a batch is made of: load, each step, collate, run, post
+    framework     the layers of the run, by the framework's own profiler
+    library       what the layers call
+
+A lower level disturbs those above it, so every level is measured apart from the next one, and the host puts them
+together. Spans are lists [name, level, start_ns, end_ns, parent, attributes], parents first; `parent` is a place in the
+list. Nothing of this runs unless it is asked for: the code that evaluates and measures does not know of it.
+"""
+
+import gc
+
+from ..clock import nanoseconds
+from ..predictor import Lost, ModelError, NotSupported
+from ..predictor.predictor import RUN
+from .offline import Batch, describe_failure
+
+LEVELS = ("application", "model", "framework", "library")
+_OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing belongs to a single sample
+
+
+def trace(session, header, buffers):
+    """The answer to a request: a run for each level, down to the one asked for or the last that can be had."""
+    wanted = LEVELS[: LEVELS.index(header["level"]) + 1]
+    bench = Bench(session, header, buffers)
+    warm_up = bench.warm_up(header["warm_up_runs"])
+    plain, model = bench.batches("model" in wanted)
+    runs = [{"level": "application", "compared": None, "spans": _application(session.load_ns, warm_up, plain)}]
+    notes = list(bench.notes)
+    if "model" in wanted:
+        runs.append({"level": "model", "compared": "batch", "spans": model})
+        if len(session.predictor.parts()) > 1 and bench.tensors is not None:
+            runs.append({"level": "model", "compared": "run", "spans": bench.parts()})
+    for level, ask in (("framework", "profile_runs"), ("library", "library_runs")):
+        if level in wanted:
+            try:
+                spans, without, told = bench.profile(ask)
+                compared = "run" if told else None
+                runs.append({"level": level, "compared": compared, "spans": spans, "without_ns": without})
+            except NotSupported as error:
+                notes.append("%s: %s" % (level, error))
+    return {"do": "traced", "runs": runs, "notes": notes, "batch_size": session.batch_size}
+
+
+class Bench(object):
+    """A model and the batches that it is traced with."""
+
+    def __init__(self, session, header, buffers):
+        self._session = session
+        self._buffers = buffers
+        self._runs = header["runs"]
+        way = session if hasattr(session, "answer") else Functions(session)
+        self._answer, self._answer_in_steps = way.answer, way.answer_in_steps
+        self.notes = []
+        self.tensors = None
+        """What the predictor was given last, as it would be given again to a profiler."""
+        samples = self._usable(header["samples"])
+        size = session.batch_size
+        self._batches = [
+            [samples[(run * size + slot) % len(samples)] for slot in range(size)] for run in range(self._runs)
+        ]
+
+    def _usable(self, samples):
+        """Samples that go through, each tried in a batch of its own; this also reads their files a first time."""
+        usable, shape, reason = [], None, "there are none"
+        for sample in samples:
+            try:
+                prepared = getattr(self._session.prepare(sample, self._buffers), "shape", None)
+                self._answer([sample], self._buffers)
+                if usable and prepared != shape:
+                    raise ModelError("its tensor has another shape than the first sample's")
+                usable.append(sample)
+                shape = prepared
+            except Lost:
+                raise
+            except Exception as error:
+                reason = describe_failure(error)
+        if not usable:
+            raise ModelError("none of the samples can be traced: %s" % reason)
+        if len(usable) < len(samples):
+            self.notes.append("%d samples that fail are left out: %s" % (len(samples) - len(usable), reason))
+        return usable
+
+    def warm_up(self, runs):
+        return [_timed(self._answer, self._batches[0], self._buffers) for _ in range(runs)]
+
+    def batches(self, with_steps):
+        """(nanoseconds of each batch, spans of the same batches traced): plain and traced ones take turns."""
+        plain, recorder = [], Recorder()
+        collecting = gc.isenabled()
+        gc.disable()
+        try:
+            for place, samples in enumerate(self._batches):
+                first_plain = place % 2 == 0  # whoever comes second finds warmer caches
+                if first_plain:
+                    plain.append(_timed(self._answer, samples, self._buffers))
+                if with_steps:
+                    recorder.begin()
+                    _, self.tensors = self._answer_in_steps(samples, self._buffers, recorder.mark)
+                if not first_plain:
+                    plain.append(_timed(self._answer, samples, self._buffers))
+        finally:
+            if collecting:
+                gc.enable()
+        return plain, recorder.spans()
+
+    def parts(self):
+        """The run of each batch with its copies, which wait for one another here and not in a plain run."""
+        spans = Spans()
+        self._session.predictor.run_in_parts(self.tensors)  # the first time may take memory of its own
+        for _ in range(self._runs):
+            _, parts = self._session.predictor.run_in_parts(self.tensors)
+            run = spans.add_run(parts[0][1], parts[-1][2])
+            for name, start, end in parts:
+                spans.add("compute" if name == RUN else name, "model", start, end, run)
+        return spans.finish()
+
+    def profile(self, ask):
+        """(spans of the profiled runs, nanoseconds of a plain run just before each, of the same input, whether the
+        framework tells how long a profiled run took)."""
+        if self.tensors is None:
+            raise NotSupported("the manifest's own functions run the model, so that its layers cannot be asked for")
+        run, without = self._session.predictor.run, []
+
+        def between():
+            run(self.tensors)
+            without.append(_timed(run, self.tensors))
+
+        profiles = getattr(self._session.predictor, ask)(self.tensors, self._runs, between)
+        while len(without) < self._runs:  # the profiler tells a mean of several runs; so do these
+            between()
+        without = without[-self._runs :]
+        spans = Spans()
+        for profile in profiles:
+            add_layers(spans, profile)
+        return spans.finish(), without, all(profile.call_ns is not None for profile in profiles)
+
+
+class Recorder(object):
+    """Marks while a batch runs, one reading of the clock each; they become spans afterwards."""
+
+    def __init__(self):
+        self._batches = []
+        self.mark = None
+
+    def begin(self):
+        marks = []
+
+        def mark(name):
+            marks.append((name, nanoseconds()))
+
+        self.mark = mark
+        self._batches.append((nanoseconds(), marks))
+
+    def spans(self):
+        spans = Spans()
+        for start, marks in self._batches:
+            batch = spans.add("batch", "application", start, marks[-1][1], 0)
+            sample, slot = None, 0
+            for name, end in marks:
+                if name == "load":
+                    sample = spans.add("sample", "model", start, end, batch, slot=slot)
+                    slot += 1
+                elif name in _OF_A_BATCH:
+                    sample = None
+                spans.add(name, "model", start, end, batch if sample is None else sample)
+                if sample is not None:
+                    spans.rows[sample][3] = end
+                start = end
+        return spans.finish()
+
+
+class Spans(object):
+    """A list of spans that begins with the one around all others."""
+
+    def __init__(self):
+        self.rows = [["application", "application", 0, 0, None, {}]]
+
+    def add(self, name, level, start_ns, end_ns, parent, **attributes):
+        """The place of a new span."""
+        self.rows.append([name, level, start_ns, end_ns, parent, attributes])
+        return len(self.rows) - 1
+
+    def add_run(self, start_ns, end_ns):
+        """A batch of which nothing but the run is known."""
+        batch = self.add("batch", "application", start_ns, end_ns, 0)
+        return self.add("run", "model", start_ns, end_ns, batch)
+
+    def finish(self):
+        if len(self.rows) > 1:
+            self.rows[0][2] = min(row[2] for row in self.rows[1:])
+            self.rows[0][3] = max(row[3] for row in self.rows[1:])
+        return self.rows
+
+
+class Functions(object):
+    """A manifest's own functions, which are watched from outside: what comes before, in and after the model's call."""
+
+    def __init__(self, session):
+        self._session = session
+
+    def answer(self, samples, buffers):
+        self._infer(samples, [self._session.prepare(sample, buffers) for sample in samples], buffers)
+
+    def answer_in_steps(self, samples, buffers, mark):
+        tensors, given, predictor = [], [], self._session.predictor
+        for sample in samples:
+            tensors.append(self._session.prepare(sample, buffers))
+            mark("load")
+        run = predictor.run
+
+        def watched(tensors):
+            mark("preprocess")
+            outputs = run(tensors)
+            mark("run")
+            given[:] = tensors
+            return outputs
+
+        predictor.run = watched
+        try:
+            self._infer(samples, tensors, buffers)
+        finally:
+            del predictor.run
+        mark("postprocess" if given else "answer")
+        return None, given or None
+
+    def _infer(self, samples, tensors, buffers):
+        batch = Batch(0, samples, buffers)
+        batch.tensors = tensors
+        self._session.infer(batch)
+        if batch.errors:
+            raise ModelError(sorted(batch.errors.items())[0][1])
+
+
+def add_layers(spans, profile):
+    """The layers of one call, behind what is there; those that have no start of their own follow one another."""
+    if not profile:
+        return
+    last_end = max(row[3] for row in spans.rows)
+    timed = all(layer.start_ns is not None for layer in profile)
+    first = 0
+    if timed:
+        first = min(layer.start_ns for layer in profile)
+        first = first if profile.start_ns is None else min(first, profile.start_ns)
+    run = spans.add_run(last_end, last_end + (profile.call_ns or 0))
+    cursor = last_end
+    for index, layer in enumerate(profile):
+        start = last_end + layer.start_ns - first if timed else cursor
+        place = _add_layer(spans, layer, "framework", start, run, index=index)
+        if timed:
+            for each in layer.inside:
+                _add_inside(spans, each, last_end - first, place)
+        cursor = start + layer.duration_ns
+    ends = [row[3] for row in spans.rows[run:]]
+    spans.rows[run][3] = spans.rows[run - 1][3] = max(ends)
+
+
+def _add_inside(spans, layer, shift, parent):
+    place = _add_layer(spans, layer, "library", layer.start_ns + shift, parent)
+    for each in layer.inside:
+        _add_inside(spans, each, shift, place)
+
+
+def _add_layer(spans, layer, level, start, parent, **attributes):
+    attributes["kind"] = layer.kind
+    if layer.shapes:
+        attributes["shapes"] = layer.shapes
+    if layer.memory_bytes is not None:
+        attributes["memory_bytes"] = layer.memory_bytes
+    if layer.lane is not None:
+        attributes["lane"] = layer.lane
+    return spans.add(layer.name, level, start, start + layer.duration_ns, parent, **attributes)
+
+
+def _application(load_ns, warm_up, plain):
+    """Everything end to end: what was measured in between, for another level, is not of this run."""
+    spans, cursor = Spans(), 0
+    for name, durations in (("open", [load_ns]), ("warm up", warm_up), ("batch", plain)):
+        for duration in durations:
+            spans.add(name, "application", cursor, cursor + duration, 0)
+            cursor += duration
+    return spans.finish()
+
+
+def _timed(function, *arguments):
+    start = nanoseconds()
+    function(*arguments)
+    return nanoseconds() - start

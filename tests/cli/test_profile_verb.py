@@ -1,0 +1,160 @@
+"""`mlmodelscope profile` and `mlmodelscope trace`: from a model to a timeline, and out again."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from mlmodelscope import Settings, evaluate
+from mlmodelscope.cli.main import app
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.profiling import profile
+from mlmodelscope.record.store import Store
+from mlmodelscope.trace.layers import agreement
+from mlmodelscope.trace.store import load_trace
+
+MODEL = """\
+name: toy
+version: 1.0.0
+task: classification
+framework: {name: fake}
+inputs:
+  - type: image
+    processing: {decode: {color_layout: RGB}, resize: {dimensions: [8, 8]}, mean: 127.5, rescale: 127.5, layout: NCHW}
+outputs: [{type: logits, processing: {softmax: null}}]
+source: {graph_path: graph.json}
+"""
+DATASET = """\
+name: pictures
+version: 1.0.0
+task: classification
+format: folder
+sources: [{url: pictures}]
+"""
+
+
+@pytest.fixture
+def make(
+    make_model: Callable[..., ModelManifest], make_dataset: Callable[..., DatasetManifest], make_pictures: Any
+) -> Callable[..., tuple[ModelManifest, DatasetManifest]]:
+    return lambda **fake: (make_model({"layers": 3, **fake}), make_dataset(make_pictures(6)))
+
+
+@pytest.fixture
+def written(
+    make_pictures: Callable[..., Path], tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> tuple[str, str]:
+    """A model and a dataset as files, for commands."""
+    (tmp_path / "graph.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, "layers": 3}))
+    (tmp_path / "model.yml").write_text(MODEL)
+    (tmp_path / "data.yml").write_text(DATASET)
+    make_pictures(6)
+    monkeypatch.setenv("MLMODELSCOPE_HOME", str(settings.home))
+    monkeypatch.setenv("MLMODELSCOPE_CACHE", str(settings.cache))
+    monkeypatch.chdir(tmp_path)
+    return "model.yml", "data.yml"
+
+
+def call(*words: str, code: int = 0) -> Result:
+    done = CliRunner().invoke(app, list(words))
+    assert done.exit_code == code, done.output
+    return done
+
+
+def test_a_profile_is_a_record_with_a_trace(make: Callable[..., Any], settings: Settings) -> None:
+    record, trace = profile(*make(), level="library", runs=4, settings=settings)
+    store = Store(settings)
+    assert store.get(record.id) == record and load_trace(store.folder(record.id)) == trace
+    assert record.profile is not None and record.profile.levels == ("application", "model", "framework", "library")
+    assert record.profile.spans == len(trace.spans) and record.latency is not None
+    assert len(trace.named("batch", "application")) == 4 and len(trace.at("framework")) == 12
+    assert {each.level for each in trace.overheads} == {"model", "framework", "library"}
+    for span in trace.spans:
+        if span.parent is not None:
+            parent = next(each for each in trace.spans if each.id == span.parent)
+            assert parent.start_ns <= span.start_ns and span.end_ns <= parent.end_ns
+
+
+def test_an_evaluation_is_not_answered_from_a_profile(make: Callable[..., Any], settings: Settings) -> None:
+    model, dataset = make()
+    made, _ = profile(model, dataset, runs=6, settings=settings)
+    record = evaluate(model, dataset, settings=settings)
+    assert record.id != made.id and record.profile is None and record.metrics.top1 is not None
+
+
+def test_records_from_before_there_were_profiles_still_load(make: Callable[..., Any], settings: Settings) -> None:
+    from mlmodelscope.record.record import Record
+
+    record = evaluate(*make(), settings=settings)
+    document = json.loads(record.model_dump_json())
+    del document["profile"]
+    assert Record.model_validate_json(json.dumps(document)) == record
+
+
+def test_a_real_frameworks_layers_lie_in_its_run(make: Callable[..., Any], settings: Settings, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    pytest.importorskip("onnx")
+    from worker_package.predictor.onnx_models import classifier
+
+    model, dataset = make()
+    files = classifier(tmp_path)
+    source = model.source.model_copy(update={"graph_path": files["graph"]})
+    framework = model.framework.model_copy(update={"name": "onnxruntime"})
+    model = model.model_copy(update={"source": source, "framework": framework})
+    record, trace = profile(model, dataset, level="framework", runs=5, settings=settings)
+    assert record.profile is not None and "framework" in record.profile.levels
+    sums = agreement(trace)
+    assert sums is not None and sums.layers_ns > 0 and sums.of_profiled is not None
+    layer = trace.at("framework")[0]
+    assert layer.attributes["kind"] and layer.attributes["shapes"] and layer.attributes["memory_bytes"] >= 0
+
+
+def test_profile_prints_latency_layers_and_costs(written: tuple[str, str]) -> None:
+    text = call("profile", *written, "--runs", "3").stdout
+    assert "unprofiled" in text and "model level" in text and "framework level" in text
+    assert "layers' sum" in text and "of the unprofiled run" in text
+    assert "layer0" in text and "Product" in text and "1×3×8×8" in text
+
+
+def test_profile_gives_programs_json(written: tuple[str, str]) -> None:
+    body = json.loads(call("profile", *written, "--runs", "3", "--json").stdout)
+    assert [layer["name"] for layer in body["layers"]] == ["layer0", "layer1", "layer2"]
+    assert body["profile"]["runs"] == 3 and body["sum_of_layers"]["layers_ns"] > 0
+
+
+def test_what_a_framework_cannot_tell_is_said(make: Callable[..., Any], settings: Settings) -> None:
+    record, trace = profile(*make(layers=0), level="library", runs=2, settings=settings)
+    assert record.notes[0].startswith("framework: ") and not trace.at("framework") and agreement(trace) is None
+
+
+def test_a_trace_is_shown_and_exported_in_every_form(written: tuple[str, str], tmp_path: Path) -> None:
+    call("profile", *written, "--runs", "2", "--output", "first.json")
+    assert json.loads((tmp_path / "first.json").read_text())["traceEvents"]
+    shown = call("trace", "show", "latest").stdout
+    assert "batch" in shown and "decode" in shown and "layer1" in shown
+    for name in ("a.html", "a.csv", "a.folded", "a.speedscope.json", "a.otlp.json", "a.txt"):
+        assert call("trace", "export", "latest", "-o", name).stdout == f"wrote {name}\n"
+        assert (tmp_path / name).stat().st_size > 100
+
+
+def test_mistakes_are_told_before_anything_is_measured(written: tuple[str, str]) -> None:
+    assert "does not say which form" in call("profile", *written, "-o", "trace.xml", code=2).output
+    assert "nothing says where" in call("trace", "export", "latest", code=2).output
+    assert "there is no record" in call("trace", "show", "latest", code=2).output
+
+
+def test_an_evaluation_has_no_trace_and_a_profile_no_samples(written: tuple[str, str]) -> None:
+    call("evaluate", *written)
+    assert "has no trace" in call("trace", "show", "latest", code=2).output
+    call("profile", *written, "--runs", "2")
+    assert "is a profile" in call("report", "latest", code=2).output
+    assert "layers' sum" in call("records", "show", "latest").stdout
+
+
+def test_offline_sends_nothing(written: tuple[str, str]) -> None:
+    call("profile", *written, "--runs", "1")
+    done = call("trace", "export", "latest", "--otlp", "http://127.0.0.1:9", "--offline", code=1)
+    assert "may not be used" in done.output

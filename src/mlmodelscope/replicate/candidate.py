@@ -18,7 +18,9 @@ _EXACT = 0.8
 """How likely it is that the cause is among the variants as it is, and not only something like it."""
 _LIKE_IT = 0.06
 """How far something like it is off, as a share of the gap."""
-_LEAST_OFF = 0.002
+_LEAST_OFF, _MOST_OFF = 0.002, 0.01
+_NEARLY = 0.9
+"""Share of the gap that must be closed for what is left to be no second mistake."""
 _PAIR = 0.2
 """How much less likely two mistakes at once are than either of them would make them."""
 _UNKNOWN = 0.3
@@ -69,6 +71,8 @@ class Candidate:
     """Whether the claimed number is its number, as far as can be said."""
     closes: float
     """Share of the gap that it closes: 1 for all of it."""
+    is_near: bool
+    """Whether so little is left of the gap that something like it may be the cause."""
     agreement: float | None = None
     """Share of the claimant's own answers that it gives, where they are known."""
     score_distance: float | None = None
@@ -116,6 +120,8 @@ def judge(
     reach = math.hypot(spread, goal.noise)
     off = max(goal.low - expected, expected - goal.high, 0.0)
     evidence = _evidence(expected, reach, goal, total) + told + prior
+    left = abs(goal.claim.value - expected)
+    closes = 1 - left / abs(goal.gap) if goal.gap else 1.0
     return Candidate(
         variant,
         len(seen),
@@ -126,7 +132,8 @@ def judge(
         evidence,
         is_possible=off <= _SURE * reach + _SLACK,
         explains=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
-        closes=1 - abs(goal.claim.value - expected) / abs(goal.gap) if goal.gap else 1.0,
+        closes=closes,
+        is_near=closes >= _NEARLY and left <= _MOST_OFF,
         agreement=agreement,
         score_distance=distance,
     )
@@ -141,7 +148,9 @@ def _evidence(expected: float, reach: float, goal: Goal, total: int) -> float:
     # A share goes in steps of one sample: what lies within half of one is the same.
     step = 1 / total
     exact = _inside(goal, expected, max(reach, step / 4), step)
-    near = _inside(goal, expected, math.hypot(reach, max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), step / 4), step)
+    near = _inside(
+        goal, expected, math.hypot(reach, min(max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), _MOST_OFF), step / 4), step
+    )
     return math.log(max(_EXACT * exact + (1 - _EXACT) * near, 1e-300))
 
 

@@ -42,8 +42,8 @@ _HOPELESS = -9.2
 """Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
 _BASES = 3
 """Single edits that are tried with every other one."""
-_NEARLY = 0.9
-"""Share of the gap that a single edit closes which is not worth a second mistake."""
+_WORTH_TELLING = 0.45
+"""Share of the gap that an edit closes which is told where nothing closes all of it."""
 
 Told = Callable[[str], None]
 
@@ -75,7 +75,7 @@ class Found:
     def near(self) -> Candidate | None:
         """What closes most of the gap where nothing closes all of it."""
         best = self.candidates[0] if self.candidates and not self.explained else None
-        return best if best is not None and best.closes >= _NEARLY / 2 else None
+        return best if best is not None and best.closes >= _WORTH_TELLING else None
 
 
 def search(goal: Goal, trials: Trials, told: Told = lambda line: None, budget: float | None = None) -> Found:
@@ -97,7 +97,7 @@ def search(goal: Goal, trials: Trials, told: Told = lambda line: None, budget: f
         found = sorted((*found, *race.run(fresh)), key=rank)
     explained = _best_of(each for each in found if each.explains and each.seen == race.total)
     # Two mistakes that come out exactly are no better than one that nearly does: there are so many pairs.
-    if explained and found[0].closes >= _NEARLY and len(found[0].pitfalls) < len(explained[0].pitfalls):
+    if explained and found[0].is_near and len(found[0].pitfalls) < len(explained[0].pitfalls):
         explained = ()
     order = {each.variant.key: place for place, each in enumerate(explained)}
     found = sorted(found, key=lambda each: (order.get(each.variant.key, len(order)), *rank(each)))
@@ -168,7 +168,7 @@ class Race:
         That something does and others still may is a reason to look at them as well: it may be a coincidence.
         """
         done = [each.judged for each in runners if each.judged.seen == self.total]
-        will_do = any(each.explains or each.closes >= _NEARLY for each in done)
+        will_do = any(each.explains or each.is_near for each in done)
         end = start + self._calls * (_COINCIDENCE if will_do else _HARD)
         return (end if self._end is None else min(end, self._end)) - self._trials.cost.calls
 
@@ -257,7 +257,7 @@ def _bases(found: Sequence[Candidate]) -> list[Candidate]:
 def _finer(found: Sequence[Candidate]) -> list[Variant]:
     """More edits like the best one, where it comes near: there are more crops than anybody could list."""
     best = found[0] if found else None
-    if best is None or best.closes < _NEARLY / 2 or len(best.pitfalls) > 1:
+    if best is None or best.closes < _WORTH_TELLING or len(best.pitfalls) > 1:
         return []
     known = {each.variant.key for each in found}
     return [each for each in finer_variants(best.variant) if each.key not in known]
@@ -266,7 +266,7 @@ def _finer(found: Sequence[Candidate]) -> list[Variant]:
 def _pairs(found: Sequence[Candidate]) -> list[Variant]:
     """The variants that come nearest, each with a second edit of another pitfall."""
     pairs: dict[str, Variant] = {}
-    if found and found[0].closes >= _NEARLY:
+    if found and found[0].is_near:
         return []
     for base in (each.variant for each in _bases(found)):
         for each in variants_of(base.plan):

@@ -51,7 +51,7 @@ def replicate(
         bool, typer.Option("--explain/--no-explain", help="Search for the pitfall where the claim does not hold.")
     ] = True,
     stacks: Annotated[
-        str | None, typer.Option(help="Other software to try as a cause, such as onnxruntime-1.17,onnxruntime-1.9.")
+        str | None, typer.Option(help="Other software to try as a cause, such as onnxruntime-1.17,openvino-2026.")
     ] = None,
     budget: Annotated[
         float | None, typer.Option(help="How many evaluations of the whole dataset a search may take.", min=0)

@@ -32,28 +32,32 @@ class Frame:
     """Positions of the steps that it is read from."""
     offset: str = "floor"
     """How half a pixel of a crop's place is rounded."""
+    method: str = "center"
+    """Where the part lies."""
 
     def steps(self) -> list[Step]:
         size = [self.height, self.width]
         common = {key: self.resize.parameters[key] for key in ("method", "library", "antialias")}
         if not self.is_square:
             whole = step("resize", dimensions=size, **common)
-            return [whole] if self.fraction == 1 else [step("crop", percentage=100 * self.fraction), whole]
+            part = step("crop", percentage=100 * self.fraction, method=self.method)
+            return [whole] if self.fraction == 1 else [part, whole]
         if self.crops_first:
-            part = step("crop", percentage=100 * self.fraction, square=True, offset=self.offset)
+            part = step("crop", percentage=100 * self.fraction, square=True, offset=self.offset, method=self.method)
             return [part, step("resize", dimensions=size, **common)]
         side = round(min(size) / self.fraction)
         rounding = self.resize.parameters["rounding"]
         return [
             step("resize", short_side=side, rounding=rounding, **common),
-            step("crop", dimensions=size, offset=self.offset),
+            step("crop", dimensions=size, offset=self.offset, method=self.method),
         ]
 
     @property
     def words(self) -> str:
         if not self.is_square:
             return "no crop: the whole picture squeezed in" if self.fraction == 1 else f"{self._share} of each side"
-        part = "the whole centre square" if self.fraction == 1 else f"the centre {self._share}"
+        where = "centre" if self.method == "center" else "corner"
+        part = f"the whole {where} square" if self.fraction == 1 else f"the {where} {self._share}"
         return f"{part}, cropped before it is resized" if self.crops_first else part
 
     @property
@@ -71,14 +75,18 @@ def frame_of(plan: Plan) -> Frame | None:
     after = steps[at + 1] if at + 1 < len(steps) and steps[at + 1].name == "crop" else None
     if size is not None and before is not None and before.parameters["percentage"]:
         fraction, is_square = before.parameters["percentage"] / 100, before.parameters["square"]
-        return Frame(size[0], size[1], fraction, is_square, True, resize, at - 1, at, before.parameters["offset"])
+        return Frame(size[0], size[1], fraction, is_square, True, resize, at - 1, at, *_place(before))
     short = resize.parameters["short_side"]
     if short and after is not None and after.parameters["dimensions"]:
         size = after.parameters["dimensions"]
-        return Frame(size[0], size[1], min(size) / short, True, False, resize, at, at + 1, after.parameters["offset"])
+        return Frame(size[0], size[1], min(size) / short, True, False, resize, at, at + 1, *_place(after))
     if size is not None and before is None and after is None:
         return Frame(size[0], size[1], 1.0, resize.parameters["keep_aspect_ratio"], False, resize, at, at)
     return None
+
+
+def _place(crop: Step) -> tuple[str, str]:
+    return crop.parameters["offset"], crop.parameters["method"]
 
 
 def _given(resize: Step) -> dict[str, object]:

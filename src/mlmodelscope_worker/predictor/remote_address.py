@@ -27,6 +27,9 @@ class ServerUrl(Text):
             raise ParameterError(str(error))
         return url
 
+    def schema(self):
+        return {"type": "string", "pattern": "^(%s)://[^@?#]+$" % "|".join(sorted(_PORTS))}
+
 
 class Headers(Text):
     """Lines of `Name: value` without secrets in them: they are recorded."""
@@ -38,6 +41,9 @@ class Headers(Text):
         except ModelError as error:
             raise ParameterError(str(error))
         return text
+
+    def schema(self):
+        return {"type": "string", "pattern": "^\\s*$|:"}
 
 
 class Address(object):

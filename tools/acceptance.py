@@ -48,7 +48,7 @@ def main() -> None:
     shown = [known[fault.key] for fault in faults if fault.key in known and _is_wanted(fault, options)]
     print("\n".join(("", *results.summary(shown))))
     if options.write is not None:
-        options.write.write_text(results.page(beds, shown), encoding="utf-8")
+        options.write.write_text(results.page(beds, shown, len(faults) - len(shown)), encoding="utf-8")
 
 
 def _is_wanted(fault: planted.Fault, options: argparse.Namespace) -> bool:

@@ -81,8 +81,11 @@ def _shares(some: Sequence[Outcome]) -> str:
     )
 
 
-def page(beds: Mapping[str, Bed], found: Sequence[Outcome]) -> str:
-    lines = [_HEAD, *(f"- {each}" for each in summary(found)), _COLUMNS]
+def page(beds: Mapping[str, Bed], found: Sequence[Outcome], left: int = 0) -> str:
+    lines = [_HEAD, *(f"- {each}" for each in summary(found))]
+    if left:
+        lines.append(f"- {left} more faults are planted, which this page's run did not come to")
+    lines.append(_COLUMNS)
     for name, bed in beds.items():
         here = [each for each in found if each.bed == name]
         if here:

@@ -25,12 +25,8 @@ from mlmodelscope.worker.variants import Answer
 
 _FIRST = 32
 _ALLOWANCE = 5.8
-"""Evaluations of the whole dataset that a race may take, as a rule."""
-_COINCIDENCE = 1.6
-"""How many times as many it may take where something explains the claim, but others may as well."""
-_HARD = 2.5
-"""How many times as many it may take where nothing explains the claim yet."""
-_FEW_CALLS = 4000
+"""Evaluations of the whole dataset that a race may take, unless a budget says otherwise."""
+_FEW_CALLS = 5800
 """Calls of the model that it may take in any case: a small dataset is soon tried."""
 _TOGETHER = 2
 """Variants that are tried on more samples at a time, at the least; more where an even share of the calls allows it."""
@@ -90,7 +86,7 @@ def search(goal: Goal, trials: Trials, told: Told = lambda line: None, budget: f
     # What needs the model opened anew comes after what shares one, and two mistakes come last.
     stages: tuple[Callable[[Sequence[Candidate]], list[Variant]], ...] = (_finer, lambda _: about_stack, _pairs)
     for stage in stages:
-        if any(each.explains for each in found):
+        if race.is_cut_short or any(each.explains for each in found):
             break
         fresh = stage(found)
         trials.add(each for each in fresh if each not in about_stack)
@@ -132,7 +128,7 @@ class Race:
         start = self._trials.cost.calls
         runners = self._advance([_Runner(each) for each in variants])
         while group := self._next(runners):
-            affordable = int(self._left(start, runners) / self._increment(group[0].judged.seen))
+            affordable = int(self._left(start) / self._increment(group[0].judged.seen))
             if affordable < 1:
                 self.is_cut_short = True
                 break
@@ -162,15 +158,9 @@ class Race:
     def _answers(self, plan: Plan, size: int) -> tuple[Answer | None, ...]:
         return tuple(self._trials.answer(plan, at) for at in self._sampling.order[:size])
 
-    def _left(self, start: int, runners: Sequence[_Runner]) -> float:
-        """Calls that may still be made; more of them while nothing explains the claim, or comes near it.
-
-        That something does and others still may is a reason to look at them as well: it may be a coincidence.
-        """
-        done = [each.judged for each in runners if each.judged.seen == self.total]
-        will_do = any(each.explains or each.is_near for each in done)
-        end = start + self._calls * (_COINCIDENCE if will_do else _HARD)
-        return (end if self._end is None else min(end, self._end)) - self._trials.cost.calls
+    def _left(self, start: int) -> float:
+        """Calls that may still be made."""
+        return (start + self._calls if self._end is None else self._end) - self._trials.cost.calls
 
     def _next(self, runners: Sequence[_Runner]) -> list[_Runner]:
         """Those to be tried on more samples: the likeliest, and those like it that have seen as many."""

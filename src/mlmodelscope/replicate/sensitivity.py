@@ -25,7 +25,7 @@ from mlmodelscope.worker.variants import Answer
 AS_IT_IS = "the manifest as it is"
 _Z = NormalDist().inv_cdf(0.975)
 _FIRST = 128
-_POINTS = 0.005
+_POINTS = 0.0075
 """An effect that is known so well is known well enough."""
 
 
@@ -185,12 +185,12 @@ def _sizes(total: int) -> list[int]:
 
 
 def _is_known(trials: Trials, variant: Variant, sampling: Sampling, size: int) -> bool:
-    """Whether the effect is known to half a point, or to a seventh of itself."""
+    """Whether the effect is known to three quarters of a point, or to a sixth of itself."""
     seen = sampling.order[:size]
     if all(trials.answer(variant.plan, at) == trials.answer(trials.plan, at) for at in seen):
         return True  # the very same scores: nothing will come of it
     difference, deviation = _estimate(trials, variant.plan, sampling, seen, 1)
-    return _Z * deviation <= max(_POINTS, abs(difference) / 7)
+    return _Z * deviation <= max(_POINTS, abs(difference) / 6)
 
 
 def _estimate(trials: Trials, plan: Plan, sampling: Sampling, seen: Sequence[int], k: int) -> tuple[float, float]:

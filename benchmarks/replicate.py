@@ -158,6 +158,7 @@ def run_search(home: Path, cache: Path, folder: Path, fault: str, claim: str) ->
     return {
         "cpu_s": spent,
         "named": [f"{'+'.join(each.variant.pitfalls)} ({each.variant.words})" for each in done.found.explained],
+        "is_cut_short": done.found.is_cut_short,
         "variants": max(variants for _, variants in done.found.rounds),
         "rounds": done.found.rounds,
         **_costs(done.cost, steps),
@@ -264,7 +265,10 @@ def report(seen: dict[str, list[Any]], count: int, what: str, claim: str, quick:
             calls = said["calls"] / count
             rows.append((title, said["variants"], f"{calls:.1f}", f"{taken[name]:.1f}", f"≤ {goal}"))
             if "named" in said and not said["named"]:
-                faults.append(f"nothing explains {name}")
+                if said["is_cut_short"]:  # a gap of few samples wants more than a search takes by itself
+                    print(f"{name}: the budget was spent before anything explained it")
+                else:
+                    faults.append(f"nothing explains {name}")
     harness.print_table(("", "variants", "calls of the model", "CPU", "goal"), rows)
     print("(calls and CPU in evaluations of the whole dataset)")
     for name, runs in seen.items():

@@ -12,6 +12,7 @@ BENCHMARKS = (
     "start_up",
     "timed_region",
     "tracing",
+    "scenarios",
     "check",
     "functions",
     "remote",

@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, batches, look, trace, train, close
-    worker -> host   opened, prepared, latency, answers, seen, traced, progress, trained, refused, lost
+    host -> worker   open, prepare, latency, load, batches, look, trace, train, close
+    worker -> host   opened, prepared, latency, loaded, answers, seen, traced, progress, trained, refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -98,12 +98,13 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "batches", "look", "trace", "train")
+    REQUESTS = ("open", "prepare", "latency", "load", "batches", "look", "trace", "train")
 
     def __init__(self, channel):
         self._channel = channel
         self._load = Loader()
         self._offline = None
+        self._bench = None
         self.session = None
 
     def open(self, header, buffers):
@@ -118,6 +119,13 @@ class Desk(object):
 
     def latency(self, header, buffers):
         self._channel.send(probe_latency(self.session, header, buffers))
+
+    def load(self, header, buffers):
+        from .scenario.load import Load
+
+        if self._bench is None:
+            self._bench = Load(self.session)
+        self._channel.send(*self._bench(header, buffers))
 
     def batches(self, header, buffers):
         if self._offline is None:
@@ -153,7 +161,7 @@ class Desk(object):
             self._offline.finish()
         if self.session is not None:
             self.session.close()
-        self._offline = self.session = None
+        self._offline = self._bench = self.session = None
 
 
 def describe_session(session):

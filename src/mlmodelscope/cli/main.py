@@ -5,7 +5,9 @@ from __future__ import annotations
 import typer
 
 from mlmodelscope.cli import (
+    bench,
     check,
+    compare,
     convert,
     datasets,
     doctor,
@@ -71,6 +73,8 @@ app.command("sensitivity")(sensitivity.sensitivity)
 app.command("pitfalls")(pitfalls.pitfalls)
 app.command("study")(study.study)
 app.command("train")(train.train)
+app.command("bench")(bench.bench)
+app.command("compare")(compare.compare)
 app.command("profile")(profile.profile)
 app.add_typer(trace.app, name="trace")
 app.add_typer(records.app, name="records")

@@ -77,6 +77,10 @@ class TerminalWatcher(Watcher):
         if not self._quiet:
             self._console.print(f"latency measured in {len(latency.raw_ns)} runs")
 
+    def benching(self, what: str) -> None:
+        if not self._quiet:
+            self._console.print(what)
+
     def answered(self, done: int, total: int, failed: int) -> None:
         if self._quiet:
             return

@@ -90,6 +90,10 @@ def show(
             from mlmodelscope.trace.store import load_trace
 
             show_profile(record, load_trace(store.folder(record.id)))
+        elif record.bench is not None:
+            from mlmodelscope.cli.bench import show_bench
+
+            show_bench(record)
         else:
             present = show_training if record.training is not None else show_record
             present(record)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.provision.setting import Setting
+from mlmodelscope.record.bench import BenchRecord
 from mlmodelscope.types import Interval
 
 
@@ -152,6 +153,7 @@ class Record(Part):
     )
     training: TrainingRecord | None = Field(default=None, description="For a training: how it went and what it made.")
     profile: ProfileRecord | None = Field(default=None, description="For a profile: what was traced.")
+    bench: BenchRecord | None = Field(default=None, description="For a bench: how fast it was under load.")
     attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
     notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
 

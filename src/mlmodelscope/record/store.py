@@ -218,6 +218,9 @@ def _metric_rows(record: Record) -> list[dict[str, Any]]:
         found |= record.training.metrics
     if record.latency is not None:
         found["latency_p50_s"] = record.latency.p50_s
+    if record.bench is not None and record.bench.measured is not None:
+        found["samples_per_s"] = record.bench.throughput or record.bench.measured.samples_per_s
+        found |= {f"latency_{name}_s": each for name, each in record.bench.measured.percentiles_s.items()}
     return [
         {"record": record.id, "name": name, "value": number.value, "low": number.low, "high": number.high}
         if isinstance(number, Interval)

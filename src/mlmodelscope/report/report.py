@@ -9,6 +9,7 @@ from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.report.bench import write_bench_csv, write_bench_html, write_bench_json, write_bench_markdown
 from mlmodelscope.report.html import write_html
 from mlmodelscope.report.markdown import write_markdown
 from mlmodelscope.report.tabular import write_csv, write_json
@@ -35,6 +36,14 @@ TRAINING_FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
 }
 
 
+BENCH_FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
+    "html": write_bench_html,
+    "md": write_bench_markdown,
+    "json": write_bench_json,
+    "csv": write_bench_csv,
+}
+
+
 def write_report(record: Record, store: Store, artifacts: ArtifactStore, format: str) -> str:
     """The text of a report. Artifacts are where an HTML report finds its pictures; it does without if they are gone."""
     if format not in FORMATS:
@@ -50,5 +59,9 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
             f"record {record.id} is a profile, which has a timeline and no answers",
             hint=f"mlmodelscope trace export {record.id} -o {record.id}.html",
         )
-    formats = TRAINING_FORMATS if record.training is not None else FORMATS
+    formats = FORMATS
+    if record.training is not None:
+        formats = TRAINING_FORMATS
+    elif record.bench is not None:
+        formats = BENCH_FORMATS
     return formats[format](record, store, artifacts)

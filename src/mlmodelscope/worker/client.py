@@ -15,6 +15,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
+from mlmodelscope.worker.loaded import Loaded, loaded_from
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 
 
@@ -167,6 +168,22 @@ class Worker:
         )
         header, _ = self._receive("traced")
         return header
+
+    def load(self, samples: Sequence[Sample], request: Mapping[str, Any]) -> Loaded:
+        """One run of a scenario, made and timed in the worker itself."""
+        header, buffers = self._ask_load(samples, request)
+        return loaded_from(header, buffers)
+
+    def loadgen(self, samples: Sequence[Sample], request: Mapping[str, Any]) -> dict[str, Any]:
+        """The same by MLPerf's LoadGen: what it says of the run."""
+        header, _ = self._ask_load(samples, {**request, "scenario": "loadgen"})
+        found: dict[str, Any] = header["loadgen"]
+        return found
+
+    def _ask_load(self, samples: Sequence[Sample], request: Mapping[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
+        content = [sample.content for sample in samples]
+        self._process.send({**request, "do": "load", "samples": content})
+        return self._receive("loaded")
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The tensors that the model would get, each with shape and element type, or the reason why there is none."""

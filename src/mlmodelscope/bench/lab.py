@@ -1,0 +1,148 @@
+"""Where load is run: fresh processes of one plan, with the machine watched around each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlmodelscope.bench.energy import read_meters, spent
+from mlmodelscope.bench.summary import Run
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.machine.noise import Noise, NoiseLimits, compare_samples, take_sample
+from mlmodelscope.provision.site import Site
+from mlmodelscope.record.record import ServerRecord, StackRecord
+from mlmodelscope.worker.client import Worker
+from mlmodelscope.worker.loaded import Loaded
+
+_LONGEST_S = 3600.0
+
+
+@dataclass
+class Lab:
+    """A plan ready to be run under load; what its processes have in common is kept here."""
+
+    plan: Plan
+    site: Site
+    samples: Sequence[Sample]
+    seed: int = 0
+    end_to_end: bool = False
+    samples_per_query: int | None = None
+    limits: NoiseLimits = field(default_factory=NoiseLimits)
+    noise: list[Noise] = field(default_factory=list)
+    """The machine meanwhile, for each process that was opened."""
+    notes: list[str] = field(default_factory=list)
+    opened: dict[str, Any] | None = None
+    """What the first process said of itself."""
+
+    @property
+    def lanes(self) -> int:
+        return self.site.lanes
+
+    @property
+    def gpu(self) -> bool:
+        return str(self.plan.predictor.options.get("device") or "cpu") != "cpu"
+
+    @contextmanager
+    def process(self, batch_size: int | None = None) -> Iterator[Station]:
+        """A fresh worker with the model open, watched from then until it is left."""
+        plan = self.plan
+        if batch_size is not None:
+            plan = plan.model_copy(update={"scenario": plan.scenario.model_copy(update={"batch_size": batch_size})})
+        started = time.monotonic()
+        with Worker(self.site, plan) as worker:
+            station = Station(self, worker, len(self.noise), time.monotonic() - started, plan.scenario.batch_size)
+            self.opened = self.opened or worker.opened
+            before = take_sample(worker.pid, gpu=self.gpu)
+            yield station
+            self.noise.append(compare_samples(before, take_sample(worker.pid, gpu=self.gpu), self.limits))
+
+    def stack(self) -> StackRecord | None:
+        return StackRecord(**self.opened["environment"]) if self.opened else None
+
+    def server(self) -> ServerRecord | None:
+        return ServerRecord(**self.opened["server"]) if self.opened and self.opened["server"] else None
+
+
+@dataclass
+class Station:
+    """One process of a lab."""
+
+    lab: Lab
+    worker: Worker
+    number: int
+    opened_s: float
+    """From starting the process until the model was open."""
+    batch_size: int
+
+    @property
+    def load_s(self) -> float:
+        return float(self.worker.opened["load_ns"]) / 1e9
+
+    @property
+    def samples_per_query(self) -> int:
+        return self.lab.samples_per_query or self.batch_size
+
+    def closed(self, scenario: str, queries: int, seconds: float, warm_up_runs: int = 0) -> Run:
+        """Queries one after the other: single-stream or multi-stream."""
+        per_query = self.samples_per_query if scenario == "multi-stream" else self.batch_size
+        return self._run(
+            scenario,
+            {
+                "queries": queries,
+                "budget_s": seconds,
+                "warm_up_runs": warm_up_runs,
+                "calls_per_query": -(-per_query // self.batch_size),
+            },
+            per_query,
+        )
+
+    def offline(self, batches: int, seconds: float = _LONGEST_S, warm_up_runs: int = 1) -> Run:
+        """Everything at once, in batches."""
+        request = {"queries": batches, "budget_s": seconds, "warm_up_runs": warm_up_runs, "lanes": self.lab.lanes}
+        return self._run("offline", request, self.batch_size)
+
+    def server(self, rate: float, queries: int, seed: int, patience_s: float, warm_up_runs: int = 2) -> Run:
+        """Poisson arrivals."""
+        request = {
+            "queries": queries,
+            "budget_s": _LONGEST_S,
+            "warm_up_runs": warm_up_runs,
+            "lanes": self.lab.lanes,
+            "rate": rate,
+            "seed": seed,
+            "patience_s": patience_s,
+        }
+        return self._run("server", request, self.batch_size, rate, seed)
+
+    def loadgen(self, scenario: str, seconds: float, **more: Any) -> dict[str, Any]:
+        """The same by MLPerf's LoadGen, in its own words."""
+        request = {
+            "driven": scenario,
+            "budget_s": seconds,
+            "lanes": self.lab.lanes,
+            "seed": self.lab.seed,
+            "end_to_end": self.lab.end_to_end,
+            "samples_per_query": self.samples_per_query,
+            **more,
+        }
+        return self.worker.loadgen(self.lab.samples, request)
+
+    def _run(
+        self,
+        scenario: str,
+        request: dict[str, Any],
+        samples_per_query: int,
+        rate: float | None = None,
+        seed: int | None = None,
+    ) -> Run:
+        meters = read_meters(gpu=self.lab.gpu)
+        loaded: Loaded = self.worker.load(
+            self.lab.samples, {"scenario": scenario, "end_to_end": self.lab.end_to_end, **request}
+        )
+        energy = spent(meters, read_meters(gpu=self.lab.gpu)) if meters else None
+        self.lab.notes += [note for note in loaded.notes if note not in self.lab.notes]
+        return Run(scenario, loaded, self.number, samples_per_query, rate, seed, energy)

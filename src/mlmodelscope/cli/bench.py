@@ -1,0 +1,187 @@
+"""`bench`: how fast a model is, at which load."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mlmodelscope.cli.choices import (
+    DatasetName,
+    DeviceName,
+    HardwareName,
+    ModelName,
+    PredictorOption,
+    Seed,
+    SoftwareName,
+    Threads,
+    Trust,
+    make_options,
+)
+from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb
+from mlmodelscope.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
+
+_STREAMS = 8
+_SHOWN = 8
+
+
+class ScenarioName(StrEnum):
+    single_stream = "single-stream"
+    multi_stream = "multi-stream"
+    server = "server"
+    offline = "offline"
+    cold_start = "cold-start"
+    sweep = "sweep"
+    max_rate = "max-rate"
+
+
+@verb
+def bench(
+    model: ModelName,
+    dataset: DatasetName = None,
+    scenario: Annotated[
+        ScenarioName,
+        typer.Option(
+            help="How queries arrive: one after the other; several samples together; by chance, as at a server; all at "
+            "once. Or: fresh processes; batch sizes doubled until it does not pay; the highest rate below --bound."
+        ),
+    ] = ScenarioName.single_stream,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Samples that the model gets at once; for a sweep the first.", min=1)
+    ] = None,
+    streams: Annotated[int | None, typer.Option(help="Multi-stream: samples in a query.", min=1)] = None,
+    threads: Threads = 1,
+    rate: Annotated[
+        float | None, typer.Option(help="Server: queries a second; by default half of what is possible.", min=1e-3)
+    ] = None,
+    bound: Annotated[float | None, typer.Option(help="Highest rate: milliseconds that are fast enough.", min=0)] = None,
+    percentile: Annotated[
+        float, typer.Option(help="Highest rate: percentage of the queries that must be fast enough.", min=1, max=99.99)
+    ] = 99,
+    budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at the most.", min=0.1)] = 20,
+    processes: Annotated[
+        int, typer.Option(help="Fresh processes that share the budget; what differs between them is noise.", min=1)
+    ] = 2,
+    starts: Annotated[int, typer.Option(help="Cold start: fresh processes.", min=1)] = 5,
+    largest: Annotated[int, typer.Option(help="Sweep: the largest batch size to try.", min=1)] = 1024,
+    seed: Seed = 0,
+    end_to_end: Annotated[
+        bool, typer.Option("--end-to-end", help="Queries go through the whole pipeline, not the framework alone.")
+    ] = False,
+    loadgen: Annotated[
+        bool, typer.Option("--loadgen", help="Let MLPerf's own LoadGen drive it; it must be in the stack.")
+    ] = False,
+    software: SoftwareName = None,
+    hardware: HardwareName = None,
+    device: DeviceName = None,
+    option: PredictorOption = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Also write every query's times to this CSV file.")
+    ] = None,
+    trust: Trust = False,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> None:
+    """Measure a model under load: latency with intervals, throughput, memory, and whether that can be believed.
+
+    Nothing need be guessed: it warms up until it is steady and measures until the intervals are tight, or until the
+    budget is spent.
+    """
+    from mlmodelscope.benching import Request
+    from mlmodelscope.benching import bench as run
+    from mlmodelscope.cli.progress import TerminalWatcher
+
+    if output is not None and output.suffix != ".csv":
+        raise UsageError(f"{output} does not end in .csv, which is all that can be written")
+    if streams is None and scenario is ScenarioName.multi_stream:
+        streams = _STREAMS
+    if streams is not None and scenario is not ScenarioName.multi_stream:
+        raise UsageError("--streams goes with --scenario multi-stream only")
+    if streams is not None and batch_size is not None and streams % batch_size:
+        raise UsageError(f"{streams} samples cannot be cut into batches of {batch_size}")
+    options = make_options(batch_size or streams or 1, threads, None, False, seed, 5, option, device)
+    request = Request(
+        scenario=scenario.value,
+        budget_s=budget,
+        processes=processes,
+        rate_qps=rate,
+        bound_s=bound / 1000 if bound is not None else None,
+        percentile=percentile / 100,
+        most_batch=largest,
+        cold_starts=starts,
+        loadgen=loadgen,
+    )
+    with TerminalWatcher() as watcher:
+        record = run(
+            model,
+            dataset,
+            options,
+            request,
+            streams=streams,
+            end_to_end=end_to_end,
+            software=software,
+            hardware=hardware,
+            trust=trust,
+            settings=settings(offline),
+            watcher=watcher,
+        )
+    if output is not None:
+        _write_csv(record, output)
+    if as_json:
+        print(record.model_dump_json(indent=2))
+        return
+    show_bench(record)
+    if output is not None:
+        console().print(f"queries: {output}", soft_wrap=True)
+
+
+def _write_csv(record: Record, output: Path) -> None:
+    from mlmodelscope.record.latencies import csv_lines, load_latencies
+    from mlmodelscope.record.store import Store
+
+    runs = load_latencies(Store(settings(True)).folder(record.id))
+    try:
+        with output.open("w", encoding="utf-8") as file:
+            file.writelines(csv_lines(runs))
+    except OSError as error:
+        raise StoreError(f"cannot write {output}: {error.strerror}") from None
+
+
+def show_bench(record: Record) -> None:
+    """The numbers that matter, for a person."""
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.report.bench import bench_of, rows, run_head, run_rows
+
+    plan, out, bench = record.plan, console(), bench_of(record)
+    packages = ", ".join(f"{name} {version}" for name, version in plan.stack.packages.items())
+    if len(plan.stack.packages) > _SHOWN:  # a manifest's own functions may use any of them
+        packages = f"{len(plan.stack.packages)} packages of {plan.stack.name}"
+    model = f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}"
+    out.print(f"{model}, {bench.scenario}{', end to end' if bench.end_to_end else ''}, {escape(packages)}")
+    several = run_rows(record)
+    if several:
+        table = Table(box=None, pad_edge=False)
+        for name in run_head(record):
+            table.add_column(name, justify="right")
+        for row in several:
+            table.add_row(*row)
+        out.print(table)
+        out.print()
+    facts = Table(box=None, show_header=False, pad_edge=False)
+    for name, value, between in rows(record)[:-1]:
+        facts.add_row(escape(name), escape(value), escape(between))
+    facts.add_row("record", record.id, "")
+    out.print(facts)
+    colour = "green" if bench.stability.verdict == "stable" else "red"
+    out.print(f"[{colour}]{bench.stability.verdict}[/{colour}]" + (", because" if bench.stability.because else ""))
+    for reason in bench.stability.because:
+        out.print(f"  {escape(reason)}", soft_wrap=True)
+    for note in record.notes:
+        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)

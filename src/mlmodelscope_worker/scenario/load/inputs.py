@@ -1,0 +1,80 @@
+"""What the queries of a run are made of, ready before it begins."""
+
+from ...predictor import Lost, ModelError
+from ...session import aligned, alike
+from ..offline import Batch, describe_failure
+
+_MOST_BYTES = 64 << 20
+_MOST_BATCHES = 64
+
+
+class Inputs(object):
+    """Calls that take turns, each (function, its argument): a framework's call on tensors, or a whole pipeline's."""
+
+    def __init__(self, session, samples, buffers, end_to_end):
+        self.notes = []
+        self._session = session
+        self._buffers = buffers
+        if not end_to_end and not hasattr(session, "stack"):
+            self.notes.append("the manifest's own functions run the model: each query goes through all of them")
+            end_to_end = True
+        self.end_to_end = end_to_end
+        usable, tensors = self._prepare(samples)
+        size = session.batch_size
+        most = max(1, min(_MOST_BATCHES, len(usable) // size))
+        if end_to_end:
+            answer = session.answer if hasattr(session, "answer") else self._answer
+            batches = [[usable[(turn * size + slot) % len(usable)] for slot in range(size)] for turn in range(most)]
+            self.calls = [(_with(answer, buffers), batch) for batch in batches]
+        else:
+            self.calls = []
+            for turn in range(most):
+                chosen = [tensors[(turn * size + slot) % len(tensors)] for slot in range(size)]
+                stacked = session.stack(chosen)
+                if stacked.nbytes > _MOST_BYTES // 2:  # so large that there is only one, and no need for a copy
+                    self.calls.append((session.predictor.run, [stacked]))
+                    break
+                self.calls.append((session.predictor.run, [_copy(stacked)]))
+                if (turn + 2) * stacked.nbytes > _MOST_BYTES:
+                    break
+            session.predictor.check(self.calls[0][1])
+
+    def _prepare(self, samples):
+        """The samples that go through and go together, with their tensors."""
+        usable, tensors, reason = [], [], "there are none"
+        for sample in samples:
+            try:
+                tensor = self._session.prepare(sample, self._buffers)
+                if tensors and hasattr(tensor, "shape") and not alike(tensor, tensors[0]):
+                    raise ModelError("its tensor has another shape than the first sample's")
+            except Lost:
+                raise
+            except Exception as error:
+                reason = describe_failure(error)
+                continue
+            usable.append(sample)
+            tensors.append(tensor)
+        if not usable:
+            raise ModelError("none of the samples can be used: %s" % reason)
+        if len(usable) < len(samples):
+            self.notes.append("%d samples that fail are left out: %s" % (len(samples) - len(usable), reason))
+        return usable, tensors
+
+    def _answer(self, samples, buffers):
+        """A batch through a manifest's own functions."""
+        batch = Batch(0, samples, buffers)
+        batch.tensors = [self._session.prepare(sample, buffers) for sample in samples]
+        self._session.infer(batch)
+        if batch.errors:
+            raise ModelError(sorted(batch.errors.items())[0][1])
+
+
+def _with(answer, buffers):
+    return lambda samples: answer(samples, buffers)
+
+
+def _copy(tensor):
+    """Memory of its own: the session's is written anew for the next batch."""
+    own = aligned(tensor.shape, tensor.dtype)
+    own[...] = tensor
+    return own

@@ -1,0 +1,88 @@
+"""One run of one scenario, from the host's request to what it gets back."""
+
+import gc
+
+from ...clock import nanoseconds
+from ...predictor import ModelError
+from .all_at_once import offline
+from .closed import multi_stream, single_stream
+from .inputs import Inputs
+from .open_loop import queue_depths, server
+from .schedule import arrivals
+from .usage import peak_memory_bytes
+
+
+class Load(object):
+    """Runs scenarios on an open session; what the queries are made of is kept from one run to the next."""
+
+    def __init__(self, session, clock=nanoseconds):
+        self._session = session
+        self._clock = clock
+        self._inputs = None
+        self._made_of = None
+
+    def __call__(self, header, buffers):
+        """(header, buffers) of the answer: when each query was due, begun and answered, and for a server how many
+        were waiting."""
+        inputs = self._ready(header, buffers)
+        if header["scenario"] == "loadgen":
+            from .loadgen import drive
+
+            return {"do": "loaded", "notes": inputs.notes, "loadgen": drive(inputs, self._session, header)}, ()
+        lanes = max(1, header.get("lanes", 1)) if self._session.predictor.concurrent else 1
+        collecting = gc.isenabled()
+        gc.collect()
+        gc.disable()
+        try:
+            warm_up_ns, kept = self._run(inputs.calls, lanes, header)
+        finally:
+            if collecting:
+                gc.enable()
+        answer = {
+            "do": "loaded",
+            "queries": len(kept),
+            "unanswered": kept.unanswered,
+            "batch_size": self._session.batch_size,
+            "lanes": lanes if header["scenario"] in ("server", "offline") else 1,
+            "end_to_end": inputs.end_to_end,
+            "warm_up_ns": warm_up_ns,
+            "cpu_ns": kept.cpu_ns,
+            "peak_memory_bytes": peak_memory_bytes(),
+            "notes": inputs.notes,
+        }
+        depths = queue_depths(kept.due_ns, kept.started_ns) if header["scenario"] == "server" else b""
+        return answer, (kept.due_ns, kept.started_ns, kept.ended_ns, depths)
+
+    def _ready(self, header, buffers):
+        made_of = (header["samples"], bool(header.get("end_to_end")))
+        if self._inputs is None or made_of != self._made_of:
+            self._inputs = Inputs(self._session, header["samples"], buffers, made_of[1])
+            self._made_of = made_of
+        return self._inputs
+
+    def _run(self, calls, lanes, header):
+        clock, scenario = self._clock, header["scenario"]
+        queries, budget_ns = header["queries"], int(header["budget_s"] * 1e9)
+        rounds = header.get("warm_up_runs", 0)
+
+        def warm_up():
+            for turn in range(rounds):
+                call, inputs = calls[turn % len(calls)]
+                call(inputs)
+
+        if scenario == "server":
+            due = arrivals(header["rate"], queries, header["seed"])
+            return [], server(calls, lanes, warm_up, due, int(header["patience_s"] * 1e9), clock)
+        if scenario == "offline":
+            return [], offline(calls, lanes, warm_up, queries, budget_ns, clock)
+        first = []
+        for turn in range(rounds):
+            call, inputs = calls[turn % len(calls)]
+            start = clock()
+            call(inputs)
+            first.append(clock() - start)
+        if scenario == "single-stream":
+            return first, single_stream(calls, queries, budget_ns, clock)
+        if scenario == "multi-stream":
+            return first, multi_stream(calls, queries, header["calls_per_query"], budget_ns, clock)
+        raise ModelError("the worker does not know the scenario `%s`" % scenario)

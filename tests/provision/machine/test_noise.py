@@ -1,6 +1,5 @@
 """How quiet a machine was between two samples; each text is what a kernel writes."""
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -97,7 +96,8 @@ BEFORE = NoiseSample(
     throttled=0,
     worker=WorkerCounters(5, 50, 1000, 0, 0, 0, frozenset({0, 1})),
     processes={5: Process("host", 1, 10, 1, 1000), 7: Process("worker", 5, 100, 2, 1000), 9: Process("x", 1, 5, 3, 0)},
-    ours=frozenset({5, 7}),
+    worker_pid=7,
+    host_pid=5,
     user=1000,
 )
 QUIET = replace(
@@ -142,6 +142,12 @@ def test_what_the_worker_started_is_ours() -> None:
     busy = replace(QUIET, ticks={0: QUIET.ticks[0], 1: Ticks(2000, 1000, 0)}, processes=child)
     noise = compare_samples(BEFORE, busy)
     assert noise.verdict == "stable" and noise.ours_cpus == pytest.approx(1.995)
+
+
+def test_what_else_the_host_started_is_not() -> None:
+    sibling = {**QUIET.processes, 12: Process("sibling", 5, 995, 9, 1000)}
+    busy = replace(QUIET, ticks={0: QUIET.ticks[0], 1: Ticks(2000, 1000, 0)}, processes=sibling)
+    assert "sibling 0.99" in str(compare_samples(BEFORE, busy))
 
 
 def test_processors_that_the_worker_may_not_use_do_not_count() -> None:
@@ -207,16 +213,7 @@ def test_this_machine_is_sampled() -> None:
     for_ever = "while True: pass"
     worker = subprocess.Popen([sys.executable, "-c", f"input()\n{spin}input()"], stdin=subprocess.PIPE)
     assert worker.stdin is not None
-    # Of another parent: what we start ourselves is ours.
-    shell = "for i in $(seq {}); do setsid {} -c '{}' >/dev/null 2>&1 & echo $!; done"
-    started = subprocess.run(
-        ["/bin/sh", "-c", shell.format(2, sys.executable, for_ever)],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={"PATH": os.defpath},
-    )
-    hogs = [int(pid) for pid in started.stdout.split()]
+    hogs = [subprocess.Popen([sys.executable, "-c", for_ever]) for _ in range(2)]
     try:
         before = take_sample(worker.pid)
         worker.stdin.write(b"\n")
@@ -225,8 +222,9 @@ def test_this_machine_is_sampled() -> None:
             pass
         noise = compare_samples(before, take_sample(worker.pid))
     finally:
-        for pid in hogs:
-            os.kill(pid, 9)
+        for hog in hogs:
+            hog.kill()
+            hog.wait()
         worker.communicate(b"\n")
     assert noise.verdict == "unstable" and any("other processes took" in reason for reason in noise.because)
     assert noise.ours_cpus and noise.takers and noise.minor_faults is not None

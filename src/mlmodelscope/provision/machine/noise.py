@@ -106,7 +106,8 @@ def take_sample(
         gpu_throttled=gpu_throttling() if gpu else None,
         worker=worker_counters(root, worker) if worker is not None else WorkerCounters(),
         processes=read_processes(root),
-        ours=frozenset(pid for pid in (worker, os.getpid() if own is None else own) if pid is not None),
+        worker_pid=worker,
+        host_pid=os.getpid() if own is None else own,
         user=os.getuid(),
         ticks_per_s=os.sysconf("SC_CLK_TCK"),
     )
@@ -118,7 +119,10 @@ def compare_samples(before: NoiseSample, after: NoiseSample, limits: NoiseLimits
     duration = max(after.at_s - before.at_s, 1e-9)
     cpus = after.worker.cpus & after.ticks.keys() if after.worker.cpus else after.ticks.keys()
     total = _sum(after.ticks, cpus) - _sum(before.ticks, cpus)
-    ours = _family(after.processes, after.ours) | _family(before.processes, before.ours)
+    # What the host's own program started beside the worker disturbs it like any stranger.
+    ours = _family(after.processes, after.worker_pid) | _family(before.processes, before.worker_pid)
+    if after.host_pid is not None:
+        ours.add(after.host_pid)
     taken = _taken(before, after)
     own_ticks = sum(ticks for pid, ticks in taken.items() if pid in ours)
     other_ticks = max(0, total.busy - own_ticks)
@@ -190,13 +194,13 @@ def _sum(ticks: dict[int, Ticks], cpus: Set[int]) -> Ticks:
     return Ticks(sum(each.busy for each in found), sum(each.idle for each in found), sum(each.steal for each in found))
 
 
-def _family(processes: dict[int, Process], roots: frozenset[int]) -> set[int]:
-    """These processes and all that they started."""
+def _family(processes: dict[int, Process], root: int | None) -> set[int]:
+    """A process and all that it started."""
     children: dict[int, list[int]] = {}
     for pid, process in processes.items():
         children.setdefault(process.parent, []).append(pid)
     found: set[int] = set()
-    waiting = list(roots)
+    waiting = [] if root is None else [root]
     while waiting:
         pid = waiting.pop()
         if pid not in found:

@@ -73,7 +73,8 @@ class NoiseSample:
     gpu_throttled: str | None = None
     worker: WorkerCounters = WorkerCounters()
     processes: dict[int, Process] = field(default_factory=dict)
-    ours: frozenset[int] = frozenset()
+    worker_pid: int | None = None
+    host_pid: int | None = None
     user: int = 0
     ticks_per_s: int = 100
 

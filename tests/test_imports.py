@@ -24,6 +24,7 @@ ORDER = [
     "record",
     "report",
     "trace",
+    "analysis",
     "bench",
     "preparation",
     "evaluation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -23,6 +23,7 @@ from mlmodelscope.evaluation import (
     storage_errors,
     with_settings,
 )
+from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import (
@@ -37,7 +38,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_machine
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.stack import worker_digest
-from mlmodelscope.record.bench import BenchRecord
+from mlmodelscope.record.bench import RANDOM, BenchRecord
 from mlmodelscope.record.latencies import RawRun, save_latencies
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
@@ -56,6 +57,7 @@ def bench(
     *,
     streams: int | None = None,
     end_to_end: bool = False,
+    random: Mapping[str, Sequence[int]] | None = None,
     software: SoftwareSource | None = None,
     hardware: HardwareSource | None = None,
     trust: bool = False,
@@ -64,14 +66,20 @@ def bench(
 ) -> Record:
     """Run a model under load, and keep the record with its raw latencies.
 
-    Every bench is a new record: it is about this moment of this machine.
+    Every bench is a new record: it is about this moment of this machine. `random` puts random tensors in the place of
+    samples, of the model's own shapes or of those given for its inputs, by name.
     """
     request = request or Request()
     _check(request)
     settings = settings or Settings.from_environment()
     watcher = watcher or Watcher()
     artifacts = ArtifactStore(settings, watcher.downloading)
-    aspects = find_aspects(model, dataset, software, hardware)
+    if random is not None and (dataset is not None or end_to_end):
+        other = "--end-to-end" if end_to_end else "a dataset"
+        raise UsageError(f"random tensors stand in for prepared samples: --random goes without {other}")
+    aspects = find_aspects(model, _no_samples() if random is not None else dataset, software, hardware)
+    if random is not None:
+        aspects = replace(aspects, dataset=_no_samples(aspects.model.task))
     if aspects.model.job_type == "training":
         raise UsageError(f"{aspects.model.name} describes a training, which no queries can be put to")
     options = options or Options()
@@ -89,9 +97,14 @@ def bench(
             record = _new_record(plan, request)  # the machine as it is before it is set
             with machine_set_for(plan, settings.home, watcher) as done:
                 record = with_settings(record, done)
-                return _bench(record, request, streams, end_to_end, store, artifacts, watcher)
+                return _bench(record, request, streams, end_to_end, random, store, artifacts, watcher)
         finally:
             store.close()
+
+
+def _no_samples(task: str = "classification") -> DatasetManifest:
+    """What stands in a plan where a dataset would: there are no files to check, so that nothing is validated."""
+    return DatasetManifest.model_construct(name=RANDOM, version="1.0.0", task=task, format="files", sources=())
 
 
 def _check(request: Request) -> None:
@@ -121,6 +134,7 @@ def _bench(
     request: Request,
     streams: int | None,
     end_to_end: bool,
+    random: Mapping[str, Sequence[int]] | None,
     store: Store,
     artifacts: ArtifactStore,
     watcher: Watcher,
@@ -128,8 +142,12 @@ def _bench(
     plan = record.plan
     if plan.setup is not None:
         record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
-    samples = open_dataset(plan.dataset, artifacts).samples
-    lab = Lab(plan, provision_site(plan, artifacts), samples, plan.seed, end_to_end, streams)
+    samples = open_dataset(plan.dataset, artifacts).samples if random is None else []
+    given = {name: tuple(shape) for name, shape in random.items()} if random is not None else None
+    tensors = {"seed": plan.seed, "shapes": given} if given is not None else None
+    lab = Lab(plan, provision_site(plan, artifacts), samples, plan.seed, end_to_end, streams, tensors)
+    if given is not None:
+        lab.notes.append("the model was given random tensors")
     run = by_loadgen if request.loadgen else SCENARIOS[request.scenario]
     outcome = run(lab, request, watcher.benching)
     assert lab.opened is not None
@@ -179,6 +197,7 @@ def _described(outcome: Outcome, lab: Lab, request: Request) -> BenchRecord:
     return BenchRecord(
         scenario=request.scenario,
         end_to_end=lab.end_to_end,
+        random=lab.random["shapes"] if lab.random is not None else None,
         budget_s=request.budget_s,
         seed=lab.seed,
         measured=summarise(join(judged)) if judged else None,

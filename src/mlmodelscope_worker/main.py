@@ -1,7 +1,8 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, load, batches, look, trace, train, close
-    worker -> host   opened, prepared, latency, loaded, answers, seen, traced, progress, trained, refused, lost
+    host -> worker   open, prepare, latency, load, batches, look, trace, watch, peak, train, close
+    worker -> host   opened, prepared, latency, loaded, answers, seen, traced, watched, peak, progress, trained,
+                     refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -98,7 +99,7 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "load", "batches", "look", "trace", "train")
+    REQUESTS = ("open", "prepare", "latency", "load", "batches", "look", "trace", "watch", "peak", "train")
 
     def __init__(self, channel):
         self._channel = channel
@@ -152,6 +153,16 @@ class Desk(object):
         from .scenario.traced import trace
 
         self._channel.send(trace(self.session, header, buffers))
+
+    def watch(self, header, buffers):
+        from .scenario.watched import watch
+
+        self._channel.send(watch(self.session, header, buffers))
+
+    def peak(self, header, buffers):
+        from .scenario.peak import peak
+
+        self._channel.send(peak(header))
 
     def train(self, header, buffers):
         self._channel.send(train(self._channel, self.session, header))

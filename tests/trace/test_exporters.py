@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from timelines import IDENTITY, RESOURCE, large, toy
+from timelines import IDENTITY, RESOURCE, large, toy, watched
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.trace.chrome import write_chrome
@@ -15,6 +15,7 @@ from mlmodelscope.trace.csv import write_csv
 from mlmodelscope.trace.export import FORMS, form_of
 from mlmodelscope.trace.flame import write_folded
 from mlmodelscope.trace.merge import Taken, number
+from mlmodelscope.trace.otlp import write_otlp
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.speedscope import write_speedscope
 from mlmodelscope.trace.text import spell, write_text
@@ -33,7 +34,7 @@ def side_by_side() -> Trace:
     return Trace(IDENTITY, 0, number(spans, IDENTITY), (), RESOURCE)
 
 
-TRACES = {"toy": toy, "side by side": side_by_side, "large": lambda: large(3000)}
+TRACES = {"toy": toy, "side by side": side_by_side, "watched": watched, "large": lambda: large(3000)}
 
 
 @pytest.fixture(params=list(TRACES))
@@ -62,7 +63,9 @@ def test_chrome_gets_complete_events_that_nest(trace: Trace) -> None:
     assert set(document) == {"traceEvents", "displayTimeUnit", "otherData"} and document["displayTimeUnit"] == "ms"
     events = [event for event in document["traceEvents"] if event["ph"] == "X"]
     names = [event for event in document["traceEvents"] if event["ph"] == "M"]
-    assert len(events) == len(trace.spans) and len(events) + len(names) == len(document["traceEvents"])
+    points = [event for event in document["traceEvents"] if event["ph"] == "C"]
+    assert len(events) + len(points) == len(trace.spans)
+    assert len(events) + len(points) + len(names) == len(document["traceEvents"])
     assert {event["name"] for event in names} == {"process_name", "thread_name", "thread_sort_index"}
     ends: dict[int, list[float]] = {}
     for event in sorted(events, key=lambda each: (each["tid"], each["ts"], -each["dur"])):
@@ -72,6 +75,22 @@ def test_chrome_gets_complete_events_that_nest(trace: Trace) -> None:
             around.pop()
         assert not around or event["ts"] + event["dur"] <= around[-1] + 1e-9
         around.append(event["ts"] + event["dur"])
+
+
+def test_samples_are_points_of_curves_in_chrome() -> None:
+    events = json.loads(write_chrome(watched()))["traceEvents"]
+    points = [event for event in events if event["ph"] == "C"]
+    assert {event["name"] for event in points} == {"memory", "power"}
+    assert {"bytes": 200 << 20} in [event["args"] for event in points] and {"W": 12.5} in [e["args"] for e in points]
+    assert "memory" not in {event["args"].get("name") for event in events if event["ph"] == "M"}
+
+
+def test_samples_and_counters_are_attributes_in_tables_and_in_otlp() -> None:
+    rows = list(csv.DictReader(io.StringIO(write_csv(watched()))))
+    sampled = [json.loads(row["attributes"]) for row in rows if row["kind"] == "sample"]
+    assert {"value": 12.5, "unit": "W"} in sampled
+    assert any(json.loads(row["attributes"]).get("cycles") == 1500 for row in rows if row["kind"] == "counters")
+    assert '"mlmodelscope.value","value":{"doubleValue":12.5}' in write_otlp(watched())
 
 
 def test_speedscope_gets_events_that_open_and_close_in_order(trace: Trace) -> None:

@@ -153,3 +153,36 @@ def test_spans_are_numbered_in_the_order_of_their_starts_parents_first(found: li
         assert span.parent is None or span.parent in seen
         seen.add(span.id)
     assert [span.start_ns for span in numbered] == sorted(span.start_ns for span in numbered)
+
+
+def device_runs() -> list[LeveledRun]:
+    """A run with parts on a device; layers that fall into one; once more with kernels, and launches ahead of them."""
+    whole = (Taken("application", "application", 0, 100, None), Taken("batch", "application", 0, 100, 0))
+    run = (*whole, Taken("run", "model", 0, 100, 1))
+    parts = (*run, Taken("copy to device", "model", 0, 20, 2), Taken("compute", "model", 20, 100, 2))
+    layers = (*run, Taken("copy", "framework", 0, 18, 2), Taken("conv", "framework", 40, 90, 2))
+    slow = [Taken(each.name, each.level, 2 * each.start_ns, 2 * each.end_ns, each.parent) for each in layers]
+    below = (
+        *slow,
+        Taken("launch", "library", 50, 60, 4, {"lane": "CPU"}),
+        Taken("inner", "library", 52, 58, 5, {"lane": "CPU"}),
+        Taken("kernel", "library", 100, 180, 4, {"lane": "stream 7"}),
+    )
+    levels = (("application", run[:2]), ("model", run), ("model", parts), ("framework", layers), ("library", below))
+    return [LeveledRun(level, tuple(spans)) for level, spans in levels]
+
+
+def test_layers_that_found_a_smaller_parent_are_anchors_all_the_same() -> None:
+    spans, _ = merge(device_runs())
+    assert [span.name for span in spans if span.level == "framework"] == ["copy", "conv"]
+    conv = next(span for span in spans if span.name == "conv")
+    assert conv.parent is not None and spans[conv.parent].name == "compute"
+    kernel = next(span for span in spans if span.name == "kernel")
+    assert kernel.parent is not None and spans[kernel.parent] == conv
+    assert (kernel.start_ns, kernel.end_ns) == (50, 90)
+
+
+def test_launches_ahead_of_their_layer_are_scaled_with_the_run() -> None:
+    spans, _ = merge(device_runs())
+    found = {span.name: (span.start_ns, span.end_ns) for span in spans}
+    assert found["launch"] == (25, 30) and found["inner"] == (26, 29)

@@ -1,5 +1,6 @@
 """OTLP, to a real receiver: an HTTP server that reads it with OpenTelemetry's own classes."""
 
+import gzip
 import json
 import threading
 from collections.abc import Iterator
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 from timelines import large, toy
 
-from mlmodelscope.errors import ArtifactError
+from mlmodelscope.cli.trace import send_to
+from mlmodelscope.errors import ArtifactError, UsageError
 from mlmodelscope.provision.send import send
+from mlmodelscope.settings import Settings
 from mlmodelscope.trace import otlp
 from mlmodelscope.trace.span import Span, Trace
 
@@ -20,18 +23,32 @@ class Collector:
 
     def __init__(self) -> None:
         self.received: list[tuple[str, str, bytes]] = []
+        self.headers: list[Any] = []
         self.status = 200
+        self.first: list[int] = []
+        """What the next requests are answered with, before `status`."""
+        self.answer = b""
+        self.retry_after = ""
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
-                outer.received.append((self.path, self.headers["Content-Type"], body))
-                self.send_response(outer.status)
-                if outer.status == 302:
+                packed = self.headers["Content-Encoding"] == "gzip"
+                outer.received.append(
+                    (self.path, self.headers["Content-Type"], gzip.decompress(body) if packed else body)
+                )
+                outer.headers.append(self.headers)
+                status = outer.first.pop(0) if outer.first else outer.status
+                self.send_response(status)
+                if status == 302:
                     self.send_header("Location", "http://127.0.0.1:1/")
-                self.send_header("Content-Length", "0")
+                if outer.retry_after:
+                    self.send_header("Retry-After", outer.retry_after)
+                self.send_header("Content-Type", "application/x-protobuf")
+                self.send_header("Content-Length", str(len(outer.answer)))
                 self.end_headers()
+                self.wfile.write(outer.answer)
 
             def log_message(self, *words: Any) -> None: ...
 
@@ -131,6 +148,92 @@ def test_only_web_addresses_are_sent_to(address: str) -> None:
         send(address, b"", "application/json")
 
 
-def test_nobody_there_is_told() -> None:
-    with pytest.raises(ArtifactError, match="cannot be reached"):
-        send("http://127.0.0.1:9/v1/traces", b"", "application/json")
+def test_nobody_there_is_told_after_as_many_tries() -> None:
+    with pytest.raises(ArtifactError, match="cannot be reached.*, 3 times"):
+        send("http://127.0.0.1:9/v1/traces", b"", "application/json", waits_s=(0, 0))
+
+
+@pytest.fixture
+def slept(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    waits: list[float] = []
+    monkeypatch.setattr("mlmodelscope.provision.send.time.sleep", waits.append)
+    return waits
+
+
+@pytest.mark.parametrize("status", [429, 502, 503, 504])
+def test_a_busy_receiver_is_asked_again(collector: Collector, slept: list[float], status: int) -> None:
+    collector.first = [status, status]
+    send(collector.url, b"x", "application/json")
+    assert len(collector.received) == 3 and slept == [0.5, 1.0]
+
+
+def test_it_waits_as_long_as_the_receiver_says_and_not_for_ever(collector: Collector, slept: list[float]) -> None:
+    collector.first, collector.retry_after = [503], "7"
+    send(collector.url, b"x", "application/json")
+    collector.first, collector.retry_after = [429], "86400"
+    send(collector.url, b"x", "application/json")
+    collector.first, collector.retry_after = [429], "Wed, 21 Oct 2015 07:28:00 GMT"
+    send(collector.url, b"x", "application/json")
+    assert slept == [7.0, 30.0, 0.5]
+
+
+def test_a_receiver_that_stays_busy_is_given_up(collector: Collector, slept: list[float]) -> None:
+    collector.status = 503
+    with pytest.raises(ArtifactError, match="answered 503.*, 4 times"):
+        send(collector.url, b"x", "application/json")
+    assert len(collector.received) == 4 and len(slept) == 3
+
+
+@pytest.mark.parametrize("status", [400, 401, 404, 500])
+def test_a_final_answer_is_not_asked_for_again(collector: Collector, slept: list[float], status: int) -> None:
+    collector.status = status
+    with pytest.raises(ArtifactError, match=f"answered {status}"):
+        send(collector.url, b"x", "application/json")
+    assert len(collector.received) == 1 and not slept
+
+
+def test_what_is_packed_is_unpacked_there_or_sent_plainly(collector: Collector) -> None:
+    send(collector.url, b"x" * 5000, "application/json", compress=True)
+    collector.first = [415]
+    send(collector.url, b"y", "application/json", compress=True)
+    assert [body[:1] for _, _, body in collector.received] == [b"x", b"y", b"y"]
+    assert [each["Content-Encoding"] for each in collector.headers] == ["gzip", "gzip", None]
+    assert int(collector.headers[0]["Content-Length"]) < 100
+
+
+def test_the_address_may_come_from_opentelemetrys_own_variables() -> None:
+    said = {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://host:4318/", "OTEL_EXPORTER_OTLP_HEADERS": "a=b%20c,x-key=1"}
+    assert otlp.receiver_of("env", said) == otlp.Receiver("http://host:4318/v1/traces", {"a": "b c", "x-key": "1"})
+    exact = {**said, "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "http://host/in", "OTEL_EXPORTER_OTLP_COMPRESSION": "none"}
+    assert otlp.receiver_of("env", exact) == otlp.Receiver("http://host/in", {"a": "b c", "x-key": "1"}, False)
+    assert otlp.receiver_of("http://other", said).url == "http://other/v1/traces"
+    assert otlp.receiver_of("http://other/here", {}) == otlp.Receiver("http://other/here", {})
+
+
+@pytest.mark.parametrize("said", [{}, {"OTEL_EXPORTER_OTLP_ENDPOINT": "http://h", "OTEL_EXPORTER_OTLP_HEADERS": "a"}])
+def test_variables_that_do_not_say_enough_are_refused(said: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="OTEL_EXPORTER_OTLP"):
+        otlp.receiver_of("env", said)
+
+
+def test_spans_that_a_receiver_rejects_are_counted() -> None:
+    service = pytest.importorskip("opentelemetry.proto.collector.trace.v1.trace_service_pb2")
+    answer = service.ExportTraceServiceResponse()
+    assert otlp.rejected(answer.SerializeToString(), "application/x-protobuf") == (0, "")
+    answer.partial_success.rejected_spans = 3
+    answer.partial_success.error_message = "too old"
+    assert otlp.rejected(answer.SerializeToString(), "application/x-protobuf") == (3, "too old")
+    written = b'{"partialSuccess": {"rejectedSpans": "2", "errorMessage": "no"}}'
+    assert otlp.rejected(written, "application/json") == (2, "no")
+    for strange in (b"[]", b"{", b"<html>", b"\xff"):
+        assert otlp.rejected(strange, "application/json") == otlp.rejected(strange, "text/html") == (0, "")
+
+
+def test_the_command_says_what_was_rejected(
+    collector: Collector, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    collector.answer = b"\x0a\x06\x08\x02\x12\x02no"
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "x-key=secret")
+    send_to(toy(), collector.url, Settings.from_environment())
+    assert "of these 2 were rejected: no" in capsys.readouterr().err
+    assert collector.headers[0]["x-key"] == "secret" and collector.received[0][0] == "/v1/traces"

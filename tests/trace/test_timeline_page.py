@@ -1,5 +1,6 @@
 """The timeline page: complete in itself, and it really draws."""
 
+import json
 import re
 import shutil
 from base64 import b64encode
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from timelines import IDENTITY, RESOURCE, large, toy
+from timelines import IDENTITY, RESOURCE, large, toy, watched
 
 from mlmodelscope.trace.merge import Taken, number
 from mlmodelscope.trace.page import write_page
@@ -43,6 +44,13 @@ def test_the_page_allows_its_own_script_and_nothing_else() -> None:
         assert "http://" not in page and "https://" not in page
 
 
+def test_counters_are_told_and_samples_have_heights() -> None:
+    page = write_page(watched())
+    assert "3,000 instructions, 2.00 a cycle" in page
+    samples = json.loads(re.findall(r'id="data">(.*?)</script>', page, re.DOTALL)[0])["samples"]
+    assert sorted(samples.values()) == [[0.5, "100 MiB"], [1.0, "12.5 W"], [1.0, "12.5 W"], *2 * [[1.0, "200 MiB"]]]
+
+
 def test_names_are_shown_and_never_obeyed() -> None:
     assert "<script>alert" not in write_page(hostile()) and "\\u003c/script>" in write_page(hostile())
 
@@ -70,7 +78,7 @@ def open_page(browser: Any, path: Path, trace: Trace, scheme: str = "light") -> 
 @in_a_browser
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_draws_fits_every_screen_and_stays_at_home(browser: Any, tmp_path: Path, scheme: str) -> None:
-    for trace in (toy(), hostile(), large(100_000)):
+    for trace in (toy(), hostile(), watched(), large(100_000)):
         page, complaints = open_page(browser, tmp_path / "trace.html", trace, scheme)
         for width in (1280, 768, 390):
             page.set_viewport_size({"width": width, "height": 900})

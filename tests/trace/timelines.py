@@ -1,7 +1,10 @@
 """Traces for tests: small ones written by hand, and large ones made by rule."""
 
+from mlmodelscope.provision.sampling import Sample
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
+from mlmodelscope.trace.perf import Seen, symbol_spans
 from mlmodelscope.trace.span import Trace, trace_id_of
+from mlmodelscope.trace.watch import counter_spans
 
 IDENTITY = trace_id_of("20260101-000000-abcdef", 0)
 RESOURCE = {"model.name": "toy", "model.version": "1.0.0", "record": "20260101-000000-abcdef", "stack": "fake 1"}
@@ -45,6 +48,23 @@ def runs() -> list[LeveledRun]:
 
 def toy() -> Trace:
     spans, overheads = merge(runs())
+    return Trace(IDENTITY, 1_700_000_000_000_000_000, number(spans, IDENTITY), tuple(overheads), RESOURCE)
+
+
+def watched() -> Trace:
+    """The toy with counters, functions, and samples of memory and power."""
+    samples = [
+        Sample("memory", "bytes", 0, 40, 100 << 20),
+        Sample("memory", "bytes", 40, 300, 200 << 20),
+        Sample("power", "W", 0, 300, 12.5),
+    ]
+    counted = [[10, 110, {"instructions": 3000, "cycles": 1500, "cache_misses": 6}], [200, 260, {"page_faults": 2}]]
+    seen = [Seen(at, "gemm", "libx.so") for at in (1, 2, 3)] + [Seen(14, "copy", "libc.so.6")]
+    more = [
+        LeveledRun("library", tuple(symbol_spans([(0, 10), (10, 20)], seen, 2)), "run"),
+        LeveledRun("hardware", tuple(counter_spans(counted, samples)), "run", (100, 60)),
+    ]
+    spans, overheads = merge([*runs()[:3], *more])
     return Trace(IDENTITY, 1_700_000_000_000_000_000, number(spans, IDENTITY), tuple(overheads), RESOURCE)
 
 

@@ -19,12 +19,12 @@ SMALLEST = 0.01
 
 @dataclass(frozen=True)
 class Comparison:
-    ratio: Interval
-    """How many times as long the second takes, at the median."""
+    ratio: Interval | None
+    """How many times as long the second takes, at the median; None where nothing but LoadGen's own numbers is known."""
     noise: float
     """By how much either differs from itself."""
     verdict: str
-    """faster, slower or no difference: the second, against the first."""
+    """faster, slower or no difference: the second, against the first; or not judged."""
     sentence: str
     doubts: tuple[str, ...]
     """Why the verdict may be worth little."""
@@ -36,15 +36,47 @@ def compare(
     first: Record, second: Record, first_runs: Sequence[RawRun] = (), second_runs: Sequence[RawRun] = ()
 ) -> Comparison:
     """Compare two records by their raw latencies; those of a bench lie beside it, others are in the record."""
+    if _by_loadgen(first) or _by_loadgen(second):
+        return _compare_summaries(first, second)
     found = ratio(latencies(first, first_runs), latencies(second, second_runs))
     noise = max(SMALLEST, own_noise(first), own_noise(second))
     verdict = judge(found, noise)
-    doubts = tuple(
+    sentence = _sentence(found, noise, verdict)
+    return Comparison(found, noise, verdict, sentence, _doubts(first, second), differences(first, second))
+
+
+def _doubts(first: Record, second: Record) -> tuple[str, ...]:
+    return tuple(
         f"record {record.id} is {record.bench.stability}"
         for record in (first, second)
         if record.bench is not None and record.bench.stability.because
     )
-    return Comparison(found, noise, verdict, _sentence(found, noise, verdict), doubts, differences(first, second))
+
+
+def _by_loadgen(record: Record) -> bool:
+    return record.bench is not None and record.bench.loadgen is not None
+
+
+def _compare_summaries(first: Record, second: Record) -> Comparison:
+    """LoadGen tells percentiles and keeps no latencies: a ratio can be made of them, and no interval."""
+    one, other = _middle_s(first), _middle_s(second)
+    words = "LoadGen keeps no latencies, so that there is no interval and no verdict"
+    if one and other:
+        words = f"the second takes {other / one:.3f} times as long at the median; {words}"
+    noise = max(SMALLEST, own_noise(first), own_noise(second))
+    return Comparison(None, noise, "not judged", words, _doubts(first, second), differences(first, second))
+
+
+def _middle_s(record: Record) -> float | None:
+    """The median latency, by whoever measured it."""
+    bench = record.bench
+    if bench is None:
+        return record.latency.p50_s.value if record.latency else None
+    if bench.loadgen is not None:
+        found = bench.loadgen.get("result_50.00_percentile_latency_ns")
+        return float(found) / 1e9 if found else None
+    middle = bench.measured.percentiles_s.get("p50") if bench.measured is not None else None
+    return middle.value if middle else None
 
 
 def judge(found: Interval, noise: float) -> str:
@@ -117,6 +149,7 @@ def _facts(record: Record) -> list[tuple[str, str]]:
         ("batch size", str(batch)),
         ("rate", f"{measured.rate_qps:.4g}/s" if measured is not None and measured.rate_qps else ""),
         ("lanes", str(measured.lanes if measured is not None else 1)),
+        ("driven by", "LoadGen" if _by_loadgen(record) else ""),
         ("end to end", str(bench.end_to_end if bench is not None else False)),
         ("processor", record.machine.cpu),
         ("machine", record.machine.digest[:12]),

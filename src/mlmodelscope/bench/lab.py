@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from mlmodelscope.bench.energy import read_meters, spent
 from mlmodelscope.bench.summary import Run
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.machine.energy import read_meters, spent
 from mlmodelscope.provision.machine.noise import Noise, NoiseLimits, compare_samples, take_sample
 from mlmodelscope.provision.site import Site
 from mlmodelscope.record.record import ServerRecord, StackRecord
@@ -31,6 +31,8 @@ class Lab:
     seed: int = 0
     end_to_end: bool = False
     samples_per_query: int | None = None
+    random: Mapping[str, Any] | None = None
+    """Seed and shapes of the tensors that stand in for samples, where there are none."""
     limits: NoiseLimits = field(default_factory=NoiseLimits)
     noise: list[Noise] = field(default_factory=list)
     """The machine meanwhile, for each process that was opened."""
@@ -126,6 +128,7 @@ class Station:
             "lanes": self.lab.lanes,
             "seed": self.lab.seed,
             "end_to_end": self.lab.end_to_end,
+            "random": self.lab.random,
             "samples_per_query": self.samples_per_query,
             **more,
         }
@@ -141,7 +144,8 @@ class Station:
     ) -> Run:
         meters = read_meters(gpu=self.lab.gpu)
         loaded: Loaded = self.worker.load(
-            self.lab.samples, {"scenario": scenario, "end_to_end": self.lab.end_to_end, **request}
+            self.lab.samples,
+            {"scenario": scenario, "end_to_end": self.lab.end_to_end, "random": self.lab.random, **request},
         )
         energy = spent(meters, read_meters(gpu=self.lab.gpu)) if meters else None
         self.lab.notes += [note for note in loaded.notes if note not in self.lab.notes]

@@ -45,7 +45,7 @@ def judge(
     outliers = find_outliers(runs, limits.outlier_times)
     reasons = [*extra]
     reasons += _told([each.because for each in noise])
-    if not steady:
+    if not steady and not settled(halves, limits.halves):
         reasons.append("it did not become steady while it was warmed up")
     reasons += _reasons(halves, between, outliers, limits)
     return Stability(
@@ -111,6 +111,15 @@ def _reasons(
 def differs(found: Interval, limit: float) -> bool:
     """Whether a ratio is surely farther from 1 than a limit."""
     return found.low > 1 + limit or found.high < 1 / (1 + limit)
+
+
+def settled(halves: SelfTest | None, limit: float) -> bool:
+    """Whether what was measured is surely the same from its first half to its second.
+
+    A warm-up sees short stretches, of which two in a row may differ by chance; had it really been too short, the first
+    half of what counts would be slower than the second.
+    """
+    return halves is not None and halves.ratio.high <= 1 + limit and halves.ratio.low >= 1 / (1 + limit)
 
 
 def _told(reasons: Sequence[Sequence[str]]) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist, fmean, stdev
 
+from mlmodelscope.bench.dependent import dependent_interval
 from mlmodelscope.errors import MetricError
 from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.record.bench import LoadRecord
@@ -51,13 +52,20 @@ def queries_needed(quantile: float) -> int:
     return high
 
 
-def percentiles(latencies_s: list[float]) -> tuple[dict[str, Interval], dict[str, str]]:
-    """Those that can be told, and why others cannot; values in any order."""
+def percentiles(latencies_s: list[float], *, independent: bool = True) -> tuple[dict[str, Interval], dict[str, str]]:
+    """Those that can be told, and why others cannot; values in any order, or in that of arrival where they depend on
+    one another."""
     ordered = sorted(latencies_s)
     found, refused = {}, {}
     for name, quantile in PERCENTILES.items():
         if has_interval(len(ordered), quantile):
-            found[name] = percentile_interval(ordered, quantile)
+            interval = (
+                percentile_interval(ordered, quantile) if independent else dependent_interval(latencies_s, quantile)
+            )
+            if interval is None:
+                refused[name] = f"{len(ordered)} queries that wait for one another are too few to tell it"
+            else:
+                found[name] = interval
         else:
             few = "1 query is" if len(ordered) == 1 else f"{len(ordered)} queries are"
             refused[name] = f"{few} too few: {queries_needed(quantile)} tell it with its interval"
@@ -105,7 +113,11 @@ def summarise(run: Run) -> LoadRecord:
     ordered = sorted(value / 1e9 for value in loaded.latencies_ns)
     if not ordered:
         raise MetricError("no query was answered: there is nothing to summarise")
-    found, refused = percentiles(ordered)
+    # Queries that one lane answers one after the other do not wait for one another; arrivals do.
+    if run.scenario == "server":
+        found, refused = percentiles([value / 1e9 for value in loaded.latencies_ns], independent=False)
+    else:
+        found, refused = percentiles(ordered)
     duration_s = loaded.duration_s
     samples = len(ordered) * run.samples_per_query
     late = lateness_s(loaded) if run.scenario == "server" else []

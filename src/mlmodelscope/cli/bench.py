@@ -20,7 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb_of_a_moment
 from mlmodelscope.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ class ScenarioName(StrEnum):
     max_rate = "max-rate"
 
 
-@verb
+@verb_of_a_moment
 def bench(
     model: ModelName,
     dataset: DatasetName = None,
@@ -73,6 +73,15 @@ def bench(
     end_to_end: Annotated[
         bool, typer.Option("--end-to-end", help="Queries go through the whole pipeline, not the framework alone.")
     ] = False,
+    random: Annotated[
+        bool, typer.Option("--random", help="No samples: random tensors of the shapes that the model takes.")
+    ] = False,
+    shape: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="With --random: an input's shape, where the model leaves sizes open.", metavar="INPUT=1,3,8,8"
+        ),
+    ] = None,
     loadgen: Annotated[
         bool, typer.Option("--loadgen", help="Let MLPerf's own LoadGen drive it; it must be in the stack.")
     ] = False,
@@ -98,6 +107,8 @@ def bench(
 
     if output is not None and output.suffix != ".csv":
         raise UsageError(f"{output} does not end in .csv, which is all that can be written")
+    if shape and not random:
+        raise UsageError("--shape goes with --random only")
     if streams is None and scenario is ScenarioName.multi_stream:
         streams = _STREAMS
     if streams is not None and scenario is not ScenarioName.multi_stream:
@@ -124,6 +135,7 @@ def bench(
             request,
             streams=streams,
             end_to_end=end_to_end,
+            random=_shapes(shape or []) if random else None,
             software=software,
             hardware=hardware,
             trust=trust,
@@ -138,6 +150,21 @@ def bench(
     show_bench(record)
     if output is not None:
         console().print(f"queries: {output}", soft_wrap=True)
+
+
+def _shapes(given: list[str]) -> dict[str, tuple[int, ...]]:
+    """`input=1,3,224,224` as {input: (1, 3, 224, 224)}; a shape without a name is that of every input."""
+    found = {}
+    for each in given:
+        name, _, sizes = each.rpartition("=")
+        try:
+            shape = tuple(int(size) for size in sizes.split(","))
+        except ValueError:
+            shape = ()
+        if not shape or min(shape) < 1:
+            raise UsageError(f"`{each}` is no shape", hint="write it as input=1,3,224,224")
+        found[name] = shape
+    return found
 
 
 def _write_csv(record: Record, output: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from mlmodelscope.cli import (
+    analyze,
     bench,
     check,
     compare,
@@ -16,6 +17,7 @@ from mlmodelscope.cli import (
     log,
     machine,
     models,
+    overview,
     pitfalls,
     plan,
     predict,
@@ -75,8 +77,10 @@ app.command("study")(study.study)
 app.command("train")(train.train)
 app.command("bench")(bench.bench)
 app.command("compare")(compare.compare)
+app.command("overview")(overview.overview)
 app.command("profile")(profile.profile)
 app.add_typer(trace.app, name="trace")
+app.command("analyze")(analyze.analyze)
 app.add_typer(records.app, name="records")
 app.command("report")(report.report)
 app.command("log")(log.log)

@@ -20,7 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb_of_a_moment
 from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
 
 if TYPE_CHECKING:
@@ -33,14 +33,21 @@ class Level(StrEnum):
     model = "model"
     framework = "framework"
     library = "library"
+    hardware = "hardware"
 
 
-@verb
+@verb_of_a_moment
 def profile(
     model: ModelName,
     dataset: DatasetName = None,
     level: Annotated[Level, typer.Option(help="How deep to look; each level includes those before.")] = Level.framework,
-    runs: Annotated[int, typer.Option(help="Batches to trace, at each level.", min=1, max=10000)] = 10,
+    runs: Annotated[
+        int | None,
+        typer.Option(help="Batches to trace, at each level: 10; with --cold fresh processes: 3.", min=1, max=10000),
+    ] = None,
+    cold: Annotated[
+        bool, typer.Option("--cold", help="The layers of the very first call, in fresh processes: nothing is warm.")
+    ] = False,
     software: SoftwareName = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
@@ -70,7 +77,8 @@ def profile(
             dataset,
             options,
             level=level.value,
-            runs=runs,
+            runs=runs if runs is not None else 3 if cold else 10,
+            cold=cold,
             software=software,
             hardware=hardware,
             trust=trust,
@@ -113,6 +121,9 @@ def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from mlmodelscope.report.words import plural
+    from mlmodelscope.trace.counters import counter_lines
+    from mlmodelscope.trace.kernels import kernel_lines
     from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows
 
     plan, out, made = record.plan, console(), record.profile
@@ -126,7 +137,10 @@ def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
             f"{seconds(p50.value)} at the median (95 % between {seconds(p50.low)} and {seconds(p50.high)}), "
             f"batch {record.latency.batch_size}, {len(record.latency.raw_ns)} runs, unprofiled",
         )
-    for share in _stages(trace):
+    if made.cold and made.run_ns is not None:
+        processes = plural(made.runs, "fresh process")
+        facts.add_row("first call", f"{_ns(made.run_ns)} at the median of {processes}, profiled")
+    for share in () if made.cold else _stages(trace):
         facts.add_row(*share)
     for cost in trace.overheads:
         facts.add_row(
@@ -142,9 +156,12 @@ def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
     if sums is not None:
         facts.add_row(
             "layers' sum",
-            f"{_ns(sums.layers_ns)}, {percent(sums.of_unprofiled)} of the unprofiled run"
+            f"{_ns(sums.layers_ns)}, {percent(sums.of_unprofiled)} of the "
+            + ("first call" if made.cold else "unprofiled run")
             + (f", {percent(sums.of_profiled)} of the profiled one" if sums.of_profiled else ""),
         )
+    for fact in (*kernel_lines(trace), *counter_lines(trace)):
+        facts.add_row(*fact)
     facts.add_row("trace", f"{len(trace.spans)} spans, levels {', '.join(made.levels)}")
     facts.add_row("record", record.id)
     out.print(facts)
@@ -199,8 +216,9 @@ def _stages(trace: Trace) -> list[tuple[str, str]]:
         return []
     rows = [("batch", f"{_ns(median(each.duration_ns for each in batches))} at the median of {len(batches)}")]
     totals: dict[str, int] = {}
+    runs = {span.id for span in trace.named("run", "model")}  # on a device they have parts, which count as run
     for span in trace.at("model"):
-        if span.name != "sample" and span.parent is not None and span.name not in ("compute",):
+        if span.name != "sample" and span.parent is not None and span.parent not in runs:
             totals[span.name] = totals.get(span.name, 0) + span.duration_ns
     whole = sum(each.duration_ns for each in batches)
     if totals and whole:

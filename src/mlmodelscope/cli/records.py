@@ -27,7 +27,7 @@ def _store() -> Store:
 @app.callback()
 def default(context: typer.Context, as_json: AsJson = False) -> None:
     if context.invoked_subcommand is None:
-        list_records(model=None, dataset=None, status=None, limit=20, as_json=as_json)
+        list_records(model=None, dataset=None, status=None, kind=None, limit=20, as_json=as_json)
 
 
 @app.command("list")
@@ -36,21 +36,26 @@ def list_records(
     model: Annotated[str | None, typer.Option(help="Of this model only.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Of this dataset only.")] = None,
     status: Annotated[str | None, typer.Option(help="finished or running.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="Of this kind: evaluation, training, profile, bench, or a bench's scenario.")
+    ] = None,
     limit: Annotated[int, typer.Option(help="At most so many.", min=1)] = 20,
     as_json: AsJson = False,
 ) -> None:
     """List records, newest first."""
-    rows = _store().list(model=model, dataset=dataset, status=status, limit=limit)
+    _check_kind(kind)
+    rows = _store().list(model=model, dataset=dataset, status=status, limit=limit, kind=kind)
     if as_json:
         print_json(rows)
         return
     if not rows:
-        print("no records yet; mlmodelscope evaluate makes one")
+        chosen = any(each is not None for each in (model, dataset, status, kind))
+        print("no such records" if chosen else "no records yet; mlmodelscope evaluate makes one")
         return
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("record", "model", "dataset", "top-1", "samples", "status"):
+    for column in ("record", "kind", "model", "dataset", "top-1", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         top1 = percent(row["top1"]) if row["top1"] is not None else ""
@@ -59,6 +64,7 @@ def list_records(
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
         table.add_row(
             row["id"],
+            f"{row['kind']}, {row['scenario']}" if row["scenario"] else row["kind"],
             f"{row['model']}@{row['model_version']}",
             f"{row['dataset']}@{row['dataset_version']}",
             top1.replace("[", "\\["),
@@ -66,6 +72,20 @@ def list_records(
             row["status"],
         )
     console().print(table)
+
+
+def _check_kind(kind: str | None) -> None:
+    if kind is None:
+        return
+    from mlmodelscope.cli.bench import ScenarioName
+    from mlmodelscope.manifest.suggest import nearest
+    from mlmodelscope.record.kind import KINDS
+
+    known = [*KINDS, *(each.value for each in ScenarioName)]
+    if kind not in known:
+        raise UsageError(
+            f"there are no records of the kind `{kind}`\nknown: {', '.join(known)}", hint=nearest(kind, known)
+        )
 
 
 @app.command("show")

@@ -29,7 +29,15 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.
 
 def verb(function: Callable[Parameters, int | None]) -> Callable[Parameters, None]:
     """Make a function a command: foreseen errors become a message and an exit code, surprises keep their traceback."""
+    return _command(function, "interrupted; the same command goes on where it stopped")
 
+
+def verb_of_a_moment(function: Callable[Parameters, int | None]) -> Callable[Parameters, None]:
+    """The same for what measures this moment of this machine: half of it is worth nothing and is not kept."""
+    return _command(function, "interrupted; nothing was kept, and the same command begins anew")
+
+
+def _command(function: Callable[Parameters, int | None], when_interrupted: str) -> Callable[Parameters, None]:
     @functools.wraps(function)
     def run(*arguments: Parameters.args, **options: Parameters.kwargs) -> None:
         try:
@@ -39,7 +47,7 @@ def verb(function: Callable[Parameters, int | None]) -> Callable[Parameters, Non
             _show_error(error, as_json=bool(options.get("as_json")))
             code = error.exit_code
         except KeyboardInterrupt:
-            print("\ninterrupted; the same command goes on where it stopped", file=sys.stderr)
+            print(f"\n{when_interrupted}", file=sys.stderr)
             code = INTERRUPTED
         except BrokenPipeError:
             # Whoever read our output has seen enough (`| head`); nothing more can be said to them.

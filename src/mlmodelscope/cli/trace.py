@@ -58,7 +58,9 @@ def show(
 def export(
     name: RecordName,
     output: TraceFile = None,
-    otlp: Annotated[str | None, typer.Option(help="Send it to this OTLP/HTTP address.")] = None,
+    otlp: Annotated[
+        str | None, typer.Option(help="Send it to this OTLP/HTTP address; `env`: as OTEL_EXPORTER_OTLP_ENDPOINT says.")
+    ] = None,
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
@@ -107,15 +109,21 @@ def write_file(trace: Trace, path: Path) -> None:
 
 def send_to(trace: Trace, address: str, found: Settings) -> None:
     """OTLP over HTTP, as protocol buffers; an address without a path is that of a collector."""
-    from urllib.parse import urlsplit
+    import os
 
     from mlmodelscope.provision.send import send
-    from mlmodelscope.trace.otlp import messages
+    from mlmodelscope.trace.otlp import messages, receiver_of, rejected
 
+    receiver = receiver_of(address, os.environ)
     if found.offline:
         raise OfflineError("the trace would be sent over the network, which may not be used")
-    if urlsplit(address).path in ("", "/"):
-        address = address.rstrip("/") + "/v1/traces"
+    refused, why = 0, ""
     for message in messages(trace):
-        send(address, message, "application/x-protobuf")
+        reply = send(receiver.url, message, "application/x-protobuf", receiver.headers, compress=receiver.compress)
+        count, reason = rejected(reply.body, reply.content_type)
+        refused, why = refused + count, reason or why
     print(f"sent {len(trace.spans)} spans", file=sys.stderr)
+    if refused:
+        print(f"of these {refused} were rejected{f': {why}' if why else ''}", file=sys.stderr)
+    elif why:
+        print(f"the receiver says: {why}", file=sys.stderr)

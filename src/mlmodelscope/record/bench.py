@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from mlmodelscope.provision.machine.noise import Noise
 from mlmodelscope.types import Interval
 
+RANDOM = "random"
+"""The name in the place of a dataset's, where random tensors were the samples."""
+
 
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -97,6 +100,9 @@ class RateRecord(Part):
 class BenchRecord(Part):
     scenario: str
     end_to_end: bool = Field(default=False, description="Whether a query goes through the whole pipeline.")
+    random: dict[str, tuple[int, ...]] | None = Field(
+        default=None, description="For random tensors in place of samples: the shapes that were asked for, by input."
+    )
     budget_s: float = Field(description="Seconds that measuring was allowed to take.")
     seed: int
     measured: LoadRecord | None = Field(default=None, description="All runs that count, taken together.")

@@ -33,6 +33,12 @@ def write_log(record: Record, store: Store, destination: Path, name: str | None 
     """Write a record's reference log; the files that were written."""
     if record.status != "finished":
         raise UsageError(f"record {record.id} is {record.status}: only a finished one can be referred to")
+    for kind, hint in (("bench", "report"), ("profile", "trace export")):
+        if getattr(record, kind) is not None:
+            raise UsageError(
+                f"record {record.id} is a {kind}: it has no answers that somebody else's could be compared with",
+                hint=f"mlmodelscope {hint} {record.id} writes what it has",
+            )
     data = log_of(record, name or f"{record.plan.model.name}-{record.plan.dataset.name}"[:100])
     contents = {}
     if record.training is None:

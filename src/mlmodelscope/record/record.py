@@ -117,6 +117,7 @@ class ProfileRecord(Part):
     level: str = Field(description="The level that was asked for.")
     levels: tuple[str, ...] = Field(description="The levels that have spans.")
     runs: int = Field(description="Batches that were traced, at each level.")
+    cold: bool = Field(default=False, description="Whether each was the first call of a fresh process.")
     spans: int
     run_ns: float | None = Field(default=None, description="The framework call in those batches, at the median.")
     layers_ns: float | None = Field(default=None, description="Sum of the layers of a run, at the median.")

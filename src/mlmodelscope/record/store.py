@@ -7,7 +7,7 @@ import fcntl
 import json
 import shutil
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,15 @@ from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.record.database import open_database, transaction
+from mlmodelscope.record.kind import KINDS, kind_of
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.samples import read_rows
 from mlmodelscope.record.tables import metrics, records
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Interval
+
+_AT_ONCE = 200
+"""Documents read together."""
 
 
 class Store:
@@ -107,7 +111,12 @@ class Store:
         return _parse((exact or found)[0].document)
 
     def list(
-        self, model: str | None = None, dataset: str | None = None, status: str | None = None, limit: int = 50
+        self,
+        model: str | None = None,
+        dataset: str | None = None,
+        status: str | None = None,
+        limit: int = 50,
+        kind: str | None = None,
     ) -> list[dict[str, Any]]:
         """Summaries, newest first."""
         top1 = select(metrics).where(metrics.c.name == "top1").subquery()
@@ -116,7 +125,7 @@ class Store:
                 records.c[name]
                 for name in ("id", "status", "plan_digest", "model", "model_version", "dataset", "dataset_version")
             ),
-            *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed")),
+            *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed", "document")),
             top1.c.value.label("top1"),
             top1.c.low.label("top1_low"),
             top1.c.high.label("top1_high"),
@@ -128,13 +137,40 @@ class Store:
         ):
             if wanted is not None:
                 query = query.where(column == wanted)
-        query = query.order_by(records.c.created_at.desc()).limit(limit)
+        part = KINDS.get(kind or "")
+        if part is not None:  # most records need not be looked into
+            query = query.where(records.c.document.contains(f'"{part}":{{', autoescape=True))
+        rows: list[dict[str, Any]] = []
         with transaction(self._engine, self.home) as connection:
-            rows = [dict(row) for row in connection.execute(query).mappings()]
-        for row in rows:
-            if row["status"] == "running" and not self.is_locked(row["plan_digest"]):
-                row["status"] = "interrupted"
+            for row in connection.execute(query.order_by(records.c.created_at.desc())).mappings():
+                named, scenario = kind_of(row["document"])
+                if kind in (None, named, scenario):
+                    shown = {name: value for name, value in row.items() if name != "document"}
+                    rows.append({**shown, "kind": named, "scenario": scenario})
+                if len(rows) >= limit:
+                    break
+        for each in rows:
+            if each["status"] == "running" and not self.is_locked(each["plan_digest"]):
+                each["status"] = "interrupted"
         return rows
+
+    def newest(self, models: Sequence[str] = ()) -> Iterator[Record]:
+        """The newest finished record of each work on each machine, newest first; of some models only, where named."""
+        light = select(records.c.id, records.c.plan_digest, records.c.machine_digest)
+        light = light.where(records.c.status == "finished").order_by(records.c.created_at.desc())
+        if models:
+            light = light.where(records.c.model.in_(models))
+        with transaction(self._engine, self.home) as connection:
+            works: dict[tuple[str, str], str] = {}
+            for row in connection.execute(light):
+                works.setdefault((row.plan_digest, row.machine_digest), row.id)
+            ids = list(works.values())
+            for start in range(0, len(ids), _AT_ONCE):
+                part = ids[start : start + _AT_ONCE]
+                query = select(records.c.id, records.c.document).where(records.c.id.in_(part))
+                documents = {row.id: row.document for row in connection.execute(query)}
+                for name in part:
+                    yield _parse(documents[name])
 
     def delete(self, record: Record) -> None:
         with transaction(self._engine, self.home) as connection:
@@ -144,7 +180,8 @@ class Store:
     def samples(self, record: Record, only_wrong: bool = False, only_failed: bool = False) -> pa.Table:
         path = self.folder(record.id) / "samples.parquet"
         if not path.exists():
-            raise StoreError(f"the samples of record {record.id} are not there: it is {record.status}")
+            why = "it is no evaluation" if record.bench or record.profile else f"it is {record.status}"
+            raise StoreError(f"the samples of record {record.id} are not there: {why}")
         return read_rows(path, only_wrong=only_wrong, only_failed=only_failed)
 
     def export(self, record: Record, destination: Path) -> None:

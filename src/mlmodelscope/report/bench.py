@@ -171,6 +171,10 @@ def command(record: Record) -> str:
     subset = plan.dataset.subset.model_copy(update={"count": None})
     plain = plan.model_copy(update={"dataset": plan.dataset.model_copy(update={"subset": subset})})
     text = again.command(plain).replace("mlmodelscope evaluate", "mlmodelscope bench", 1).removesuffix(" --again")
+    if bench.random is not None:
+        text = text.replace(f" {plan.dataset.name}@{plan.dataset.version}", " --random", 1)
+        for name, shape in bench.random.items():
+            text += f" --shape {name}{'=' if name else ''}{','.join(map(str, shape))}"
     text += f" --scenario {bench.scenario} --budget {bench.budget_s:g}"
     measured = bench.measured
     if bench.scenario == "server" and measured is not None and measured.rate_qps is not None:

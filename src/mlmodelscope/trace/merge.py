@@ -11,12 +11,14 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import median_low
+from statistics import fmean, median_low
 from typing import Any
 
 from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.trace.span import LEVELS, Overhead, Span, span_id_of
 
+_OF_THE_RUN = ("counters", "sample", "symbol")
+"""Kinds that say something of a whole run: a layer that happens to lie around one has nothing to do with it."""
 _DEPTH = {level: depth for depth, level in enumerate(LEVELS)}
 
 
@@ -30,10 +32,16 @@ class Taken:
     end_ns: int
     parent: int | None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    origin: int | None = field(default=None, compare=False)
+    """In a timeline: the parent that it has in its own run, where it may have found a smaller one here."""
 
     @property
     def duration_ns(self) -> int:
         return self.end_ns - self.start_ns
+
+    @property
+    def lane(self) -> str:
+        return str(self.attributes.get("lane", ""))
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,8 @@ def _keys(spans: Sequence[Taken], numbers: dict[Any, int]) -> list[int]:
     keys: list[int] = []
     counts: dict[Any, int] = {}
     for span in spans:
-        like = (keys[span.parent] if span.parent is not None else None, span.name, span.level)
+        parent = span.parent if span.origin is None else span.origin
+        like = (keys[parent] if parent is not None else None, span.name, span.level)
         counts[like] = counts.get(like, 0) + 1
         keys.append(numbers.setdefault((*like, counts[like]), len(numbers)))
     return keys
@@ -99,7 +108,7 @@ def _overhead(run: LeveledRun, merged: list[Taken], anchors: Mapping[int, int]) 
     if len(run.without_ns) == len(found):
         plain = list(run.without_ns)
     elif run.without_ns:  # one run that stands for several, as some frameworks tell their mean
-        plain = [median_low(run.without_ns)] * len(found)
+        plain = [round(fmean(run.without_ns))] * len(found)
     else:
         plain = [int(merged[at].attributes.get("measured_ns", merged[at].duration_ns)) for at, _ in found]
     for (at, with_it), without in zip(found, plain, strict=True):
@@ -120,16 +129,33 @@ def _add(merged: list[Taken], spans: Sequence[Taken], anchors: Mapping[int, int]
         if place in anchors:
             above[place] = place
             continue
-        anchor = above[span.parent] if span.parent is not None else None
+        anchor = _around(span, spans, above[span.parent]) if span.parent is not None else None
         above[place] = anchor if anchor is not None else place
         scaled = span if anchor is None else _scale(span, spans[anchor], merged[anchors[anchor]])
         parent = at[span.parent] if span.parent is not None else None
-        if parent is not None and span.parent in anchors:
+        origin = parent
+        if parent is not None and span.parent in anchors and span.attributes.get("kind") not in _OF_THE_RUN:
             parent = layers.smallest(parent, scaled)
         merged.append(
-            replace(scaled, parent=parent, attributes={"measured_ns": span.duration_ns, **dict(span.attributes)})
+            replace(
+                scaled,
+                parent=parent,
+                origin=origin,
+                attributes={"measured_ns": span.duration_ns, **dict(span.attributes)},
+            )
         )
         at[place] = len(merged) - 1
+
+
+def _around(span: Taken, spans: Sequence[Taken], anchor: int) -> int:
+    """The anchor whose scale holds for a span. What runs beside its parent, such as the launches that are ahead of a
+    device, would be thrown far off by the scale of a parent that took next to no time."""
+    while span.lane and not (spans[anchor].start_ns <= span.start_ns and span.end_ns <= spans[anchor].end_ns):
+        above = spans[anchor].parent
+        if above is None:
+            break
+        anchor = above
+    return anchor
 
 
 def _scale(span: Taken, source: Taken, target: Taken) -> Taken:
@@ -150,7 +176,7 @@ class _Inside:
         self._merged = merged
         self._children: dict[int, list[int]] = {}
         for place, span in enumerate(merged):
-            if span.parent is not None and not span.attributes.get("lane"):
+            if span.parent is not None and not span.lane:
                 self._children.setdefault(span.parent, []).append(place)
         for below in self._children.values():
             below.sort(key=lambda place: merged[place].start_ns)

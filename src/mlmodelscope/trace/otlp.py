@@ -8,10 +8,19 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from mlmodelscope import __version__
-from mlmodelscope.provision.weights.protobuf_wire import FIXED64, VARINT, write_bytes_header, write_varint
+from mlmodelscope.errors import UsageError
+from mlmodelscope.provision.weights.protobuf_wire import (
+    FIXED64,
+    VARINT,
+    read_fields,
+    write_bytes_header,
+    write_varint,
+)
 from mlmodelscope.trace.span import Span, Trace
 
 SPANS_AT_ONCE = 2000
@@ -29,6 +38,59 @@ def messages(trace: Trace) -> Iterator[bytes]:
     """The trace as messages of protocol buffers, of a size that collectors take."""
     for start in range(0, len(trace.spans), SPANS_AT_ONCE):
         yield as_protobuf(trace, trace.spans[start : start + SPANS_AT_ONCE])
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """Where traces are sent, and what is said with each message."""
+
+    url: str
+    headers: Mapping[str, str]
+    compress: bool = True
+
+
+def receiver_of(address: str, environment: Mapping[str, str]) -> Receiver:
+    """An address without a path is that of a collector. `env` stands for what OpenTelemetry's own variables say, whose
+    headers and compression hold for any address."""
+
+    def said(name: str) -> str:
+        return environment.get(f"OTEL_EXPORTER_OTLP_TRACES_{name}") or environment.get(f"OTEL_EXPORTER_OTLP_{name}", "")
+
+    headers = {}
+    for pair in filter(None, said("HEADERS").split(",")):
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise UsageError("OTEL_EXPORTER_OTLP_HEADERS is no list of name=value, separated by commas")
+        headers[unquote(name.strip())] = unquote(value.strip())
+    if address == "env":
+        exact = environment.get("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT")
+        base = environment.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+        if not exact and not base:
+            raise UsageError(
+                "`--otlp env` needs OTEL_EXPORTER_OTLP_ENDPOINT", hint="or name it: --otlp http://host:4318"
+            )
+        url = exact or f"{(base or '').rstrip('/')}/v1/traces"
+    else:
+        url = f"{address.rstrip('/')}/v1/traces" if urlsplit(address).path in ("", "/") else address
+    return Receiver(url, headers, said("COMPRESSION") != "none")
+
+
+def rejected(body: bytes, content_type: str) -> tuple[int, str]:
+    """How many spans a receiver took the message without, and why: `partial_success` of its answer."""
+    try:
+        if content_type == "application/json":
+            partial = (json.loads(body or b"{}") or {}).get("partialSuccess") or {}
+            return int(partial.get("rejectedSpans", 0)), str(partial.get("errorMessage", ""))
+        count, reason = 0, ""
+        for outer in read_fields(memoryview(body)):
+            for field in read_fields(outer.content()) if outer.number == 1 else ():
+                if field.number == 1:
+                    count = field.integer()
+                elif field.number == 2:
+                    reason = field.text()
+        return count, reason
+    except (ValueError, AttributeError, TypeError):
+        return 0, ""  # an answer in words of its own; that it took the message is said by its status
 
 
 def as_json(trace: Trace, spans: Sequence[Span]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from mako.lookup import TemplateLookup
 
 from mlmodelscope import __version__
 from mlmodelscope.report import html as report
+from mlmodelscope.trace.counters import counter_lines, sample_lanes, spell_sample
 from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows, run_ns
 from mlmodelscope.trace.span import LEVELS, Trace
 from mlmodelscope.trace.text import spell
@@ -54,6 +55,7 @@ def _page(trace: Trace) -> dict[str, Any]:
         "run_ns": run_ns(trace),
         "batches": trace.named("batch", "application"),
         "sums": agreement(trace),
+        "counters": counter_lines(trace),
         "kinds": kinds,
         "color": {row.kind: min(place, _PALETTE - 1) for place, row in enumerate(kinds)},
         "layers": sorted(layers, key=lambda row: -row.time_ns)[:_LISTED],
@@ -88,6 +90,17 @@ def _data(trace: Trace, kinds: list[str]) -> str:
             for span in trace.spans
         ],
     }
-    document = {"words": list(words), "levels": LEVELS, "rows": rows, "tracks": tracks, **columns}
+    samples = _samples(trace, places)
+    document = {"words": list(words), "levels": LEVELS, "rows": rows, "tracks": tracks, "samples": samples, **columns}
     # A `<` could end the script element that holds the data; nothing else has a meaning there.
     return json.dumps(document, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _samples(trace: Trace, places: dict[str, int]) -> dict[int, tuple[float, str]]:
+    """How high each sample stands in its lane, whose foot is 0, and what it says."""
+    found = {}
+    for spans in sample_lanes(trace).values():
+        most = max(float(span.attributes["value"]) for span in spans) or 1.0
+        for span in spans:
+            found[places[span.id]] = (round(float(span.attributes["value"]) / most, 4), spell_sample(span))
+    return found

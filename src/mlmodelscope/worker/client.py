@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from types import TracebackType
@@ -71,11 +71,21 @@ class Trained:
 
 
 class Worker:
-    """One open model in a worker process."""
+    """One open model in a worker process; `around` is a command that starts it and looks on."""
 
-    def __init__(self, site: Site, plan: Plan) -> None:
+    def __init__(
+        self,
+        site: Site,
+        plan: Plan,
+        *,
+        around: tuple[str, ...] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._site = site
-        self._process = WorkerProcess(site.stack, needs_of(site, plan))
+        needs = needs_of(site, plan)
+        if environment:
+            needs = replace(needs, environment={**needs.environment, **environment})
+        self._process = WorkerProcess(site.stack, needs, around)
         try:
             self._process.send({"do": "open", "task": task_of(site, plan)})
             self.opened, _ = self._process.receive("opened")
@@ -167,6 +177,22 @@ class Worker:
             {"do": "trace", "samples": content, "level": level, "runs": runs, "warm_up_runs": warm_up_runs}
         )
         header, _ = self._receive("traced")
+        return header
+
+    def watch(
+        self, samples: Sequence[Sample], runs: int, *, counted: bool = False, budget_s: float = 0.0
+    ) -> dict[str, Any]:
+        """Runs of the model for somebody who looks on: when each began and ended, and what was counted in it."""
+        content = [sample.content for sample in samples]
+        request = {"do": "watch", "samples": content, "runs": runs, "counted": counted, "budget_s": budget_s}
+        self._process.send(request)
+        header, _ = self._receive("watched")
+        return header
+
+    def peak(self, device: str, threads: int) -> dict[str, Any]:
+        """What the machine can do at its best, measured in the worker's own stack; or a `problem`, in words."""
+        self._process.send({"do": "peak", "device": device, "threads": threads})
+        header, _ = self._receive("peak")
         return header
 
     def load(self, samples: Sequence[Sample], request: Mapping[str, Any]) -> Loaded:

@@ -23,6 +23,7 @@ from mlmodelscope_worker.protocol import Channel, Closed
 
 _START_TIMEOUT_S = 120
 _STOP_TIMEOUT_S = 5
+_REPORT_TIMEOUT_S = 120  # for a program around the worker, which reports when that has ended
 _LOG_TAIL = 2000
 _PREFIX = "mlmodelscope-worker-"
 
@@ -32,9 +33,12 @@ class WorkerDied(WorkerError):
 
 
 class WorkerProcess:
-    """A worker and the connection to it; leaving the `with` block ends it."""
+    """A worker and the connection to it; leaving the `with` block ends it.
 
-    def __init__(self, stack: Runnable, needs: Needs) -> None:
+    `around` is a command that starts another one and looks on.
+    """
+
+    def __init__(self, stack: Runnable, needs: Needs, around: tuple[str, ...] = ()) -> None:
         _remove_left_behind()
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
         place = Path(self._folder.name)
@@ -55,11 +59,15 @@ class WorkerProcess:
             ),
         )
         self._stop = launch.stop
+        self._patience_s = _REPORT_TIMEOUT_S if around else _STOP_TIMEOUT_S
+        if around and launch.stop is not None:
+            self._folder.cleanup()
+            raise WorkerError("the stack is a container, and what runs in it cannot be looked at from outside")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, self._log.open("wb") as log:
             listener.bind(str(place / "socket"))
             listener.listen(1)
             self._process = subprocess.Popen(
-                launch.command,
+                (*around, *launch.command),
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -141,7 +149,7 @@ class WorkerProcess:
         with contextlib.suppress(Closed):
             self._channel.send({"do": "close"})
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(_STOP_TIMEOUT_S)
+            self._process.wait(self._patience_s)
         self.kill()
 
     def __enter__(self) -> Self:

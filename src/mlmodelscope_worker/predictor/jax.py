@@ -5,16 +5,13 @@ the program, to the device; from then on a call is the compiled program alone.
 JAX has no setting for threads: XLA's pool is made once for a process, as large as the variable NPROC says.
 """
 
-import glob
-import gzip
-import json
 import os
 import re
-import tempfile
 
 from ..parameters import Integer
+from . import jax_trace
 from .device import Device, choose, split
-from .predictor import COPY_IN, COPY_OUT, RUN, Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import COPY_IN, COPY_OUT, RUN, ModelError, NotSupported, Predictor, Tensor, no_call, predictor
 
 _NUMBERS = re.compile(r"(float|u?int)(8|16|32|64)$|bfloat16$|bool$")
 _ALIGNED = 64
@@ -98,6 +95,7 @@ class Jax(Predictor):
 
         self._jax, self._exported, self._device, self._array = jax, exported, device, np.asarray
         self._default_device = jax.default_device
+        self.profiler_stays = device.platform != "cpu"
         self.inputs = _describe(jax, exported.in_tree, exported.in_avals, "input")
         self.outputs = _describe(jax, exported.out_tree, exported.out_avals, "output")
         for tensor in self.inputs:
@@ -142,20 +140,18 @@ class Jax(Predictor):
         self._compiled = self._exported = None
 
     def profile(self, tensors):
+        return self.profile_runs(tensors, 1)[-1]
+
+    def profile_runs(self, tensors, runs, between=no_call):
         """As XLA runs it: what it fused is one layer, named by XLA."""
         self.run(tensors)
-        with tempfile.TemporaryDirectory() as folder:
-            self._jax.profiler.start_trace(folder)
-            try:
-                self.run(tensors)
-            finally:
-                self._jax.profiler.stop_trace()
-            layers = [
-                Layer(operator, re.sub(r"[._]\d+$", "", operator), duration_ns, (), int(start_ns))
-                for operator, duration_ns, start_ns in _events(self._jax, folder)
-                if operator
-            ]
-        return sorted(layers, key=lambda layer: layer.start_ns)
+        return jax_trace.record(self._jax, lambda: self.run(tensors), runs, between)
+
+    def library_runs(self, tensors, runs, between=no_call):
+        if self._device.platform == "cpu":
+            return Predictor.library_runs(self, tensors, runs, between)
+        self.run(tensors)
+        return jax_trace.record(self._jax, lambda: self.run(tensors), runs, between, with_inside=True)
 
     def intermediates(self, tensors):
         """From the program before XLA rewrites it: a copy of it answers with every operator's result."""
@@ -202,21 +198,6 @@ def _compile(device, module):
     from jaxlib._jax import DeviceList
 
     return compiler.backend_compile_and_load(device.client, module, DeviceList((device,)), CompileOptions(), [])
-
-
-def _events(jax, folder):
-    """(operator, its time, its start) of a trace that lies in a folder, in nanoseconds."""
-    reads = hasattr(jax.profiler, "ProfileData")  # before 0.6 JAX wrote its profiles and could not read them
-    paths = glob.glob(os.path.join(folder, "**", "*.xplane.pb" if reads else "*.trace.json.gz"), recursive=True)
-    if not paths:
-        raise NotSupported("JAX %s wrote no profile" % jax.__version__)
-    if reads:
-        lines = [line for plane in jax.profiler.ProfileData.from_file(paths[0]).planes for line in plane.lines]
-        events = [event for line in lines for event in line.events]
-        return [(dict(event.stats).get("hlo_op"), event.duration_ns, event.start_ns) for event in events]
-    with gzip.open(paths[0], "rt", encoding="utf-8") as file:
-        events = [event for event in json.load(file)["traceEvents"] if event.get("ph") == "X"]
-    return [(event.get("args", {}).get("hlo_op"), event["dur"] * 1e3, event["ts"] * 1e3) for event in events]
 
 
 def _results(operations):

@@ -10,13 +10,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 
-from .predictor import Layer, NotSupported
+from ..clock import nanoseconds
+from .predictor import Layer, NotSupported, Profile
 
 _TYPES = {"float32": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 10}
 _CPU, _HOST_MEMORY, _WRITE = 1, 1, 1
-_RUNS = 10
-_ROW = re.compile(r"^\s*(\S.*?)\s+[\d.]+\s+[\d.]+\s+([\d.]+)\s+[\d.]+%\s+[\d.]+%\s+[\d.]+\s+\d+\s+(\S.*)$")
+_ROUNDED_OFF_NS = 500
+_ROW = re.compile(r"^\s*(\S.*?)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+([\d.]+)%\s+[\d.]+%\s+[\d.]+\s+\d+\s+(\S.*)$")
 _START = (
     "import sys; sys.path.insert(0, sys.argv[1])\n"
     "from mlmodelscope_worker.predictor.litert_profiler import main\n"
@@ -24,8 +26,8 @@ _START = (
 )
 
 
-def profile(path, threads, xnnpack, tensor, answers):
-    """Layers of the model in this file, asked this tensor, to which these were its answers."""
+def profile_runs(path, threads, xnnpack, tensor, answers, runs, between):
+    """A Profile for each of some runs of the model in this file, asked this tensor, to which these were its answers."""
     import numpy as np
 
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -35,32 +37,70 @@ def profile(path, threads, xnnpack, tensor, answers):
             json.dump([[answer.dtype.name, list(answer.shape), answer.nbytes] for answer in answers], file)
         command = [sys.executable, "-c", _START, root, path, str(threads), "xnnpack" if xnnpack else "builtin", folder]
         with open(os.path.join(folder, "log"), "wb") as log:
-            ended = subprocess.call(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
-        told = os.path.join(folder, "summary.txt")
-        if ended != 0 or not os.path.exists(told):
+            child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=log, stderr=log)
+        try:
+            profiles, totals = [], None
+            for number in range(runs):
+                between()
+                said = _ask(child, folder, number)
+                before, totals = totals, _totals(said["summary"])
+                profiles.append(Profile(_layers(totals, before), said["call_ns"]))
+        except _Ended:
             with open(os.path.join(folder, "log"), "rb") as log:
                 last = log.read().decode("utf-8", "replace").strip().split("\n")[-1]
-            raise NotSupported("this LiteRT's profiler does not answer: %s" % (last or "it ended with %d" % ended))
-        with open(told) as file:
-            return _layers(file.read())
+            raise NotSupported(
+                "this LiteRT's profiler does not answer: %s" % (last or "it ended with %s" % child.returncode)
+            )
+        finally:
+            child.stdin.close()
+            child.wait()
+    for each in profiles:
+        # XNNPACK and LiteRT keep whole microseconds, rounded down.
+        each.correct(_ROUNDED_OFF_NS, "added to each layer, which is what LiteRT rounds off on average")
+    return profiles
 
 
-def _layers(summary):
-    """The rows of the first table, which are in the order of execution."""
+class _Ended(Exception):
+    pass
+
+
+def _ask(child, folder, number):
+    """What one profiled run told; the answer is a file that is there when it is complete."""
+    told = os.path.join(folder, "run-%d.json" % number)
+    try:
+        child.stdin.write(b"run\n")
+        child.stdin.flush()
+    except (IOError, OSError):
+        child.wait()
+        raise _Ended
+    while not os.path.exists(told):
+        if child.poll() is not None and not os.path.exists(told):
+            raise _Ended
+        time.sleep(0.0005)
+    with open(told) as file:
+        return json.load(file)
+
+
+def _totals(summary):
+    """[(kind, name, nanoseconds of all runs so far)] of the first table, which is in the order of execution.
+
+    Times there are means, rounded; a layer's share of the sum of all is told more exactly.
+    """
+    whole = re.search(r"^Timings \(microseconds\): count=\d+ curr=(\d+)", summary, re.MULTILINE)
     rows = []
     for line in summary.split("Run Order", 1)[-1].split("====\n", 1)[-1].split("\n\n")[0].splitlines():
         row = _ROW.match(line)
-        if row:
-            rows.append(row.groups())
-    kinds = [kind for kind, _, _ in rows]
-    layers = []
-    for kind, milliseconds, name in rows:
-        spent = float(milliseconds) * 1e6
-        total = re.search("^" + re.escape(kind) + r"\s+\d+\s+[\d.]+\s+\d+\s+\d+\s+(\d+)$", summary, re.MULTILINE)
-        if total and kinds.count(kind) == 1:  # the other table has what the first one rounds to a microsecond
-            spent = int(total.group(1)) * 1e3 / _RUNS
-        layers.append(Layer(name, kind[len("Delegate/") :] if kind.startswith("Delegate/") else kind, round(spent)))
-    return layers
+        if row and whole:
+            kind, share, name = row.groups()
+            kind = kind[len("Delegate/") :] if kind.startswith("Delegate/") else kind
+            rows.append((kind, name, float(share) / 100 * int(whole.group(1)) * 1000))
+    return rows
+
+
+def _layers(totals, before):
+    """The layers of the last run: what was added to each total."""
+    known = [total for _, _, total in before] if before else [0] * len(totals)
+    return [Layer(name, kind, max(0, round(total - old))) for (kind, name, total), old in zip(totals, known)]
 
 
 class _TensorType(ctypes.Structure):
@@ -93,7 +133,7 @@ class _Library(object):
 
 
 def main(path, threads, kernels, folder):
-    """In the process of its own: run the model and write LiteRT's summary to the folder."""
+    """In the process of its own: for each line that comes, run the model and write LiteRT's summary to the folder."""
     import numpy as np
 
     tensor = np.load(os.path.join(folder, "input.npy"))
@@ -137,14 +177,23 @@ def main(path, threads, kernels, folder):
     call("GetCompiledModelOutputTensorLayouts", compiled, zero, ctypes.c_size_t(len(answers)), layouts, True)
     replies = [buffer("Output", place, answers) for place in range(len(answers))]
     held = (ctypes.c_void_p * 1)(question), (ctypes.c_void_p * len(replies))(*replies)
-    for run in range(_RUNS + 1):
-        if run == 1:  # the first one also prepares kernels
-            call("StartProfiler", profiler)
-        call("RunCompiledModel", compiled, zero, ctypes.c_size_t(1), held[0], ctypes.c_size_t(len(replies)), held[1])
-    call("StopProfiler", profiler)
-    summary = ctypes.c_char_p()
-    call("GetProfileSummary", profiler, compiled, ctypes.byref(summary))
-    with open(os.path.join(folder, "summary.txt"), "wb") as file:
-        file.write(summary.value)
+    ask = "RunCompiledModel", compiled, zero, ctypes.c_size_t(1), held[0], ctypes.c_size_t(len(replies)), held[1]
+    call(*ask)  # the first one also prepares kernels
+    number = 0
+    while sys.stdin.readline():
+        call(*ask)  # what ran before, in the other process, has left caches full of something else
+        call("StartProfiler", profiler)
+        start = nanoseconds()
+        call(*ask)
+        call_ns = nanoseconds() - start
+        call("StopProfiler", profiler)
+        summary = ctypes.c_char_p()
+        call("GetProfileSummary", profiler, compiled, ctypes.byref(summary))
+        call("ResetProfiler", profiler)  # else the summary is that of the first run for ever; its totals go on
+        place = os.path.join(folder, "run-%d.json" % number)
+        with open(place + ".part", "w") as file:
+            json.dump({"summary": summary.value.decode("utf-8", "replace"), "call_ns": call_ns}, file)
+        os.rename(place + ".part", place)
+        number += 1
     sys.stdout.flush()
     os._exit(0)  # nothing that is torn down in the wrong order can spoil what is written

@@ -241,7 +241,36 @@ class MXNet(Predictor):
             self._mx.nd.waitall()
 
         call()  # the first call for a shape chooses kernels
-        return _layers(_profiled(self._mx, call), json.loads(self._symbol.tojson())["nodes"])
+        layers = _layers(_profiled(self._mx, call), json.loads(self._symbol.tojson())["nodes"])
+        self._tell_shapes(layers, dict(zip(self._input_names, [tensor.shape for tensor in tensors])))
+        return layers
+
+    def _tell_shapes(self, layers, inputs):
+        """Of each layer that is a node of the symbol, as MXNet infers them."""
+        try:
+            inside = self._symbol.get_internals()
+            names = set(inside.list_arguments())
+            known = {name: value.shape for name, value in self._weights.items() if name in names}
+            known.update(inputs)
+            found = inside.infer_shape(**known)[1]
+        except self._mx.base.MXNetError:
+            return
+        shapes = dict(zip(inside.list_outputs(), found or ()))
+        nodes = json.loads(self._symbol.tojson())["nodes"]
+        made = [_made(node, shapes) for node in nodes]
+        places = {node["name"]: place for place, node in enumerate(nodes)}
+        for layer in layers:
+            node = nodes[places[layer.name]] if layer.name in places else None
+            sources = (
+                [made[source[0]][source[1]] for source in node["inputs"] if source[1] < len(made[source[0]])]
+                if node
+                else []
+            )
+            if node and node["op"] == layer.kind and len(sources) == len(node["inputs"]) and made[places[layer.name]]:
+                layer.inputs = [list(shape) for shape in sources]
+                layer.outputs = [list(shape) for shape in made[places[layer.name]]]
+                layer.shapes = layer.outputs
+                layer.element_type = self.inputs[0].element_type
 
     def close(self):
         self._operator = self._symbol = self._plain = self._arguments = None
@@ -288,6 +317,18 @@ def _layers(events, nodes):
             name = waiting[kind].pop(0) if waiting.get(kind) else kind
             layers.append(Layer(name, kind, (event["ts"] - start) * 1000, start_ns=start * 1000))
     return layers
+
+
+def _made(node, shapes):
+    """The shapes of what a node gives, in order; a variable goes by its bare name."""
+    if node["op"] == "null":
+        return [shapes[node["name"]]] if node["name"] in shapes else []
+    if node["name"] + "_output" in shapes:
+        return [shapes[node["name"] + "_output"]]
+    found = []
+    while "%s_output%d" % (node["name"], len(found)) in shapes:
+        found.append(shapes["%s_output%d" % (node["name"], len(found))])
+    return found
 
 
 def _labels(symbol):

@@ -9,6 +9,13 @@ from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
 _MAGIC = "7767517"
 _MOST_BYTES = 1 << 26
+_WEIGHTS_AT = {  # by kind: which setting is the number of weights
+    "Convolution": "6",
+    "ConvolutionDepthWise": "6",
+    "Deconvolution": "6",
+    "DeconvolutionDepthWise": "6",
+    "InnerProduct": "2",
+}
 
 
 @predictor(packages=("ncnn",))
@@ -75,6 +82,7 @@ class Ncnn(Predictor):
         self.run(tensors)
         layers = [layer for layer in self._layers if layer.kind != "Input"]
         spent, shapes = [0] * len(layers), [[] for _ in layers]
+        blobs = {name: tensor.shape for name, tensor in zip(self._input_names, tensors)}
         for row in range(len(tensors[0])):
             extractor = self._net.create_extractor()
             extractor.set_light_mode(False)  # it would drop what a later layer does not need
@@ -84,7 +92,12 @@ class Ncnn(Predictor):
                 value = self._extract(extractor, layer.tops[0])
                 spent[place] += nanoseconds() - start
                 shapes[place] = [value.shape]
-        return [Layer(layer.name, layer.kind, *rest) for layer, rest in zip(layers, zip(spent, shapes))]
+                for blob in layer.tops if layer.kind == "Split" else layer.tops[:1]:
+                    blobs[blob] = (len(tensors[0]),) + value.shape
+        return [
+            Layer(layer.name, layer.kind, *rest, **layer.tensors(blobs))
+            for layer, rest in zip(layers, zip(spent, shapes))
+        ]
 
     def intermediates(self, tensors):
         import numpy as np
@@ -123,11 +136,40 @@ class _LayerLine(object):
         self.name = name
         self.bottoms = bottoms
         self.tops = tops
+        self.settings = settings
         self.shape = None
         if kind == "Input":
             sizes = [settings.get(key) for key in ("2", "11", "1", "0")]  # channels, depth, height, width
             sizes = [int(size) for size in sizes if size is not None and int(size) > 0]
             self.shape = [None] + sizes if sizes else None
+
+    def tensors(self, blobs):
+        """What is known of its inputs, with its weights, and of its outputs; nothing where a blob is not known."""
+        if any(blob not in blobs for blob in self.bottoms + self.tops):
+            return {}
+        inputs, outputs = [blobs[blob] for blob in self.bottoms], [blobs[blob] for blob in self.tops]
+        weights = self.weights()
+        if weights is None and self.kind in _WEIGHTS_AT:
+            return {}
+        return {
+            "inputs": inputs + ([weights] if weights else []),
+            "outputs": outputs,
+            "element_type": "float32",
+        }
+
+    def weights(self):
+        """The shape of its weights, of which the .param file has the number: settings 0, 1 and 11 are the outputs and
+        the window's width and height."""
+        place = _WEIGHTS_AT.get(self.kind)
+        try:
+            count, outputs = int(self.settings[place]), int(self.settings["0"])
+            if self.kind == "InnerProduct":
+                return [outputs, count // outputs]
+            width = int(self.settings["1"])
+            height = int(self.settings.get("11", width))
+            return [outputs, count // (outputs * width * height), height, width]
+        except (KeyError, ValueError, ZeroDivisionError):
+            return None
 
 
 def _read_layers(path):

@@ -12,6 +12,8 @@ from ..parameters import Choice, Integer, Text
 from . import protobuf
 from .cuda import count_gpus
 from .device import Device, choose
+from .onnxruntime_cost import profiler_ns
+from .onnxruntime_weights import add_weights
 from .predictor import (
     COPY_IN,
     COPY_OUT,
@@ -70,6 +72,7 @@ _READS = (
     ((1, 25), (13, 26)),
 )
 NEWEST_STACK = "onnxruntime-1.31"
+_SIZES = ("output_size", "activation_size", "parameter_size")  # of what a node gives, takes, and has as weights
 
 
 @predictor(packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"))
@@ -197,23 +200,48 @@ class OnnxRuntime(Predictor):
         return self.profile_runs(tensors, 1)[-1]
 
     def profile_runs(self, tensors, runs, between=no_call):
+        def calls(call):
+            call()  # the first run also reserves memory
+            spent = [None]
+            for _ in range(runs):
+                between()
+                call()
+                start = nanoseconds()
+                call()
+                spent += [None, nanoseconds() - start]
+            return spent
+
+        profiles = self._profiled(tensors, calls)
+        try:  # on a device of its own the profiler's work is not in the layers
+            cost_ns = profiler_ns(self._start, lambda: self.run(tensors)) if self._memory is None else 0
+        except Exception:  # a release or a provider that does not take the graph that tells it
+            cost_ns = 0
+        for profile in profiles:
+            profile.correct(-cost_ns, "taken off each layer, which is what ONNX Runtime's profiler takes for itself")
+        return profiles
+
+    def first_profile(self, tensors):
+        def calls(call):
+            start = nanoseconds()
+            call()
+            return [nanoseconds() - start]
+
+        return self._profiled(tensors, calls)[0]
+
+    def _profiled(self, tensors, make_calls):
+        """Profiles of the calls whose durations `make_calls` tells; it gets a function that calls once."""
         folder = tempfile.mkdtemp(prefix="mlmodelscope-profile-")
         try:
             session = self._start(profile_prefix=os.path.join(folder, "ort"))
             feed = dict(zip(self._input_names, tensors))
-            session.run(self._output_names, feed)  # the first run also reserves memory
-            calls = [None]
-            for _ in range(runs):
-                between()
-                session.run(self._output_names, feed)
-                start = nanoseconds()
-                session.run(self._output_names, feed)
-                calls += [None, nanoseconds() - start]
+            calls = make_calls(lambda: session.run(self._output_names, feed))
             with open(session.end_profiling(), "rb") as file:
                 events = json.loads(file.read().decode("utf-8", "replace"))
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        return [profile for profile in _profiles(events, calls) if profile.call_ns is not None]
+        profiles = [profile for profile in _profiles(events, calls) if profile.call_ns is not None]
+        add_weights(self._path, profiles)
+        return profiles
 
     def intermediates(self, tensors):
         """What every node passes on, with nothing fused. Sequences and words are passed over."""
@@ -297,17 +325,27 @@ def _layer(event):
     name, said = event.get("name", ""), event.get("args", {})
     if event.get("cat") != "Node" or not name.endswith("_kernel_time"):
         return None
-    shapes = [list(shape.values())[0] for shape in said.get("output_type_shape", ()) if shape]
+    outputs, inputs = _shapes(said.get("output_type_shape")), _shapes(said.get("input_type_shape"))
     own = name[: -len("_kernel_time")] or said.get("op_name", "")
-    size = str(said.get("output_size", ""))
+    size, activations, parameters = (str(said.get(each, "")) for each in _SIZES)
+    sized = size.isdigit() and activations.isdigit() and parameters.isdigit()
     return Layer(
         own,
         said.get("op_name") or "?",
         1000 * event["dur"],
-        shapes,
+        [shape for _, shape in outputs],
         start_ns=1000 * int(event["ts"]),
         memory_bytes=int(size) if size.isdigit() else None,
+        inputs=[shape for _, shape in inputs],
+        outputs=[shape for _, shape in outputs],
+        element_type=_TYPES.get("tensor(%s)" % (inputs or outputs)[0][0]) if inputs or outputs else None,
+        moved_bytes=int(size) + int(activations) + int(parameters) if sized and inputs else None,
     )
+
+
+def _shapes(said):
+    """[(element type, shape)] of tensors that an event tells of; sequences and words have neither."""
+    return [list(each.items())[0] for each in said or () if each and isinstance(list(each.values())[0], list)]
 
 
 def _describe(value):

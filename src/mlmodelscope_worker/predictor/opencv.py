@@ -6,7 +6,7 @@ from ..parameters import Choice, Flag, Integer
 from ..pipeline import library
 from . import kind, protobuf
 from .file_tensors import READERS
-from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
+from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 from .protobuf import Damaged
 from .tflite_file import FULLY_CONNECTED, TfliteFile
 
@@ -90,16 +90,44 @@ class OpenCv(Predictor):
         """Layers by OpenCV's names; what is fused into the layer before it has no time of its own and is left out."""
         if self._timed is None:
             self._timed = self._start()
-        net = self._timed
-        for _ in range(2):  # the first run also reserves memory
-            self._ask(net, tensors, self._output_names)
+        self._ask(self._timed, tensors, self._output_names)  # the first run also reserves memory
+        return self._profiled(self._timed, tensors)
+
+    def first_profile(self, tensors):
+        return Profile(self._profiled(self._start(), tensors))
+
+    def _profiled(self, net, tensors):
+        self._ask(net, tensors, self._output_names)
         ticks = net.getPerfProfile()[1]
-        layers = []
+        layers, told = [], self._shapes(net, tensors)
         for name, spent in zip(net.getLayerNames(), [float(each) for each in ticks]):
             if spent > 0:
-                kind_of_layer = net.getLayer(net.getLayerId(name)).type
-                layers.append(Layer(name, kind_of_layer, spent * 1e9 / self._cv2.getTickFrequency()))
+                layer = net.getLayer(net.getLayerId(name))
+                inputs, outputs = told.get(net.getLayerId(name), ([], []))
+                weights = [[int(size) for size in blob.shape] for blob in layer.blobs] if inputs else []
+                layers.append(
+                    Layer(
+                        name,
+                        layer.type,
+                        spent * 1e9 / self._cv2.getTickFrequency(),
+                        outputs,
+                        inputs=inputs + weights,
+                        outputs=outputs,
+                        element_type="float32",
+                    )
+                )
         return layers
+
+    def _shapes(self, net, tensors):
+        """{a layer's number: its inputs' and its outputs' shapes}; OpenCV 5's new engine does not tell them."""
+        asked = [[int(size) for size in tensor.shape] for tensor in tensors]
+        try:
+            ids, inputs, outputs = net.getLayersShapes(asked if len(asked) > 1 else asked[0])
+        except (AttributeError, self._cv2.error):
+            return {}
+        numbers = [int(number) for number in (ids.ravel() if hasattr(ids, "ravel") else ids)]
+        plain = [[[[int(size) for size in shape] for shape in each] for each in some] for some in (inputs, outputs)]
+        return dict(zip(numbers, zip(*plain)))
 
     def intermediates(self, tensors):
         """What each layer passes on, with nothing fused.

@@ -6,7 +6,7 @@ import threading
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import kind
-from .predictor import Layer, ModelError, Predictor, Profile, Tensor, predictor
+from .predictor import Layer, ModelError, Predictor, Profile, Tensor, no_call, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
 
@@ -25,6 +25,8 @@ _TYPES = {
     "boolean": "bool",
 }
 _UNCOUNTED = 3  # profiled runs before those that count
+_AT_ONCE = 5  # profiled runs between plain ones
+_ROUNDED_OFF_NS = 1000
 
 
 @predictor(packages=("openvino",))
@@ -88,24 +90,44 @@ class OpenVino(Predictor):
         """What the device executed; what was fused into something else has no time of its own and is left out."""
         return self.profile_runs(tensors, 1)[-1]
 
-    def profile_runs(self, tensors, runs, between=None):
+    def profile_runs(self, tensors, runs, between=no_call):
         """Once, the mean of the runs: a node's time is that of all its runs so far, the first ones included, at the
-        mean, so those are taken off again."""
-        request = self._start(PERF_COUNT=True).create_infer_request()
+        mean, so those are taken off again. A few runs follow one another, so that most find caches of their own."""
+        compiled = self._start(PERF_COUNT=True)
+        request = compiled.create_infer_request()
         feed = dict(enumerate(tensors))
         for _ in range(_UNCOUNTED):  # the first run also prepares kernels
             request.infer(feed)
         before = [_UNCOUNTED * info.real_time.total_seconds() for info in request.profiling_info]
-        start = nanoseconds()
-        for _ in range(runs):
-            request.infer(feed)
-        call_ns = (nanoseconds() - start) // runs
-        layers = []
+        spent_ns = 0
+        for first in range(0, runs, _AT_ONCE):
+            some = min(_AT_ONCE, runs - first)
+            for _ in range(some):
+                between()
+            start = nanoseconds()
+            for _ in range(some):
+                request.infer(feed)
+            spent_ns += nanoseconds() - start
+        layers, told = [], _executed(compiled)
         for info, spent_s in zip(request.profiling_info, before):
             if str(info.status).endswith("EXECUTED"):
                 mean_s = ((_UNCOUNTED + runs) * info.real_time.total_seconds() - spent_s) / runs
-                layers.append(Layer(info.node_name, info.node_type, max(0.0, mean_s) * 1e9))
-        return [Profile(layers, call_ns)]
+                said = told.get(info.node_name, {})
+                layers.append(Layer(info.node_name, info.node_type, max(0.0, mean_s) * 1e9, **said))
+        profile = Profile(layers, spent_ns // runs)
+        # Its counters keep whole microseconds of each run, rounded down, and so does their mean.
+        profile.correct(_ROUNDED_OFF_NS, "added to each layer, which is what OpenVINO rounds off on average")
+        return [profile]
+
+    def first_profile(self, tensors):
+        request = self._start(PERF_COUNT=True).create_infer_request()
+        start = nanoseconds()
+        request.infer(dict(enumerate(tensors)))
+        call_ns = nanoseconds() - start
+        executed = [info for info in request.profiling_info if str(info.status).endswith("EXECUTED")]
+        return Profile(
+            [Layer(info.node_name, info.node_type, info.real_time.total_seconds() * 1e9) for info in executed], call_ns
+        )
 
     def intermediates(self, tensors):
         """What the graph's operations make of the inputs, by the operations' names."""
@@ -120,6 +142,33 @@ class OpenVino(Predictor):
     def close(self):
         self._compiled = self._talkative = None
         self._lane = threading.local()
+
+
+def _executed(compiled):
+    """{name: what is known of its tensors} for each node as the device executes it, its weights among the inputs."""
+    told = {}
+    for node in compiled.get_runtime_model().get_ordered_ops():
+        ports = [list(node.inputs()), list(node.outputs())]
+        if any(port.get_partial_shape().is_dynamic for some in ports for port in some):
+            continue
+        inputs, outputs = ([[int(size) for size in port.get_shape()] for port in some] for some in ports)
+        moved = sum(port.get_element_type().size * _product(port.get_shape()) for some in ports for port in some)
+        kind_of_tensor = (ports[0] or ports[1])[0].get_element_type().get_type_name()
+        told[node.get_friendly_name()] = {
+            "shapes": outputs,
+            "inputs": inputs,
+            "outputs": outputs,
+            "element_type": _TYPES.get(kind_of_tensor),
+            "moved_bytes": moved,
+        }
+    return told
+
+
+def _product(shape):
+    count = 1
+    for size in shape:
+        count *= int(size)
+    return count
 
 
 def _add_outputs(model):

@@ -24,10 +24,29 @@ class Layer(object):
     """One executed layer or operator, as the framework names it.
 
     `inside` are the calls that it made, each a Layer too, where a framework shows them; `lane` is where one of those
-    ran, such as a stream of a device, where that is not the thread that called.
+    ran, such as a stream of a device, where that is not the thread that called. `inputs` are the shapes of all that it
+    takes, weights included, and `outputs` those of what it gives, both of `element_type`, and `moved_bytes` the size of
+    them all where the framework tells it or their types differ; `flops` are what the framework itself counts; `more` is
+    what only some of them have, such as the grid of a kernel, by its name. What nobody tells is left out.
     """
 
-    def __init__(self, name, kind, duration_ns, shapes=(), start_ns=None, memory_bytes=None, inside=(), lane=None):
+    def __init__(
+        self,
+        name,
+        kind,
+        duration_ns,
+        shapes=(),
+        start_ns=None,
+        memory_bytes=None,
+        inside=(),
+        lane=None,
+        inputs=(),
+        outputs=(),
+        element_type=None,
+        flops=None,
+        moved_bytes=None,
+        more=None,
+    ):
         self.name = name
         self.kind = kind
         self.duration_ns = int(duration_ns)
@@ -36,6 +55,12 @@ class Layer(object):
         self.memory_bytes = memory_bytes
         self.inside = list(inside)
         self.lane = lane
+        self.inputs = [list(shape) for shape in inputs]
+        self.outputs = [list(shape) for shape in outputs]
+        self.element_type = element_type
+        self.flops = flops
+        self.moved_bytes = moved_bytes
+        self.more = dict(more or {})
 
     def describe(self):
         return {
@@ -55,6 +80,16 @@ class Profile(list):
         list.__init__(self, layers)
         self.call_ns = call_ns
         self.start_ns = start_ns
+        self.note = None
+
+    def correct(self, each_ns, why):
+        """Add so many nanoseconds to each layer, or take them off; what the framework told is kept as `raw_ns`."""
+        if not each_ns:
+            return
+        for layer in self:
+            layer.more["raw_ns"] = layer.duration_ns
+            layer.duration_ns = max(0, layer.duration_ns + each_ns)
+        self.note = "%.1f µs %s" % (abs(each_ns) / 1e3, why)
 
 
 def predictor(packages, where=()):
@@ -103,6 +138,8 @@ class Predictor(object):
     concurrent = False
     inputs = ()
     outputs = ()
+    profiler_stays = False
+    """Whether calls are slower for good once a profiler was started: NVIDIA's library stays between, and is in each."""
     server = None
     """What a server that answers in our place says of itself."""
     _taken = None
@@ -147,7 +184,7 @@ class Predictor(object):
 
         `between` is called before each of them and makes a plain call, so that both see the same machine: what comes
         after it must run once unseen, or it would find caches that are full of something else. Where a framework
-        tells no more than the mean of several calls, there is one Profile, and `between` is not called.
+        tells no more than the mean of several calls, there is one Profile.
         """
         profiles = []
         for _ in range(runs):
@@ -155,6 +192,10 @@ class Predictor(object):
             profile = self.profile(tensors)
             profiles.append(profile if isinstance(profile, Profile) else Profile(profile))
         return profiles
+
+    def first_profile(self, tensors):
+        """A `Profile` of the very first call, in a process that has made none: nothing is warmed up for it."""
+        raise NotSupported("this framework's profiler cannot see the first call of a process: it makes calls before")
 
     def library_runs(self, tensors, runs, between=no_call):
         """The same with what the layers call: operators of a library, kernels of a device, in `Layer.inside`."""

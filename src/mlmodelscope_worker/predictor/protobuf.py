@@ -58,6 +58,20 @@ def integer(data, number, default=0):
     return value - (1 << 64) if value >> 63 else value  # negative numbers are written as their complement
 
 
+def integers(data, number):
+    """Repeated numbers, one in each field or packed into one."""
+    found = []
+    for which, value in fields(data):
+        if which == number and isinstance(value, int):
+            found.append(value)
+        elif which == number:
+            position = 0
+            while position < len(value):
+                one, position = _varint(value, position)
+                found.append(one)
+    return [value - (1 << 64) if value >> 63 else value for value in found]
+
+
 def write(number, content):
     """A field with bytes or text in it, or with a number that is not negative."""
     if isinstance(content, int):

@@ -5,7 +5,9 @@ import collections
 from ..clock import nanoseconds
 from . import pytorch_trace
 from .predictor import Layer, ModelError, Profile, Tensor, no_call
-from .pytorch_module import PyTorch, type_name
+from .pytorch_module import InOrder, PyTorch, type_name
+
+_NO_LAYERS = ("aten::sym_", "aten::_assert", "aten::size")  # what it checks, and lengths that it reads
 
 
 class Exported(PyTorch):
@@ -26,6 +28,8 @@ class Exported(PyTorch):
         return self.profile_runs(tensors, 1)[-1]
 
     def profile_runs(self, tensors, runs, between=no_call):
+        if self._device.type == "cuda":
+            return self._on_device(tensors, runs, between, False)
         profiles = []
         for _ in range(runs):
             between()
@@ -35,23 +39,41 @@ class Exported(PyTorch):
             profiles.append(Profile(layers, nanoseconds() - start, start))
         return profiles
 
+    def first_profile(self, tensors):
+        if self._device.type == "cuda":
+            return PyTorch.first_profile(self, tensors)
+        start = nanoseconds()
+        layers = [layer for layer, _ in self._interpret(tensors)]
+        return Profile(layers, nanoseconds() - start, start)
+
+    def _on_device(self, tensors, runs, between, with_inside):
+        """The program as it runs, and no interpreter: its operators come in the order of its graph."""
+        names = _module_names(self._module.graph)
+        nodes = [
+            (_operator(node.target), (names[node.name], str(node.target)))
+            for node in self._module.graph.nodes
+            if node.name in names
+        ]
+
+        def layers_of(call):
+            return call.layers(InOrder(nodes).of, _NO_LAYERS, with_inside)
+
+        return pytorch_trace.record_on_device(self._torch, self._marked(tensors), runs, between, layers_of)
+
     def library_runs(self, tensors, runs, between=no_call):
+        if self._device.type == "cuda":
+            return self._on_device(tensors, runs, between, True)
         torch, names, arguments = self._torch, _module_names(self._module.graph), self._arguments(tensors)
-        wait = self._wait
 
         class Named(torch.fx.Interpreter):
             def run_node(self, node):
                 with torch.profiler.record_function(node.name):
-                    value = torch.fx.Interpreter.run_node(self, node)
-                    wait()
-                return value
+                    return torch.fx.Interpreter.run_node(self, node)
 
         program = Named(self._module)
         kinds = {node.name: str(node.target) for node in self._module.graph.nodes if node.name in names}
         with self._inference():
-            calls = pytorch_trace.record(
-                torch, self._device.type == "cuda", lambda: program.run(*arguments), runs, between
-            )
+            calls = pytorch_trace.record(torch, lambda: program.run(*arguments), runs, between)
         return [
             Profile([_layer(each, names, kinds) for each in events if each.name in names], call_ns, start_ns)
             for events, call_ns, start_ns in calls
@@ -72,6 +94,8 @@ class Exported(PyTorch):
 
         class Timed(torch.fx.Interpreter):
             def run_node(self, node):
+                taken = self.fetch_args_kwargs_from_env(node)[0] if node.name in names else ()
+                inputs = [each.shape for each in taken if isinstance(each, torch.Tensor)]
                 start = nanoseconds()
                 value = torch.fx.Interpreter.run_node(self, node)
                 wait()
@@ -81,7 +105,10 @@ class Exported(PyTorch):
                     shapes = [each.shape for each in values if isinstance(each, torch.Tensor)]
                     # A copy, because a later layer may work in place.
                     kept = [each.clone() if isinstance(each, torch.Tensor) else each for each in values] if keep else ()
-                    layers.append((Layer(names[node.name], str(node.target), duration, shapes, start), kept))
+                    layer = Layer(
+                        names[node.name], str(node.target), duration, shapes, start, inputs=inputs, outputs=shapes
+                    )
+                    layers.append((layer, kept))
                 return value
 
         with self._inference():
@@ -98,6 +125,12 @@ def _layer(event, names, kinds):
         memory_bytes=pytorch_trace.memory_of(event),
         inside=pytorch_trace.inside(event),
     )
+
+
+def _operator(target):
+    """An operator as a profile names it."""
+    schema = getattr(target, "_schema", None)
+    return getattr(schema, "name", str(target))
 
 
 def _describe(torch, name, value):

@@ -2,7 +2,8 @@
 
 from . import pytorch_trace
 from .predictor import Layer, ModelError, NotSupported, Profile, Tensor, no_call
-from .pytorch_module import PyTorch, quiet, reason, type_name
+from .pytorch_module import InOrder, PyTorch, quiet, reason, type_name
+from .pytorch_shapes import outputs_of
 
 _NO_LAYERS = ("prim::", "aten::size", "aten::__", "aten::len", "aten::Int", "aten::ScalarImplicit", "aten::dim")
 
@@ -35,44 +36,34 @@ class TorchScript(PyTorch):
         return self.profile_runs(tensors, 1)[-1]
 
     def profile_runs(self, tensors, runs, between=no_call):
-        return self._profiles(tensors, runs, between, lambda event: ())
+        return self._profiles(tensors, runs, between, False)
 
     def library_runs(self, tensors, runs, between=no_call):
-        return self._profiles(tensors, runs, between, pytorch_trace.inside)
+        return self._profiles(tensors, runs, between, True)
 
-    def _profiles(self, tensors, runs, between, inside):
-        arguments = self._arguments(tensors)
-
-        def call():
-            self._module(*arguments)
-            self._wait()
-
-        with self._inference():
-            calls = pytorch_trace.record(self._torch, self._device.type == "cuda", call, runs, between)
+    def _profiles(self, tensors, runs, between, with_inside):
         graph, layers = self._graph()  # nodes live as long as their graph
-        profiles = []
-        for events, call_ns, start_ns in calls:
-            forward = [each for each in events if each.name == "forward"]
-            executed, names = (forward[-1].cpu_children if forward else events), _Names(layers)
-            found = [
-                self._layer(event, names, inside(event)) for event in executed if not event.name.startswith(_NO_LAYERS)
-            ]
-            profiles.append(Profile(found, call_ns, start_ns))
-        return profiles
-
-    def _layer(self, event, names, inside):
-        duration_us = event.time_range.elapsed_us()
+        nodes = [(node.kind(), (name, node.kind())) for node, name in layers]
         if self._device.type == "cuda":
-            duration_us = getattr(event, "device_time_total", None) or getattr(event, "cuda_time_total", 0)
-        return Layer(
-            names.of(event.name),
-            event.name,
-            duration_us * 1000,
-            pytorch_trace.shapes_of(event),
-            pytorch_trace.start_of(event),
-            pytorch_trace.memory_of(event),
-            inside,
-        )
+
+            def layers_of(call):
+                return call.layers(InOrder(nodes).of, _NO_LAYERS, with_inside)
+
+            return pytorch_trace.record_on_device(self._torch, self._marked(tensors), runs, between, layers_of)
+        arguments = self._arguments(tensors)
+        with self._inference():
+            calls = pytorch_trace.record(self._torch, lambda: self._module(*arguments), runs, between)
+        return _made_of(calls, nodes, with_inside)
+
+    def first_profile(self, tensors):
+        if self._device.type == "cuda":
+            return PyTorch.first_profile(self, tensors)
+        graph, layers = self._graph()
+        nodes = [(node.kind(), (name, node.kind())) for node, name in layers]
+        arguments = self._arguments(tensors)
+        with self._inference():
+            call = pytorch_trace.record_first(self._torch, lambda: self._module(*arguments))
+        return _made_of([call], nodes, False)[0]
 
     def _graph(self):
         """The whole graph, and its layers as (node, name); frozen where branches would hide layers."""
@@ -119,6 +110,36 @@ class TorchScript(PyTorch):
         if not isinstance(inside, tuple):
             inside = (inside,)
         return {name: value.cpu().numpy() for name, value in zip(names, inside[answers:])}
+
+
+def _made_of(calls, nodes, with_inside):
+    """Profiles of recorded calls; their operators are named after the graph's nodes."""
+    profiles = []
+    for events, call_ns, start_ns in calls:
+        forward = [each for each in events if each.name == "forward"]
+        executed, names = (forward[-1].cpu_children if forward else events), InOrder(nodes)
+        found = [
+            _layer(event, names.of(event.name)[0], pytorch_trace.inside(event) if with_inside else ())
+            for event in executed
+            if not event.name.startswith(_NO_LAYERS)
+        ]
+        profiles.append(Profile(found, call_ns, start_ns))
+    return profiles
+
+
+def _layer(event, name, inside):
+    shapes = pytorch_trace.shapes_of(event)
+    return Layer(
+        name,
+        event.name,
+        event.time_range.elapsed_us() * 1000,
+        shapes,
+        pytorch_trace.start_of(event),
+        pytorch_trace.memory_of(event),
+        inside,
+        inputs=shapes,
+        outputs=outputs_of(event.name, event.input_shapes, getattr(event, "concrete_inputs", None)),
+    )
 
 
 def _output_names(answer, names):
@@ -173,18 +194,3 @@ def _path(value):
         return (above + "." if above else "") + node.s("name")
     name = value.debugName()
     return name[5:] if node.kind() == "prim::Constant" and name.startswith("self.") else ""
-
-
-class _Names(object):
-    """Names for executed operators: those of the graph's nodes, as far as the two go the same way."""
-
-    def __init__(self, layers):
-        self._layers = [(node.kind(), name) for node, name in layers]
-        self._at = 0
-
-    def of(self, kind):
-        for place in range(self._at, len(self._layers)):
-            if self._layers[place][0] == kind:
-                self._at = place + 1
-                return self._layers[place][1]
-        return kind

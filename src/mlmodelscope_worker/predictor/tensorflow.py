@@ -175,6 +175,7 @@ class TensorFlow(Predictor):
     """A graph in a session. `_feeds` and `_fetches` are tensors of the graph, in the order of inputs and outputs."""
 
     concurrent = True
+    _executed = None
 
     def __init__(self, tf, session, feeds, fetches):
         self._tf = tf
@@ -201,10 +202,16 @@ class TensorFlow(Predictor):
 
     def profile(self, tensors):
         """As it runs: where TensorFlow fuses nodes, the last of them has the time of all."""
+        return self._profiled(tensors, 2)  # the first run sets memory and kernels up
+
+    def first_profile(self, tensors):
+        return self._profiled(tensors, 1)
+
+    def _profiled(self, tensors, runs):
         v1 = self._tf.compat.v1
         options = v1.RunOptions(trace_level=v1.RunOptions.FULL_TRACE)
         feed = dict(zip(self._feeds, tensors))
-        for _ in range(2):  # the first run sets memory and kernels up
+        for _ in range(runs):
             metadata = v1.RunMetadata()
             start = nanoseconds()
             self._session.run(self._fetches, feed, options=options, run_metadata=metadata)
@@ -213,7 +220,27 @@ class TensorFlow(Predictor):
         for device in metadata.step_stats.dev_stats:
             if "stream" not in device.device:  # a GPU's kernels once more, by its streams
                 layers.extend(filter(None, (_layer(stats) for stats in device.node_stats)))
+        given = {_bare(tensor.name): list(value.shape) for tensor, value in zip(self._feeds, tensors)}
+        if self._executed is None:
+            self._executed = self._find_executed(feed)
+        _tell_shapes(self._tf, layers, metadata, self._executed, given)
         return Profile(sorted(layers, key=lambda layer: layer.start_ns), call_ns)
+
+    def _find_executed(self, feed):
+        """{name: (operator, inputs, shape of a constant)} of the graph as TensorFlow rewrote it, from a run of its own:
+        to hand the graph out takes longer than some models do."""
+        v1, metadata = self._tf.compat.v1, self._tf.compat.v1.RunMetadata()
+        self._session.run(
+            self._fetches, feed, options=v1.RunOptions(output_partition_graphs=True), run_metadata=metadata
+        )
+        nodes = {}
+        for graph in metadata.partition_graphs:
+            for node in graph.node:
+                shape = None
+                if node.op == "Const":
+                    shape = [size.size for size in node.attr["value"].tensor.tensor_shape.dim]
+                nodes[node.name] = node.op, [name for name in node.input if not name.startswith("^")], shape
+        return nodes
 
     def intermediates(self, tensors):
         return self._fetch_all(self._session, self._feeds, self._fetches, tensors)
@@ -247,6 +274,36 @@ def _layer(stats):
     if duration <= 0:
         duration = (stats.op_end_rel_micros - stats.op_start_rel_micros) * 1000
     return Layer(name, kind, duration, shapes, stats.all_start_micros * 1000 + stats.op_start_rel_nanos)
+
+
+def _tell_shapes(tf, layers, metadata, nodes, given):
+    """What each node took and gave: outputs are in the profile, and whose inputs they are in the graph as executed."""
+    made, types = {}, {}
+    for device in metadata.step_stats.dev_stats:
+        for stats in device.node_stats:
+            for output in stats.output:
+                told = output.tensor_description
+                name = stats.node_name.partition(":")[0]
+                made[name, output.slot] = [size.size for size in told.shape.dim]
+                types[name, output.slot] = told.dtype
+    for name, (operator, _, shape) in nodes.items():
+        if shape is not None:
+            made[name, 0] = shape
+        elif operator in ("_Arg", "Placeholder") and name.split("/")[0] in given:
+            made[name, 0] = given[name.split("/")[0]]
+    slots = {}
+    for name, slot in sorted(made):
+        slots.setdefault(name, []).append(made[name, slot])
+    for layer in layers:
+        if layer.name not in nodes:
+            continue
+        sources = [name.partition(":") for name in nodes[layer.name][1]]
+        inputs = [made.get((name, int(slot or 0))) for name, _, slot in sources]
+        outputs = slots.get(layer.name)
+        if outputs and all(shape is not None for shape in inputs):
+            layer.inputs, layer.outputs = [list(shape) for shape in inputs], [list(shape) for shape in outputs]
+            if (layer.name, 0) in types:
+                layer.element_type = tf.as_dtype(types[layer.name, 0]).base_dtype.name
 
 
 def _describe(name, tensor):

@@ -9,9 +9,13 @@ import warnings
 from ..parameters import Flag, Integer
 from ..pipeline import library
 from . import litert_profiler
-from .predictor import ModelError, NotSupported, Predictor, Profile, Tensor, predictor
+from .predictor import ModelError, NotSupported, Predictor, Tensor, no_call, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
+
+_WEIGHTED = ("CONV_2D", "DEPTHWISE_CONV_2D", "FULLY_CONNECTED", "TRANSPOSE_CONV")
+_OF_XNNPACK = ("Convolution", "Fully Connected", "Deconvolution")
+_ENDS = ("inputs", "outputs")
 
 
 @predictor(packages=("ai-edge-litert", "tflite-runtime", "tensorflow", "tensorflow-cpu"))
@@ -77,17 +81,37 @@ class Tflite(Predictor):
 
     def profile(self, tensors):
         """The kernels that LiteRT ran, by its own names."""
+        return self.profile_runs(tensors, 1)[-1]
+
+    def profile_runs(self, tensors, runs, between=no_call):
         if not self._version.startswith("LiteRT") or len(tensors) != 1:
             raise NotSupported(
                 "LiteRT alone profiles layers, of models with one input; this is %s and the model has %d"
                 % (self._version, len(tensors))
             )
         answers = self.run(tensors)
-        return litert_profiler.profile(self._path, self._threads, self._xnnpack, tensors[0], answers)
+        profiles = litert_profiler.profile_runs(
+            self._path, self._threads, self._xnnpack, tensors[0], answers, runs, between
+        )
+        operators = self._weighted(tensors)
+        for profile in profiles:
+            _tell_shapes(profile, operators)
+        return profiles
 
-    def profile_runs(self, tensors, runs, between=None):
-        """Once: what LiteRT tells is the mean of several calls already."""
-        return [Profile(self.profile(tensors))]
+    def _weighted(self, tensors):
+        """[(operator, its inputs, its outputs)] of the file's operators that have weights, with this batch's shapes."""
+        try:
+            interpreter = self._start(delegates=False)
+            self._feed_shapes(interpreter, [tensor.shape for tensor in tensors])
+            operators = interpreter._get_ops_details()
+        except (AttributeError, RuntimeError, ValueError):  # no public way leads there
+            return []
+        known = {each["index"]: each for each in interpreter.get_tensor_details()}
+        return [
+            tuple([each["op_name"]] + [[known[place] for place in each[name] if place in known] for name in _ENDS])
+            for each in operators
+            if each["op_name"] in _WEIGHTED
+        ]
 
     def intermediates(self, tensors):
         """What each operator passes on, by its tensors' names; nothing is fused or left to XNNPACK."""
@@ -120,6 +144,30 @@ class Tflite(Predictor):
             interpreter.set_tensor(place, tensor)
         interpreter.invoke()
         return [interpreter.get_tensor(place) for place in self._output_places]
+
+
+def _tell_shapes(layers, operators):
+    """Of the layers that have weights. What XNNPACK runs has no name, but keeps the order of the file: told where
+    there are as many here as there, of the same kinds, and nowhere else."""
+    own = [layer for layer in layers if layer.kind in _WEIGHTED or layer.kind.split(" (")[0] in _OF_XNNPACK]
+    alike = len(own) == len(operators) and all(
+        name == layer.kind if layer.kind in _WEIGHTED else name == "DEPTHWISE_CONV_2D" or "DWConv" not in layer.kind
+        for layer, (name, _, _) in zip(own, operators)
+    )
+    for layer, (name, inputs, outputs) in zip(own, operators) if alike else ():
+        layer.inputs, layer.outputs = (
+            [[int(size) for size in each["shape"]] for each in some] for some in (inputs, outputs)
+        )
+        layer.shapes = layer.outputs
+        layer.element_type = _describe(outputs[0]).element_type
+        layer.moved_bytes = sum(_size_of(each) for each in inputs + outputs)
+        layer.more["operator"] = name
+
+
+def _size_of(details):
+    import numpy as np
+
+    return int(np.dtype(details["dtype"]).itemsize * np.prod(details["shape"], dtype=np.int64))
 
 
 def _describe(details):

@@ -14,6 +14,7 @@ import gc
 
 from ..clock import nanoseconds
 from ..predictor import Lost, ModelError, NotSupported
+from ..predictor.cuda import counted
 from ..predictor.predictor import RUN
 from .offline import Batch, describe_failure
 
@@ -23,12 +24,19 @@ _OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing b
 
 def trace(session, header, buffers):
     """The answer to a request: a run for each level, down to the one asked for or the last that can be had."""
-    wanted = LEVELS[: LEVELS.index(header["level"]) + 1]
+    if header["level"] == "cold":
+        from .first_call import first_call
+
+        return first_call(session, header, buffers)
+    if header["level"] == "counted":
+        return count(session, header, buffers)
+    level = "library" if header["level"] == "hardware" else header["level"]  # counters come from outside
+    wanted = LEVELS[: LEVELS.index(level) + 1]
     bench = Bench(session, header, buffers)
     warm_up = bench.warm_up(header["warm_up_runs"])
     plain, model = bench.batches("model" in wanted)
     runs = [{"level": "application", "compared": None, "spans": _application(session.load_ns, warm_up, plain)}]
-    notes = list(bench.notes)
+    notes = bench.notes  # to which looking closer adds
     if "model" in wanted:
         runs.append({"level": "model", "compared": "batch", "spans": model})
         if len(session.predictor.parts()) > 1 and bench.tensors is not None:
@@ -44,19 +52,33 @@ def trace(session, header, buffers):
     return {"do": "traced", "runs": runs, "notes": notes, "batch_size": session.batch_size}
 
 
-class Bench(object):
-    """A model and the batches that it is traced with."""
+def count(session, header, buffers):
+    """One call of the model that a program around this process counts: NVIDIA's driver tells it from when till when."""
+    bench = Bench(session, header, buffers, tried=True)
+    bench.warm_up(header["warm_up_runs"])
+    bench.batches(True)
+    if bench.tensors is None:
+        raise NotSupported("the manifest's own functions run the model, so that its kernels cannot be counted")
+    session.predictor.run(bench.tensors)
+    with counted():
+        session.predictor.run(bench.tensors)
+    return {"do": "traced", "runs": [], "notes": bench.notes, "batch_size": session.batch_size}
 
-    def __init__(self, session, header, buffers):
+
+class Bench(object):
+    """A model and the batches that it is traced with; samples that were tried are not tried again."""
+
+    def __init__(self, session, header, buffers, tried=False):
         self._session = session
         self._buffers = buffers
         self._runs = header["runs"]
         way = session if hasattr(session, "answer") else Functions(session)
         self._answer, self._answer_in_steps = way.answer, way.answer_in_steps
         self.notes = []
+        self._plain = []
         self.tensors = None
         """What the predictor was given last, as it would be given again to a profiler."""
-        samples = self._usable(header["samples"])
+        samples = header["samples"] if tried else self._usable(header["samples"])
         size = session.batch_size
         self._batches = [
             [samples[(run * size + slot) % len(samples)] for slot in range(size)] for run in range(self._runs)
@@ -119,7 +141,7 @@ class Bench(object):
 
     def profile(self, ask):
         """(spans of the profiled runs, nanoseconds of a plain run just before each, of the same input, whether the
-        framework tells how long a profiled run took)."""
+        framework tells how long a profiled run took). Where a profiler stays, plain runs are from before it came."""
         if self.tensors is None:
             raise NotSupported("the manifest's own functions run the model, so that its layers cannot be asked for")
         run, without = self._session.predictor.run, []
@@ -128,13 +150,19 @@ class Bench(object):
             run(self.tensors)
             without.append(_timed(run, self.tensors))
 
+        if self._session.predictor.profiler_stays and not self._plain:
+            for _ in range(self._runs):
+                between()
+            self._plain = list(without)
         profiles = getattr(self._session.predictor, ask)(self.tensors, self._runs, between)
         while len(without) < self._runs:  # the profiler tells a mean of several runs; so do these
             between()
-        without = without[-self._runs :]
+        without = self._plain or without[-self._runs :]
         spans = Spans()
         for profile in profiles:
             add_layers(spans, profile)
+        notes = [getattr(profile, "note", None) for profile in profiles]
+        self.notes += [note for note in notes[-1:] if note is not None]
         return spans.finish(), without, all(profile.call_ns is not None for profile in profiles)
 
 
@@ -271,6 +299,11 @@ def _add_layer(spans, layer, level, start, parent, **attributes):
         attributes["memory_bytes"] = layer.memory_bytes
     if layer.lane is not None:
         attributes["lane"] = layer.lane
+    for name in ("inputs", "outputs", "element_type", "flops", "moved_bytes"):
+        value = getattr(layer, name)
+        if value is not None and value != []:
+            attributes[name] = value
+    attributes.update(layer.more)
     return spans.add(layer.name, level, start, start + layer.duration_ns, parent, **attributes)
 
 

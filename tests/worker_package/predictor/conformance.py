@@ -217,6 +217,29 @@ class Conformance:
         assert layers and all(layer.name and layer.kind and layer.duration_ns >= 0 for layer in layers)
         assert sum(layer.duration_ns for layer in layers) > 0
 
+    def test_layers_that_tell_shapes_tell_those_of_the_batch_and_of_the_weights(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)) as predictor:
+            try:
+                layers = predictor.profile([batch(2)])
+            except NotSupported as error:
+                pytest.skip(str(error))
+        told = [layer for layer in layers if layer.inputs and layer.outputs]
+        if not told:
+            pytest.skip("this framework tells no shapes of its layers")
+        assert any(sorted(shape).count(3) >= 3 for layer in told for shape in layer.inputs)  # windows of 3 x 3 colours
+        assert any(10 in layer.outputs[0] for layer in told)  # ten classes
+        assert all(isinstance(size, int) for layer in told for shape in layer.inputs + layer.outputs for size in shape)
+
+    def test_a_first_call_shows_layers_that_later_ones_have_too(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)) as predictor:
+            try:
+                first = predictor.first_profile([batch(2)])
+                later = predictor.profile([batch(2)])
+            except NotSupported as error:
+                pytest.skip(str(error))
+        assert sum(layer.duration_ns for layer in first) > 0
+        assert {layer.name for layer in first} & {layer.name for layer in later}
+
     def test_profiling_changes_no_answer(self, tmp_path: Path) -> None:
         with self.open(self.save(tmp_path)) as predictor:
             before = predictor.run([batch(2)])[0].copy()

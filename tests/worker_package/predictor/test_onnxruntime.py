@@ -273,6 +273,24 @@ def test_an_unoptimised_profile_has_the_models_own_names(tmp_path: Path) -> None
     ]
 
 
+@pytest.mark.skipif(RELEASE <= (1, 8), reason="of shapes 1.8 says nothing")
+def test_weights_that_were_packed_away_are_told_all_the_same(tmp_path: Path) -> None:
+    """ONNX Runtime packs a product's weights when a model is opened, and its profile knows nothing of them any more."""
+    nodes = [
+        helper.make_node("MatMul", ["input", "first"], ["middle"], name="product"),
+        helper.make_node("Gemm", ["middle", "second", "bias"], ["scores"], name="layer", transB=1),
+    ]
+    weights = {name: np.ones(shape, np.float32) for name, shape in (("first", (3, 5)), ("second", (7, 5)), ("bias", 7))}
+    files = models.save(
+        tmp_path, nodes, [models.tensor("input", ("n", 3))], [models.tensor("scores", ("n", 7))], weights
+    )
+    with load(files) as predictor:
+        product, layer = predictor.profile([np.ones((2, 3), np.float32)])
+    assert product.inputs == [[2, 3], [3, 5]] and product.moved_bytes == 4 * (6 + 15 + 10)
+    assert layer.inputs == [[2, 5], [7, 5], [7]] and layer.moved_bytes == 4 * (10 + 35 + 7 + 14)
+    assert layer.element_type == "float32" and layer.outputs == [[2, 7]]
+
+
 def test_profiling_leaves_no_file_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.chdir(tmp_path)

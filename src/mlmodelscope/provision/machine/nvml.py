@@ -111,6 +111,16 @@ class Device:
         refused = self._nvml.call("nvmlDeviceGetMemoryInfo", self._handle, ctypes.byref(info))
         return int(info.total) if refused is None else None
 
+    def memory_used_bytes(self) -> int | None:
+        info = _MemoryInfo()
+        refused = self._nvml.call("nvmlDeviceGetMemoryInfo", self._handle, ctypes.byref(info))
+        return int(info.used) if refused is None else None
+
+    def power_w(self) -> float | None:
+        """Watts of the whole board, as its own meter says at this moment."""
+        milliwatts = self.number("nvmlDeviceGetPowerUsage")
+        return None if milliwatts is None else milliwatts / 1000
+
     def capability(self) -> str | None:
         major, minor = ctypes.c_int(), ctypes.c_int()
         refused = self._nvml.call(

@@ -38,6 +38,9 @@
 % for each in trace.overheads:
     <div class="card"><h2>${each.level.capitalize()} level costs</h2><p class="figure">${f"{100 * each.share:+.1f}".replace("-", "−")}<small>%</small></p><p class="under">${each.compared} ${spell(each.without_ns)} → ${spell(each.with_ns)}${f"; 95 % between {100 * each.low:+.1f} % and {100 * each.high:+.1f} %".replace("-", "−") if each.low is not None and each.high is not None else ""}</p></div>
 % endfor
+% for name, said in counters:
+    <div class="card"><h2>${name.capitalize()}, at the median</h2><p class="under">${said}</p></div>
+% endfor
     <div class="card"><h2>Spans</h2><p class="figure">${f"{len(trace.spans):,}"}</p><p class="under">${", ".join(levels)}</p></div>
   </div>
 </section>

@@ -3,7 +3,7 @@
 // pixel is drawn as one pixel and the rest of that pixel is skipped by a binary search.
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const {words, levels, rows, tracks} = data;
+  const {words, levels, rows, tracks, samples} = data;  // samples: {span: [share of the lane's most, value in words]}
   const start = Float64Array.from(data.start), end = Float64Array.from(data.end);
   const canvas = document.getElementById("spans"), overview = document.getElementById("overview");
   const pen = canvas.getContext("2d"), small = overview.getContext("2d");
@@ -62,15 +62,16 @@
       const span = row[at], x0 = (start[span] - t0) * scale, x1 = (end[span] - t0) * scale;
       painter.globalAlpha = matches && !matches.has(data.name[span]) ? 0.18 : 1;
       painter.fillStyle = fill(span);
+      const sample = samples[span], tall = sample ? Math.max(1, height * sample[0]) : height, top = y + height - tall;
       if (x1 - x0 < 1.5) {
         const pixel = Math.max(0, Math.floor(x0));
-        painter.fillRect(pixel, y, 1, height);
+        painter.fillRect(pixel, top, 1, tall);
         at = Math.max(at + 1, search(row, start, t0 + (pixel + 1) / scale));
         continue;
       }
       const left = Math.max(x0, -2), right = Math.min(x1, width + 2), gap = x1 - x0 > 4 ? 1 : 0;
-      if (labels && right - left > 6) { painter.beginPath(); painter.roundRect(left, y, right - left - gap, height, 3); painter.fill(); }
-      else painter.fillRect(left, y, Math.max(1, right - left - gap), height);
+      if (labels && right - left > 6 && !sample) { painter.beginPath(); painter.roundRect(left, y, right - left - gap, height, 3); painter.fill(); }
+      else painter.fillRect(left, top, Math.max(1, right - left - (sample ? 0 : gap)), tall);
       if (labels && right - left > 34) label(painter, span, Math.max(left, 0), Math.min(right, width), y, height);
       at++;
     }
@@ -78,7 +79,7 @@
   }
   const widths = new Map();
   function label(painter, span, left, right, y, height) {
-    const text = name(span), room = right - left - 12;
+    const text = samples[span] ? samples[span][1] : name(span), room = right - left - 12;
     if (!widths.has(text)) widths.set(text, painter.measureText(text).width);
     let shown = text;
     if (widths.get(text) > room) {
@@ -89,8 +90,8 @@
     painter.fillStyle = data.color[span] >= 0 ? ink.light : ink.ink;
     painter.fillText(shown, left + 6, y + height / 2 + 0.5);
     const rest = room - (shown === text ? widths.get(text) : room);
-    const time = spell(end[span] - start[span]);
-    if (rest > 12 + 7 * time.length) {
+    const time = samples[span] ? "" : spell(end[span] - start[span]);
+    if (time && rest > 12 + 7 * time.length) {
       painter.globalAlpha *= 0.62;
       painter.fillText(time, left + 6 + widths.get(text) + 8, y + height / 2 + 0.5);
     }
@@ -169,7 +170,7 @@
     if (span !== hovered) { hovered = span; redraw(); }
     tip.hidden = span < 0;
     if (span < 0) return;
-    tip.replaceChildren(text("b", name(span)), text("span", `${spell(end[span] - start[span])} · ${levels[data.level[span]]}`));
+    tip.replaceChildren(text("b", name(span)), text("span", `${samples[span] ? samples[span][1] + " · " : ""}${spell(end[span] - start[span])} · ${levels[data.level[span]]}`));
     const box = canvas.parentElement.getBoundingClientRect();
     const x = event.clientX - box.left, y = event.clientY - box.top;
     tip.style.left = `${Math.max(4, Math.min(x + 14, box.width - tip.offsetWidth - 8))}px`;

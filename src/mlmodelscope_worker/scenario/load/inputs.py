@@ -3,6 +3,7 @@
 from ...predictor import Lost, ModelError
 from ...session import aligned, alike
 from ..offline import Batch, describe_failure
+from .random_tensors import random_batches
 
 _MOST_BYTES = 64 << 20
 _MOST_BATCHES = 64
@@ -11,7 +12,7 @@ _MOST_BATCHES = 64
 class Inputs(object):
     """Calls that take turns, each (function, its argument): a framework's call on tensors, or a whole pipeline's."""
 
-    def __init__(self, session, samples, buffers, end_to_end):
+    def __init__(self, session, samples, buffers, end_to_end, random=None):
         self.notes = []
         self._session = session
         self._buffers = buffers
@@ -19,6 +20,13 @@ class Inputs(object):
             self.notes.append("the manifest's own functions run the model: each query goes through all of them")
             end_to_end = True
         self.end_to_end = end_to_end
+        if random is not None:
+            if end_to_end:
+                raise ModelError("random tensors go to the model itself: no pipeline takes them")
+            batches = random_batches(session.predictor.inputs, session.batch_size, random)
+            self.calls = [(session.predictor.run, batch) for batch in batches]
+            session.predictor.check(self.calls[0][1])
+            return
         usable, tensors = self._prepare(samples)
         size = session.batch_size
         most = max(1, min(_MOST_BATCHES, len(usable) // size))

@@ -54,9 +54,9 @@ class Load(object):
         return answer, (kept.due_ns, kept.started_ns, kept.ended_ns, depths)
 
     def _ready(self, header, buffers):
-        made_of = (header["samples"], bool(header.get("end_to_end")))
+        made_of = (header["samples"], bool(header.get("end_to_end")), header.get("random"))
         if self._inputs is None or made_of != self._made_of:
-            self._inputs = Inputs(self._session, header["samples"], buffers, made_of[1])
+            self._inputs = Inputs(self._session, header["samples"], buffers, made_of[1], made_of[2])
             self._made_of = made_of
         return self._inputs
 

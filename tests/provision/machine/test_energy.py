@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.bench.energy import Meter, read_meters, spent
 from mlmodelscope.provision.machine import nvml
+from mlmodelscope.provision.machine.energy import Meter, read_meters, spent
 
 
 def write(folder: Path, **files: str) -> None:

@@ -34,6 +34,17 @@ def read_meters(root: Path = Path("/"), *, gpu: bool = False) -> dict[str, Meter
     return found | _gpus() if gpu else found
 
 
+def why_no_meter(root: Path = Path("/")) -> str | None:
+    """Why the processors' meters cannot be read; nothing where one can."""
+    zones = [zone for zone in entries(root / _POWERCAP) if zone.name.count(":") == 1]
+    if any(read_number(zone / "energy_uj") is not None for zone in zones):
+        return None
+    if zones:
+        opens = "`sudo chmod o+r /sys/class/powercap/*/energy_uj` opens them"
+        return f"the processors' meters (RAPL) are for root only; {opens}"
+    return "this machine shows no meters (RAPL), as most virtual machines"
+
+
 def _gpus() -> dict[str, Meter]:
     found = {}
     with nvml.nvml(nvml.load_library) as library:

@@ -1,0 +1,88 @@
+"""An overview as a page, Markdown or JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from mlmodelscope.analysis.table import UNKNOWN, Analysis, Table, spelled
+from mlmodelscope.report import words
+from mlmodelscope.report.sheet import Section, write_sheet
+
+_SOURCES = ("accuracy_record", "latency_record", "throughput_record")
+_ABOUT = (
+    "Online latency is the mean of single calls without the lowest and highest fifth; the throughput is the highest "
+    "over the batch sizes that were measured; at the optimal batch, doubling gains no more than 5\N{NO-BREAK SPACE}%."
+)
+
+
+def overview_html(analyses: Sequence[Analysis]) -> str:
+    overview, missing = analyses
+    head, rows = _for_people(overview.table)
+    sections = [Section("Numbers", _ABOUT, head=head, rows=rows, notes=overview.notes)]
+    if overview.plots:
+        sections.append(Section("Plots", plots=list(overview.plots.values())))
+    if missing.table.rows:
+        head, rows = _spelled(missing.table)
+        sections.append(Section("Not yet measured", head=head, rows=rows))
+    places = [at for at, column in enumerate(overview.table.columns) if column.name in ("model", "stack", *_SOURCES)]
+    head = [overview.table.columns[at].title for at in places]
+    rows = [[str(row[at] or UNKNOWN) for at in places] for row in overview.table.rows]
+    sections.append(Section("Records", "The newest finished record tells each number.", head=head, rows=rows))
+    models = len(set(overview.table.column("model")))
+    machines = len(set(overview.table.column("machine")))
+    where = words.plural(machines, "machine") if machines > 1 else str(overview.table.rows[0][2])
+    lede = f"{words.plural(models, 'model')} on {where}: how right, how large, how fast."
+    return write_sheet("Overview", lede, sections)
+
+
+def overview_markdown(analyses: Sequence[Analysis]) -> str:
+    overview, missing = analyses
+    lines = ["## Overview", "", _ABOUT, "", *_markdown(*_for_people(overview.table))]
+    lines += ["", *(f"> **Note:** {note}" for note in overview.notes)] if overview.notes else []
+    if missing.table.rows:
+        lines += ["", "### Not yet measured", "", *_markdown(*_spelled(missing.table))]
+    return "\n".join(lines) + "\n"
+
+
+def overview_json(analyses: Sequence[Analysis]) -> str:
+    return json.dumps({"overview": [each.to_json() for each in analyses]}, indent=2) + "\n"
+
+
+def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
+    """Fewer columns: what belongs together stands together, and the machine is named where there are several."""
+    several = len(set(table.column("machine"))) > 1
+    head = ["model", "stack", *(["machine"] if several else []), "top-1", "graph size", "online latency", "p90"]
+    head += ["most samples/s", "optimal batch"]
+    rows = []
+    for row in table.rows:
+        raw = {column.name: value for column, value in zip(table.columns, row, strict=True)}
+        said = {column.name: spelled(column, value) for column, value in zip(table.columns, row, strict=True)}
+        unstable = str(raw["unstable"] or "")
+        top1 = f"{said['top1']} ({said['top1_low']} – {said['top1_high']})" if raw["top1"] is not None else UNKNOWN
+        speed = said["samples_per_s"].removesuffix("samples/s").strip()
+        speed += f" at batch {said['best_batch']}" if raw["samples_per_s"] is not None else ""
+        rows.append(
+            [
+                said["model"],
+                said["stack"],
+                *([said["machine"]] if several else []),
+                top1,
+                said["size_bytes"],
+                said["latency_ns"] + (", unstable" if "latency" in unstable else ""),
+                said["p90_ns"],
+                speed + (", unstable" if "throughput" in unstable else ""),
+                said["optimal_batch"],
+            ]
+        )
+    return head, rows
+
+
+def _spelled(table: Table) -> tuple[list[str], list[list[str]]]:
+    rows = [[spelled(*cell) for cell in zip(table.columns, row, strict=True)] for row in table.rows]
+    return [column.title for column in table.columns], rows
+
+
+def _markdown(head: list[str], rows: list[list[str]]) -> list[str]:
+    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
+    return lines + [f"| {' | '.join(cell.replace('|', '&#124;') for cell in row)} |" for row in rows]

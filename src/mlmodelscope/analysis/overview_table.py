@@ -1,0 +1,159 @@
+"""An overview as tables and plots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mlmodelscope.analysis.overview import Entry, Number, pareto
+from mlmodelscope.analysis.table import Analysis, Column, Table, Value
+from mlmodelscope.report import plot
+
+_COLUMNS = (
+    Column("model", "model"),
+    Column("stack", "stack"),
+    Column("machine", "machine"),
+    Column("top1", "top-1", kind="share"),
+    Column("top1_low", "from", kind="share"),
+    Column("top1_high", "to", kind="share"),
+    Column("size_bytes", "graph size", kind="bytes"),
+    Column("latency_ns", "online latency", kind="time_ns"),
+    Column("p90_ns", "p90", kind="time_ns"),
+    Column("samples_per_s", "most samples/s", "samples/s", kind="number"),
+    Column("best_batch", "at batch", kind="count"),
+    Column("optimal_batch", "optimal batch", kind="count"),
+    Column("accuracy_record", "accuracy from"),
+    Column("latency_record", "latency from"),
+    Column("throughput_record", "throughput from"),
+    Column("unstable", "unstable"),
+)
+
+
+def overview_analyses(entries: Sequence[Entry]) -> list[Analysis]:
+    """The table, and what the paper draws of it; a plot without anything to show is left out."""
+    table = Table("overview", "Overview", _COLUMNS, [_row(entry) for entry in entries])
+    plots = {}
+    for name, svg in (
+        ("accuracy-latency", _against(entries, "latency")),
+        ("accuracy-throughput", _against(entries, "throughput")),
+        ("speed-up", _speed_up(entries)),
+        ("latency-systems", _systems(entries)),
+    ):
+        if svg:
+            plots[name] = svg
+    return [Analysis("overview", "Overview", table, plots, tuple(_notes(entries))), _missing(entries)]
+
+
+def _row(entry: Entry) -> tuple[Value, ...]:
+    numbers = {"latency": entry.latency_s, "throughput": entry.samples_per_s}
+    unstable = [name for name, number in numbers.items() if number is not None and number.unstable]
+    return (
+        entry.model,
+        entry.stack,
+        entry.machine,
+        entry.top1.value if entry.top1 else None,
+        entry.top1.low if entry.top1 else None,
+        entry.top1.high if entry.top1 else None,
+        entry.size_bytes,
+        _ns(entry.latency_s),
+        _ns(entry.p90_s),
+        entry.samples_per_s.value if entry.samples_per_s else None,
+        entry.best_batch,
+        entry.optimal_batch,
+        entry.top1.record if entry.top1 else None,
+        entry.latency_s.record if entry.latency_s else None,
+        entry.samples_per_s.record if entry.samples_per_s else None,
+        ", ".join(unstable) or None,
+    )
+
+
+def _missing(entries: Sequence[Entry]) -> Analysis:
+    columns = (*_COLUMNS[:3], Column("missing", "missing"), Column("command", "measured by"))
+    rows = [
+        (entry.model, entry.stack, entry.machine, each.what, each.command)
+        for entry in entries
+        for each in entry.missing
+    ]
+    return Analysis("missing", "Not yet measured", Table("missing", "Not yet measured", columns, rows))
+
+
+def _notes(entries: Sequence[Entry]) -> list[str]:
+    found = []
+    unswept = [entry for entry in entries if entry.samples_per_s is not None and not entry.swept]
+    if unswept:
+        found.append(f"no batch sizes were swept: the throughput is the most that was measured, for {_names(unswept)}")
+    light = [entry for entry in entries if entry.latency_s is not None and not entry.benched]
+    if light:
+        found.append(
+            f"the latency is of the few calls of an evaluation or profile, not of a bench, for {_names(light)}"
+        )
+    for entry in entries:
+        for name, number in (("latency", entry.latency_s), ("throughput", entry.samples_per_s)):
+            if number is not None and number.unstable:
+                found.append(f"unstable: the {name} of {entry.model}, {entry.stack} (record {number.record})")
+    return found
+
+
+def _names(entries: Sequence[Entry]) -> str:
+    return "; ".join(f"{entry.model}, {entry.stack}" for entry in entries)
+
+
+def _against(entries: Sequence[Entry], what: str) -> str:
+    """Accuracy against a speed; the bubbles are as large as the models."""
+    marks, system = [], _systems_of(entries)
+    for entry in entries:
+        number = entry.latency_s if what == "latency" else entry.samples_per_s
+        if entry.top1 is not None and number is not None:
+            at = 1000 * number.value if what == "latency" else number.value
+            marks.append(plot.Mark(at, 100 * entry.top1.value, entry.model, system(entry), entry.size_bytes or 0))
+    if not marks:
+        return ""
+    front = plot.Line(pareto([(mark.x, mark.y) for mark in marks], what != "latency"), "Pareto front")
+    axis = plot.Axis("online latency", "ms") if what == "latency" else plot.Axis("most samples a second", "samples/s")
+    lines = [front] if len(front.points) > 1 else []
+    spread = max(mark.x for mark in marks) > 5 * min(mark.x for mark in marks)
+    title = f"Accuracy and {'online latency' if what == 'latency' else 'maximum throughput'}; bubble: graph size"
+    across = plot.Axis(axis.label, axis.unit, log=spread)
+    return plot.scatter(title, marks, across, plot.Axis("top-1 accuracy", "%"), lines)
+
+
+def _speed_up(entries: Sequence[Entry]) -> str:
+    """How many times as fast each batch size is as the smallest that was measured."""
+    swept = [entry for entry in entries if len(entry.sweep) > 1]
+    if not swept:
+        return ""
+    sizes = sorted({size for entry in swept for size in entry.sweep})
+    values = []
+    for entry in swept:
+        first = entry.sweep[min(entry.sweep)]
+        values.append([entry.sweep[size] / first if size in entry.sweep else None for size in sizes])
+    system = _systems_of(swept)
+    several = len({system(entry) for entry in swept}) > 1
+    names = [f"{entry.model}, {system(entry)}" if several else entry.model for entry in swept]
+    title = f"Throughput over batch size, times that of batch {sizes[0]}"
+    return plot.heat_map(title, [str(size) for size in sizes], names, values, "×", lambda value: f"{value:.2f}")
+
+
+def _systems(entries: Sequence[Entry]) -> str:
+    timed = [entry for entry in entries if entry.latency_s is not None]
+    if not timed:
+        return ""
+    models = list(dict.fromkeys(entry.model for entry in timed))
+    places, system = {model: place for place, model in enumerate(models)}, _systems_of(timed)
+    series: dict[str, list[float | None]] = {}
+    for entry in timed:
+        values = series.setdefault(system(entry), [None] * len(models))
+        if entry.latency_s is not None:
+            values[places[entry.model]] = 1000 * entry.latency_s.value
+    known = [value for values in series.values() for value in values if value is not None]
+    axis = plot.Axis("online latency", "ms", log=max(known) > 30 * min(known))
+    return plot.grouped_bars("Online latency across systems", models, series, axis)
+
+
+def _systems_of(entries: Sequence[Entry]) -> Callable[[Entry], str]:
+    """What to call an entry's stack and machine, as far as these differ."""
+    one_machine = len({each.machine for each in entries}) == 1
+    return lambda entry: entry.stack if one_machine else f"{entry.stack} on {entry.machine}"
+
+
+def _ns(number: Number | None) -> float | None:
+    return number.value * 1e9 if number else None

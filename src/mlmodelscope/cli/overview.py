@@ -1,0 +1,240 @@
+"""`overview`: all that was measured, model by model."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mlmodelscope.cli.choices import Limit, SoftwareName, Trust
+from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+from mlmodelscope.errors import StoreError, UsageError
+
+if TYPE_CHECKING:
+    from mlmodelscope.analysis.overview import Entry
+    from mlmodelscope.analysis.table import Analysis
+    from mlmodelscope.record.store import Store
+    from mlmodelscope.settings import Settings
+
+_FORMS = (".html", ".csv", ".json", ".md")
+_BESIDE = ("top1_low", "top1_high", "accuracy_record", "latency_record", "throughput_record")
+"""Columns that would make the terminal's table too wide."""
+
+
+@verb
+def overview(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(help="Models, as name, name@version or manifest; by default all.", metavar="[MODEL]..."),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write it to FILE.html, .md, .csv or .json, or all of that to a folder."),
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="First measure on this machine what is missing of the models named.")
+    ] = False,
+    dataset: Annotated[
+        str | None, typer.Option(help="With --measure: the dataset, where neither the model nor a record names one.")
+    ] = None,
+    budget: Annotated[float, typer.Option(help="With --measure: seconds for each bench.", min=0.1)] = 20,
+    limit: Limit = None,
+    software: SoftwareName = None,
+    trust: Trust = False,
+    offline: Offline = False,
+    as_json: AsJson = False,
+) -> None:
+    """Sum up the records: accuracy, graph size, online latency, maximum throughput and optimal batch of each model.
+
+    The newest finished record tells each number; what is not known is listed with the command that would measure it.
+    """
+    from mlmodelscope.analysis.overview_table import overview_analyses
+    from mlmodelscope.record.store import Store
+
+    named = models or []
+    if measure and not named:
+        raise UsageError("--measure needs the names of models", hint="mlmodelscope overview MODEL --measure")
+    if output is not None and output.suffix and output.suffix not in _FORMS:
+        raise UsageError(f"{output} does not end in {', '.join(_FORMS)}, and is no name of a folder")
+    found = settings(offline)
+    store = Store(found)
+    try:
+        entries = _entries(store, named, found)
+        if measure:
+            for model in named:
+                _measure(model, entries, {"dataset": dataset, "software": software}, budget, limit, trust, found)
+            entries = _entries(store, named, found)
+    finally:
+        store.close()
+    if not entries:
+        what = f" of {', '.join(named)}" if named else ""
+        hint = f"mlmodelscope overview {' '.join(named) or 'MODEL'} --measure"
+        raise UsageError(f"there are no records{what}", hint=hint)
+    analyses = overview_analyses(entries)
+    written = _write(analyses, output) if output is not None else []
+    if as_json:
+        print_json({"overview": [each.to_json() for each in analyses], "files": [str(path) for path in written]})
+        return
+    _show(analyses)
+    for path in written:
+        console().print(f"wrote {path}", soft_wrap=True)
+
+
+def _entries(store: Store, named: list[str], found: Settings) -> list[Entry]:
+    from dataclasses import replace
+
+    from mlmodelscope.analysis.overview import make_overview
+    from mlmodelscope.provision.artifact import ArtifactStore
+
+    named = [_called(model) for model in named]
+    names = [name.partition("@")[0] for name in named]
+    versions = {name for name in named if "@" in name}
+    bare = {name for name in named if "@" not in name}
+    records = (
+        record
+        for record in store.newest(names)
+        if not named or record.plan.model.name in bare or record.plan.model.reference in versions
+    )
+    return make_overview(records, ArtifactStore(replace(found, offline=True)))  # sizes of what is here already
+
+
+def _measure(
+    model: str,
+    entries: list[Entry],
+    asked: dict[str, Any],
+    budget: float,
+    limit: int | None,
+    trust: bool,
+    found: Settings,
+) -> None:
+    """Run what no record of this machine tells: of each stack that has a row, or of the usual one where none has."""
+    from mlmodelscope.provision.machine import describe_machine
+
+    here = describe_machine().digest
+    rows = [
+        entry
+        for entry in entries
+        if entry.machine_digest == here and _called(model) in (entry.model, entry.model.partition("@")[0])
+    ]
+    if asked["software"] is not None or not rows:
+        _run(model, {"accuracy", "online latency", "throughput"}, asked, budget, limit, trust, found)
+        return
+    for row in rows:
+        manifest = row.plan.manifests.get("software")
+        more: dict[str, Any] = {
+            "software": f"{manifest.name}@{manifest.version}" if manifest else None,
+            "dataset": asked["dataset"] or _dataset_of(row),
+            "options": {name: value for name, value in row.plan.predictor.options.items() if value is not None},
+        }
+        _run(
+            model if _is_file(model) else row.model,
+            {each.what for each in row.missing},
+            more,
+            budget,
+            limit,
+            trust,
+            found,
+        )
+
+
+def _is_file(model: str) -> bool:
+    return model.endswith((".yml", ".yaml"))
+
+
+def _called(model: str) -> str:
+    """What records call a model: a manifest's file has its name inside."""
+    from mlmodelscope.manifest.catalog import find_model
+
+    if not _is_file(model):
+        return model
+    found = find_model(model)
+    return f"{found.name}@{found.version}"
+
+
+def _dataset_of(row: Entry) -> str | None:
+    from mlmodelscope.record.bench import RANDOM
+
+    named = row.plan.dataset
+    return f"{named.name}@{named.version}" if named.name != RANDOM else None
+
+
+def _run(
+    model: str,
+    missing: set[str],
+    more: dict[str, Any],
+    budget: float,
+    limit: int | None,
+    trust: bool,
+    found: Settings,
+) -> None:
+    from mlmodelscope.benching import Request, bench
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.evaluation import evaluate
+    from mlmodelscope.plan.options import Options
+
+    options = dict(more.get("options", {}))
+    asked = Options(threads=options.pop("threads", 1), limit=limit, predictor_options=options)
+    with TerminalWatcher() as watcher:
+        common: dict[str, Any] = {"software": more["software"], "trust": trust, "settings": found, "watcher": watcher}
+        if "accuracy" in missing:
+            evaluate(model, more.get("dataset"), asked, **common)
+        for what, scenario in (("online latency", "single-stream"), ("throughput", "sweep")):
+            if what in missing:
+                request = Request(scenario=scenario, budget_s=budget)
+                bench(model, more.get("dataset"), Options(**{**vars(asked), "limit": None}), request, **common)
+
+
+def _show(analyses: list[Analysis]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.analysis.table import spelled
+
+    table, out = analyses[0].table.without_empty(), console()
+    shown = Table(box=None, pad_edge=False)
+    places = [at for at, column in enumerate(table.columns) if column.name not in _BESIDE]
+    for at in places:
+        shown.add_column(table.columns[at].title, justify="right" if table.columns[at].is_number else "left")
+    for row in table.rows:
+        shown.add_row(*(escape(spelled(table.columns[at], row[at])) for at in places))
+    out.print(shown)
+    for note in analyses[0].notes:
+        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+    for row in analyses[1].table.rows:
+        out.print(f"missing: {escape(f'{row[3]} of {row[0]}: {row[4]}')}", soft_wrap=True)
+
+
+def _write(analyses: list[Analysis], output: Path) -> list[Path]:
+    from mlmodelscope.analysis.overview_page import overview_html, overview_json, overview_markdown
+    from mlmodelscope.report.plot import to_png
+
+    texts: dict[str, Callable[[list[Analysis]], str]] = {
+        ".html": overview_html,
+        ".md": overview_markdown,
+        ".json": overview_json,
+        ".csv": lambda found: found[0].table.to_csv(),
+    }
+    if output.suffix:
+        return [write_text(output, texts[output.suffix](analyses))]
+    written = [write_text(output / f"overview{suffix}", make(analyses)) for suffix, make in texts.items()]
+    for name, svg in analyses[0].plots.items():
+        written.append(write_text(output / f"{name}.svg", svg))
+        with contextlib.suppress(UsageError):  # pictures for slides, where the package that makes them is there
+            written.append(write_bytes(output / f"{name}.png", to_png(svg)))
+    return written
+
+
+def write_text(path: Path, text: str) -> Path:
+    return write_bytes(path, text.encode())
+
+
+def write_bytes(path: Path, content: bytes) -> Path:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror}") from None
+    return path

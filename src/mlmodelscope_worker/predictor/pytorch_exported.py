@@ -72,8 +72,12 @@ class Exported(PyTorch):
 
         program = Named(self._module)
         kinds = {node.name: str(node.target) for node in self._module.graph.nodes if node.name in names}
-        with self._inference():
-            calls = pytorch_trace.record(torch, lambda: program.run(*arguments), runs, between)
+
+        def call():
+            with self._inference():
+                program.run(*arguments)
+
+        calls = pytorch_trace.record(torch, call, runs, between)
         return [
             Profile([_layer(each, names, kinds) for each in events if each.name in names], call_ns, start_ns)
             for events, call_ns, start_ns in calls

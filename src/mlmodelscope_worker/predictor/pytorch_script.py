@@ -51,8 +51,12 @@ class TorchScript(PyTorch):
 
             return pytorch_trace.record_on_device(self._torch, self._marked(tensors), runs, between, layers_of)
         arguments = self._arguments(tensors)
-        with self._inference():
-            calls = pytorch_trace.record(self._torch, lambda: self._module(*arguments), runs, between)
+
+        def call():
+            with self._inference():
+                self._module(*arguments)
+
+        calls = pytorch_trace.record(self._torch, call, runs, between)
         return _made_of(calls, nodes, with_inside)
 
     def first_profile(self, tensors):

@@ -15,14 +15,30 @@ _UNCOUNTED = 3  # calls before those that count: TorchScript rewrites the graph 
 
 
 def record(torch, call, runs, between):
-    """[(events of a call, its nanoseconds, its start by the events' clock)] for each of some calls on the CPU."""
-    recorded = []
-    for place, (profile, call_ns) in enumerate(_profiled(torch, False, call, runs, between)):
-        if place == 0:
-            continue
+    """[(events of a call, its nanoseconds, its start by the events' clock)] for each of some calls on the CPU.
+
+    Shapes and memory are noted in the first only: noting them takes as long as a small layer.
+    """
+    recorded, told = [], None
+    for profile, call_ns in _profiled(torch, False, call, runs, between):
         calls = [each for each in profile.events() if each.name == CALL and each.cpu_parent is None]
+        if told is None:
+            told = calls[-1].cpu_children
+            continue
+        _lend(told, calls[-1].cpu_children)
         recorded.append((calls[-1].cpu_children, call_ns, start_of(calls[-1])))
     return recorded
+
+
+def _lend(told, events):
+    """What the first call noted of its events, for those of another, as long as they are the same."""
+    if [each.name for each in told] != [each.name for each in events]:
+        return
+    for known, event in zip(told, events):
+        for name in ("input_shapes", "concrete_inputs", "cpu_memory_usage"):
+            if hasattr(known, name):
+                setattr(event, name, getattr(known, name))
+        _lend(known.cpu_children, event.cpu_children)
 
 
 def record_first(torch, call):
@@ -79,7 +95,7 @@ def _profiled(torch, on_device, call, runs, between):
         for place in range(1 + runs):
             if place:
                 between()
-            full = not on_device or place == 0
+            full = place == 0
             with profiler.profile(activities=activities, record_shapes=full, profile_memory=full) as profile:
                 call()
                 with profiler.record_function(CALL):

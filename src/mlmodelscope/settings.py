@@ -18,6 +18,10 @@ class Settings:
     """Folders of files that are looked up by digest before the network is asked."""
     offline: bool = False
     """Never use the network."""
+    public_only: bool = False
+    """What manifests name is fetched only from where everybody can reach; for work that strangers asked for."""
+    database: str | None = None
+    """Address of the database; an SQLite file in `home` where there is none."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -28,5 +32,11 @@ class Settings:
             home=Path(environment.get("MLMODELSCOPE_HOME") or data / "mlmodelscope").expanduser().absolute(),
             cache=Path(environment.get("MLMODELSCOPE_CACHE") or cache / "mlmodelscope").expanduser().absolute(),
             mirrors=tuple(Path(part).expanduser().absolute() for part in mirrors.split(os.pathsep) if part),
-            offline=environment.get("MLMODELSCOPE_OFFLINE", "").lower() in ("1", "true", "yes", "on"),
+            database=environment.get("MLMODELSCOPE_DATABASE") or None,
+            offline=_is_set(environment, "MLMODELSCOPE_OFFLINE"),
+            public_only=_is_set(environment, "MLMODELSCOPE_PUBLIC_ONLY"),
         )
+
+
+def _is_set(environment: Mapping[str, str], name: str) -> bool:
+    return environment.get(name, "").lower() in ("1", "true", "yes", "on")

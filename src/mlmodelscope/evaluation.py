@@ -169,7 +169,7 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
                 _answer_all(worker, site, plan, batches, journal, watcher)
                 record = record.model_copy(update={"wall_s": (record.wall_s or 0) + time.monotonic() - started})
         journal.sync()
-        return _finish(record, journal, dataset, store)
+        return finish(record, journal, dataset, store)
     finally:
         journal.close()
 
@@ -254,13 +254,13 @@ def _answer_all(
     done = sum(len(batch.samples) for batch in batches[: journal.batches])
     failed = 0
     for answers in SteadyRun(worker, site, plan, batches[journal.batches :]):
-        journal.append(_entry(answers))
+        journal.append(entry_of(answers))
         done += len(answers.batch.samples)
         failed += len(answers.errors)
         watcher.answered(done, total, failed)
 
 
-def _entry(answers: Answers) -> Entry:
+def entry_of(answers: Answers) -> Entry:
     return Entry(
         answers.batch.index,
         answers.k,
@@ -281,7 +281,8 @@ def _emulation(record: Record) -> Iterator[str]:
         )
 
 
-def _finish(record: Record, journal: Journal, dataset: Dataset, store: Store) -> Record:
+def finish(record: Record, journal: Journal, dataset: Dataset, store: Store) -> Record:
+    """A complete journal becomes tables and metrics, and the record is finished."""
     summary = Summary(record.plan)
     summary.write(journal, dataset.samples, store.folder(record.id))
     record = record.model_copy(
@@ -376,7 +377,7 @@ def predict(
         rows = [
             row
             for answers in worker.run(cut_batches(Dataset(samples, []), plan))
-            for row in rows_of(_entry(answers), answers.batch.samples)
+            for row in rows_of(entry_of(answers), answers.batch.samples)
         ]
     return [
         Prediction(

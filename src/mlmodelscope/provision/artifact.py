@@ -38,7 +38,7 @@ class ArtifactStore:
         self._cache = Cache(settings.cache)
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
-        self._origin = Origin(self._cache, self._hasher, settings.offline, progress)
+        self._origin = Origin(self._cache, self._hasher, settings.offline, progress, public_only=settings.public_only)
 
     def fetch(self, reference: str, checksum: str | None = None) -> Artifact:
         """The artifact that a manifest names, from disk, cache, mirror or network, in this order."""
@@ -116,7 +116,12 @@ class ArtifactStore:
         return Artifact(path, digest)
 
     def _key(self, reference: FileReference, wanted: Checksum | None) -> str:
-        """What the cache remembers a reference by. An archive on this machine may change: its digest belongs to it."""
+        """What the cache remembers a reference by. An archive on this machine may change: its digest belongs to it.
+
+        What was fetched for the machine's own people is not remembered for strangers, who might not have got it.
+        """
+        if self.settings.public_only and reference.scheme in ("http", "https"):
+            return f"public {reference.text}"
         if not reference.is_local or (wanted is not None and wanted.algorithm == "sha256"):
             return reference.text
         return f"{reference.text} of {self._hasher.file(_existing(reference))}"

@@ -34,12 +34,14 @@ def download(
     progress: Progress = silent,
     headers: Mapping[str, str] | None = None,
     certificates: str | None = None,
+    *,
+    public_only: bool = False,
 ) -> None:
     """Fetch a URL into the file `partial`, going on where an earlier attempt stopped."""
     furthest, waits = 0, iter(web.BACK_OFF_S)
     while True:
         try:
-            return _attempt(url, partial, progress, headers or {}, certificates)
+            return _attempt(url, partial, progress, headers or {}, certificates, public_only)
         except WebError as error:
             reached = partial.stat().st_size if partial.exists() else 0
             if reached > furthest:  # as long as each attempt brings something, there is no limit to them
@@ -60,11 +62,18 @@ def _give_up(url: str, error: WebError, reached: int) -> ArtifactError:
     return ArtifactError(f"cannot fetch {shown}: {error}", hint=hint if error.is_passing else None)
 
 
-def _attempt(url: str, partial: Path, progress: Progress, headers: Mapping[str, str], certificates: str | None) -> None:
+def _attempt(
+    url: str,
+    partial: Path,
+    progress: Progress,
+    headers: Mapping[str, str],
+    certificates: str | None,
+    public_only: bool,
+) -> None:
     have, validator = _resumable(partial)
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have else {}
     try:
-        response = open_url(url, {**headers, **asked}, certificates)
+        response = open_url(url, {**headers, **asked}, certificates, public_only=public_only)
     except WebError as error:
         if error.status == 416 and have:
             if error.headers.get("Content-Range") == f"bytes */{have}":

@@ -34,6 +34,8 @@ class _Address:
     headers: Mapping[str, str] = field(default_factory=dict)
     certificates: str | None = None
     name: str = ""
+    is_strangers: bool = False
+    """Whether a manifest names it, and who asks may only have what everybody can reach."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +47,13 @@ class Copy:
 
 
 class Origin:
-    def __init__(self, cache: Cache, hasher: Hasher, is_offline: bool, progress: Progress) -> None:
+    def __init__(
+        self, cache: Cache, hasher: Hasher, is_offline: bool, progress: Progress, *, public_only: bool = False
+    ) -> None:
         self._cache = cache
         self._hasher = hasher
         self._is_offline = is_offline
+        self._public_only = public_only
         self._progress = progress
 
     def fetch(self, reference: FileReference, place: Path) -> Copy:
@@ -59,7 +64,11 @@ class Origin:
             raise _offline(reference)
         target = place / "download"
         if reference.scheme in ("http", "https"):
-            self._download(_Address(reference.location), target)
+            self._download(_Address(reference.location, is_strangers=self._public_only), target)
+        elif self._public_only:
+            raise ArtifactError(
+                f"{reference.scheme}: is not fetched for somebody on another machine", hint="give an https address"
+            )
         else:
             download_fsspec(reference.location, target, self._progress)
         return Copy(target, urlsplit(reference.location).path.rpartition("/")[2] or reference.shown)
@@ -118,10 +127,18 @@ class Origin:
         return _Address(file.url, file.checksum, file.headers, settings.certificates, file.name)
 
     def _download(self, address: _Address, target: Path) -> None:
-        partial = self._cache.partial(partial_name(address.url))
+        # What was begun for one who may must not be finished for one who may not.
+        partial = self._cache.partial(partial_name(f"{'public ' if address.is_strangers else ''}{address.url}"))
         with self._cache.lock(f"download:{address.url}"):  # several references may lead to one archive
             try:
-                download(address.url, partial, self._progress, address.headers, address.certificates)
+                download(
+                    address.url,
+                    partial,
+                    self._progress,
+                    address.headers,
+                    address.certificates,
+                    public_only=address.is_strangers,
+                )
                 _refuse_other(partial, address)
             except ChecksumError:
                 discard(partial)  # nothing bad stays in the cache

@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.provision.public import NotPublic, PublicHandler, PublicSecureHandler
 
 BACK_OFF_S = (0.5, 1.0, 2.0)
 """Waits between attempts that bring nothing; after the last one it is over."""
@@ -47,9 +48,16 @@ class Page:
 
 
 def open_url(
-    url: str, headers: Mapping[str, str] | None = None, certificates: str | None = None
+    url: str,
+    headers: Mapping[str, str] | None = None,
+    certificates: str | None = None,
+    *,
+    public_only: bool = False,
 ) -> http.client.HTTPResponse:
-    """Ask for an http(s) URL once; WebError when there is no answer or a bad one."""
+    """Ask for an http(s) URL once; WebError when there is no answer or a bad one.
+
+    `public_only` is for a stranger's URL: neither it nor where it is redirected to may lead to a private address.
+    """
     parts = urlsplit(url)
     if parts.scheme not in _FOLLOWED:
         raise WebError(f"{parts.scheme}: is not fetched over the network", is_passing=False)
@@ -57,7 +65,7 @@ def open_url(
     plain = urlunsplit((parts.scheme, host, quote(parts.path, _SAFE), quote(parts.query, _SAFE), ""))
     sent = {"User-Agent": f"mlmodelscope/{__version__}", **credentials(url), **(headers or {})}
     try:
-        opener = _opener(certificates)
+        opener = _opener(certificates, public_only)
         response: http.client.HTTPResponse = opener.open(
             urllib.request.Request(plain, headers=sent), timeout=_TIMEOUT_S
         )
@@ -113,6 +121,8 @@ def is_same_host(one: str, other: str) -> bool:
 def failure(error: Exception) -> WebError:
     """An attempt's end in words. An address or header that cannot be sent is not quoted: it may hold a password."""
     reason = getattr(error, "reason", None) or error
+    if isinstance(reason, NotPublic):
+        return WebError(str(reason), is_passing=False)
     if isinstance(reason, ssl.SSLCertVerificationError):
         return WebError(f"the certificate is not trusted ({reason.verify_message})", is_passing=False)
     if isinstance(reason, (http.client.InvalidURL, ValueError)):
@@ -132,13 +142,14 @@ def _bad_status(error: urllib.error.HTTPError) -> WebError:
     )
 
 
-def _opener(certificates: str | None) -> urllib.request.OpenerDirector:
+def _opener(certificates: str | None, public_only: bool) -> urllib.request.OpenerDirector:
     """http and https alone: the usual opener would also read file:, ftp: and data: URLs."""
     opener = urllib.request.OpenerDirector()
+    trust = _trust(certificates)
     for handler in (
         urllib.request.ProxyHandler(),
-        urllib.request.HTTPHandler(),
-        urllib.request.HTTPSHandler(context=_trust(certificates)),
+        PublicHandler() if public_only else urllib.request.HTTPHandler(),
+        PublicSecureHandler(context=trust) if public_only else urllib.request.HTTPSHandler(context=trust),
         urllib.request.HTTPErrorProcessor(),
         urllib.request.HTTPDefaultErrorHandler(),
         _Redirects(),

@@ -28,6 +28,12 @@ _LOG_TAIL = 2000
 _PREFIX = "mlmodelscope-worker-"
 
 
+def _limits() -> dict[str, str]:
+    """What a stranger's work may reach: no manifest's variables come before it."""
+    names = ("MLMODELSCOPE_PUBLIC_ONLY", "MLMODELSCOPE_SPEAKS_FOR")
+    return {name: os.environ.get(name, "") for name in names} if os.environ.get(names[0]) else {}
+
+
 class WorkerDied(WorkerError):
     """The worker process ended before its work was done."""
 
@@ -52,7 +58,7 @@ class WorkerProcess:
             ("-m", "mlmodelscope_worker", "--connect", str(place / "socket")),
             replace(
                 needs,
-                environment={**needs.environment, "PYTHONPATH": str(source)},
+                environment={**needs.environment, **_limits(), "PYTHONPATH": str(source)},
                 reads=(*needs.reads, package),
                 writes=(*needs.writes, place),
                 folder=source,

@@ -3,12 +3,13 @@
 Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", "classes": 10, "seed": 0}, and, to
 try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
 or {"nan_above": x} (one of its scores is not a number). {"copies": true} has it run as if on a device, in three parts.
-{"layers": n} lets it be profiled: so many layers, each of which calls two operators.
+{"layers": n} lets it be profiled: so many layers, each of which calls two operators. {"sleep_s": x} takes its time.
 """
 
 import json
 import os
 import signal
+import time
 import zlib
 
 from ..clock import nanoseconds
@@ -43,12 +44,15 @@ class Fake(Predictor):
         self._seed = model.get("seed", 0)
         self._copies = model.get("copies", False)
         self._layers = model.get("layers", 0)
+        self._sleep_s = model.get("sleep_s", 0)
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
 
     def run(self, tensors):
         import numpy as np
 
+        if self._sleep_s:
+            time.sleep(self._sleep_s)
         scores = np.empty((len(tensors[0]), self._classes), np.float32)
         for row, sample in enumerate(tensors[0]):
             level = float(sample.mean(dtype="float64"))

@@ -7,6 +7,7 @@ import re
 from urllib.parse import urlsplit
 
 from ..parameters import ParameterError, Text
+from ..public_address import is_asked_for
 from .predictor import ModelError
 
 _EXAMPLE = "something like http://host:8000"
@@ -80,6 +81,10 @@ class Address(object):
 
 def headers_for(address, text, token_variable):
     """(name, value) of everything that goes with each question."""
+    if is_asked_for(address.name):
+        if token_variable:
+            raise ModelError("a variable of this machine is not sent anywhere for somebody on another machine")
+        return parse_headers(text)
     credentials = _token(token_variable) if token_variable else _from_netrc(address)
     return parse_headers(text) + ([("Authorization", credentials)] if credentials else [])
 

@@ -1,8 +1,10 @@
 """The Open Inference Protocol over gRPC, for `remote`. Only `grpcio` is needed: its messages are few, and are written
 and read here by hand, because generated code fits one release of protobuf and stacks bring many."""
 
+import socket
 import struct
 
+from ..public_address import is_asked_for, lookup
 from . import protobuf
 from .predictor import ModelError
 from .remote_address import printable
@@ -14,6 +16,19 @@ _MOST_SENT = (1 << 31) - 1  # a message of protocol buffers cannot be larger
 _LOOK_S = 5.0
 # InferTensorContents: how the values of each field are packed. Bytes (8) are no numbers.
 _CONTENTS = {1: "unsigned", 2: "signed", 3: "signed", 4: "unsigned", 5: "unsigned", 6: "f", 7: "d"}
+
+
+def _pinned(address, options):
+    """An address that was looked at, and the name that it is still called by."""
+    try:
+        family, _, _, place = lookup(address.host, address.port)[0]
+    except OSError as error:
+        raise ModelError("%s cannot be asked: %s" % (address.name, error))
+    target = "ipv6:[%s]:%d" % place[:2] if family == socket.AF_INET6 else "ipv4:%s:%d" % place[:2]
+    named = [("grpc.default_authority", address.target)]
+    if address.is_encrypted:
+        named.append(("grpc.ssl_target_name_override", address.host))
+    return target, options + named
 
 
 class Grpc(object):
@@ -34,10 +49,13 @@ class Grpc(object):
             ("grpc.max_receive_message_length", _MOST_BYTES),
             ("grpc.enable_http_proxy", 0),
         ]
+        target = address.target
+        if is_asked_for(address.name):
+            target, options = _pinned(address, options)
         if address.is_encrypted:
-            self._channel = grpc.secure_channel(address.target, grpc.ssl_channel_credentials(), options)
+            self._channel = grpc.secure_channel(target, grpc.ssl_channel_credentials(), options)
         else:
-            self._channel = grpc.insecure_channel(address.target, options)
+            self._channel = grpc.insecure_channel(target, options)
         self._calls = {}
         self._was_reached = False
         self._name = model

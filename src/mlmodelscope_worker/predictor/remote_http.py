@@ -8,6 +8,8 @@ import socket
 import ssl
 import time
 
+from ..public_address import connect
+
 _PIECE = 1 << 16
 _MOST_HEADERS = 1 << 16
 _MOST_BUFFERS = 16  # in one system call
@@ -33,7 +35,8 @@ class Answer(object):
 class Connection(object):
     """One connection, opened when it is needed; one question at a time."""
 
-    def __init__(self, host, port, is_encrypted):
+    def __init__(self, host, port, is_encrypted, is_strangers=False):
+        self._is_strangers = is_strangers
         self._host, self._port, self._is_encrypted = host, port, is_encrypted
         self._socket = None
         self._deadline = 0.0
@@ -66,7 +69,10 @@ class Connection(object):
             self._socket = None
 
     def _open(self):
-        opened = socket.create_connection((self._host, self._port), self._left_s())
+        if self._is_strangers:
+            opened = connect(self._host, self._port, self._left_s())
+        else:
+            opened = socket.create_connection((self._host, self._port), self._left_s())
         try:
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._is_encrypted:

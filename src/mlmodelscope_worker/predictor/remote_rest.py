@@ -6,6 +6,7 @@ import ssl
 import threading
 from urllib.parse import quote
 
+from ..public_address import is_asked_for
 from .predictor import ModelError
 from .remote_address import printable
 from .remote_http import Connection, Dropped, Garbled
@@ -192,7 +193,9 @@ class Rest(object):
         connection = getattr(self._lane, "connection", None)
         if connection is None:
             address = self._address
-            connection = self._lane.connection = Connection(address.host, address.port, address.is_encrypted)
+            connection = self._lane.connection = Connection(
+                address.host, address.port, address.is_encrypted, is_asked_for(address.name)
+            )
             self._connections.append(connection)
         return connection
 

@@ -52,7 +52,7 @@ def known_stacks(framework: Framework) -> list[Known]:
         if software.framework is None or not same_framework(software.framework, framework):
             continue
         if software.stack is not None and is_for_this_machine(software.stack.architecture):
-            brought = _brings(software)
+            brought = brings(software)
             if brought is not None:
                 found.append(Known(software, *brought))
     return found
@@ -68,7 +68,7 @@ def is_for_this_machine(architecture: str | None) -> bool:
     return architecture is None or normal_architecture(architecture) == normal_architecture(platform.machine())
 
 
-def _brings(software: SoftwareManifest) -> tuple[str, Version] | None:
+def brings(software: SoftwareManifest) -> tuple[str, Version] | None:
     """(the framework's package, its version) of a stack, as its requirements pin it."""
     if software.framework is None or software.stack is None:
         return None

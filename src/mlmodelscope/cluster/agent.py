@@ -1,0 +1,188 @@
+"""The loop of an agent: take an evaluation, run it in a process of its own, tell how it goes, hand the record over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import secrets
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlmodelscope.cluster.child import LAST, Child
+from mlmodelscope.cluster.description import AgentDescription
+from mlmodelscope.cluster.link import Link
+from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.ledger.queue import Assigned, Gone
+from mlmodelscope.ledger.request import TIMED, Failure
+from mlmodelscope.settings import Settings
+
+_LOG = logging.getLogger("mlmodelscope.agent")
+_TELL_EVERY_S = 1.0
+
+
+@dataclass
+class _Running:
+    assigned: Assigned
+    task: asyncio.Task[None] | None = None
+    child: Child | None = None
+    cancelled: bool = False
+    gone: bool = False
+    told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+
+class Agent:
+    """Does what the ledger has for it, as long as it is wanted."""
+
+    def __init__(self, link: Link, description: AgentDescription, settings: Settings, *, idle_s: float = 1.0) -> None:
+        self._link, self._description, self._settings = link, description, settings
+        self._beat_s, self._idle_s = 1.0, idle_s
+        self._incarnation = secrets.token_hex(8)
+        self._running: dict[str, _Running] = {}
+        self._draining = False
+        self._changed = asyncio.Event()
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until `stop` is set; what is under way then is given back, and its journal stays for whoever goes on."""
+        await self._join(stop)
+        beating = asyncio.create_task(self._beat(stop))
+        try:
+            while not stop.is_set():
+                await _first(self._take(), stop.wait())
+                await _first(self._changed.wait(), stop.wait(), timeout=self._idle_s)
+                self._changed.clear()
+        finally:
+            beating.cancel()
+            stopping = [self._stop(each) for each in self._running.values()]
+            await asyncio.gather(beating, *stopping, return_exceptions=True)
+            with contextlib.suppress(Exception):
+                await self._link.leave()
+
+    async def _join(self, stop: asyncio.Event) -> None:
+        while not stop.is_set():
+            try:
+                self._beat_s = await self._link.join(self._description, self._incarnation) / 3
+                _LOG.info("joined as %s", self._description.id)
+                return
+            except MLModelScopeError as error:
+                _LOG.warning("cannot join: %s", error.message)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), self._beat_s)
+
+    async def _beat(self, stop: asyncio.Event) -> None:
+        while True:
+            await asyncio.sleep(self._beat_s)
+            held = {each.assigned.id: each.assigned.attempt for each in self._running.values() if not each.gone}
+            try:
+                beat = await self._link.beat(held)
+            except Gone:
+                await self._join(stop)
+                continue
+            except MLModelScopeError as error:
+                _LOG.warning("no heartbeat: %s", error.message)  # what runs goes on meanwhile
+                continue
+            self._draining = beat.draining
+            for identity in (*beat.gone, *beat.cancel):
+                each = self._running.get(identity)
+                if each is not None and each.child is not None:
+                    each.gone, each.cancelled = each.gone or identity in beat.gone, True
+                    _LOG.info("ending %s: %s", identity, "it is another one's" if each.gone else "it was cancelled")
+                    asyncio.ensure_future(each.child.end())
+
+    async def _take(self) -> None:
+        free = self._description.slots - len(self._running)
+        if free < 1 or self._draining or any(each.assigned.work.kind in TIMED for each in self._running.values()):
+            return
+        try:
+            taken = await self._link.take(free, not self._running)
+        except MLModelScopeError as error:
+            _LOG.warning("cannot ask for work: %s", error.message)
+            return
+        for assigned in taken:
+            running = _Running(assigned)
+            self._running[assigned.id] = running
+            running.task = asyncio.create_task(self._evaluate(running))
+
+    async def _evaluate(self, running: _Running) -> None:
+        assigned = running.assigned
+        _LOG.info("evaluation %s, attempt %d: %s", assigned.id, assigned.attempt, assigned.work.kind)
+        teller = asyncio.create_task(self._tell(running))
+        try:
+            running.child = await Child.start(assigned.work, self._settings, self._description.remote)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(assigned.timeout_s):
+                    async for event in running.child.events():
+                        if event["kind"] in LAST:
+                            await self._end(running, event, teller)
+                            return
+                        running.told.append((event["kind"], {key: event[key] for key in event if key != "kind"}))
+            failure = Failure(kind="Timeout", message=f"it took longer than {assigned.timeout_s} s")
+            await running.child.end()
+            await self._surely(self._link.fail(assigned.id, assigned.attempt, failure, again=False))
+        finally:
+            teller.cancel()
+            if running.child is not None:
+                await running.child.end()
+            self._running.pop(assigned.id, None)
+            self._changed.set()
+
+    async def _end(self, running: _Running, last: Mapping[str, Any], teller: asyncio.Task[None]) -> None:
+        teller.cancel()
+        assigned = running.assigned
+        if running.gone:
+            return
+        await self._flush(running)
+        if last["kind"] == "done":
+            ending: Coroutine[Any, Any, None] = self._link.finish(assigned.id, assigned.attempt, last)
+        elif running.cancelled:
+            ending = self._link.cancelled(assigned.id, assigned.attempt)
+        elif last["kind"] == "failed":
+            failure = Failure(kind=last["error"], message=last["message"], hint=last["hint"])
+            ending = self._link.fail(assigned.id, assigned.attempt, failure, again=last["again"])
+        else:
+            failure = Failure(kind="Died", message=last.get("message", "its process ended"))
+            ending = self._link.fail(assigned.id, assigned.attempt, failure, again=True)
+        await self._surely(ending)
+        _LOG.info("evaluation %s: %s", assigned.id, last["kind"])
+
+    async def _surely(self, ending: Coroutine[Any, Any, None]) -> None:
+        try:
+            await ending
+        except Gone as error:
+            _LOG.info("%s", error.message)
+
+    async def _tell(self, running: _Running) -> None:
+        while True:
+            await asyncio.sleep(_TELL_EVERY_S)
+            await self._flush(running)
+
+    async def _flush(self, running: _Running) -> None:
+        told, running.told = running.told, []
+        if told:
+            try:
+                await self._link.tell(running.assigned.id, running.assigned.attempt, told)
+            except MLModelScopeError as error:
+                _LOG.warning("events of %s are lost: %s", running.assigned.id, error.message)
+
+    async def _stop(self, running: _Running) -> None:
+        """Give it back: its journal is where it is, and whoever takes it next goes on from there."""
+        running.gone = True
+        if running.child is not None:
+            await running.child.end()
+        if running.task is not None:
+            running.task.cancel()
+        with contextlib.suppress(MLModelScopeError):
+            await self._link.give_back(running.assigned.id, running.assigned.attempt)
+
+
+async def _first(*waiting: Coroutine[Any, Any, Any], timeout: float | None = None) -> None:
+    """Until one of them is done; the others are given up."""
+    tasks = [asyncio.ensure_future(each) for each in waiting]
+    try:
+        done, _ = await asyncio.wait(tasks, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+        for each in done:
+            each.result()
+    finally:
+        for each in tasks:
+            each.cancel()

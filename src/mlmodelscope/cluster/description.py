@@ -1,0 +1,99 @@
+"""What an agent publishes: its machine, the stacks it has or can build, the frameworks in them, the models at hand."""
+
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mlmodelscope import __version__
+from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.manifest.catalog import find_manifest, list_catalog
+from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.plan.make import framework_word
+from mlmodelscope.provision.machine import Description, available_cores, describe
+from mlmodelscope.provision.machine.cpu import cpu_name
+from mlmodelscope.provision.stack import StackStore, describe_current, recipe_of, worker_digest
+from mlmodelscope.provision.stack.known import brings, is_for_this_machine
+from mlmodelscope.settings import Settings
+from mlmodelscope_worker.environment import normalise
+from mlmodelscope_worker.predictor import PREDICTORS
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Offer(Part):
+    """A stack, and a framework in it."""
+
+    stack: str = Field(description="`current` is the Python that the agent runs in.")
+    framework: str
+    version: str
+    state: Literal["built", "buildable"]
+
+
+class AgentDescription(Part):
+    id: str
+    version: str = Field(description="Of MLModelScope.")
+    worker_digest: str = Field(description="Digest of the worker's source: the same answers come from the same worker.")
+    python: str
+    machine: Description
+    cpu: str = Field(description="What records call the processor.")
+    offers: tuple[Offer, ...] = ()
+    models: tuple[str, ...] = Field(default=(), description="Models whose files are there already.")
+    labels: dict[str, str] = {}
+    slots: int = Field(default=1, description="Evaluations that may run side by side; timed ones run alone.")
+    trusts: bool = Field(default=False, description="Whether it runs code in manifests for those who may ask for it.")
+    remote: str | None = Field(default=None, description="Address of a server that it speaks for.")
+
+
+def describe_agent(
+    settings: Settings,
+    *,
+    name: str | None = None,
+    labels: dict[str, str] | None = None,
+    slots: int | None = None,
+    trusts: bool = False,
+) -> AgentDescription:
+    return AgentDescription(
+        id=name or f"{socket.gethostname()}-{os.getuid()}",
+        version=__version__,
+        worker_digest=worker_digest(),
+        python=describe_current().python,
+        machine=describe(),
+        cpu=cpu_name(Path("/")),
+        offers=tuple(_offers(settings)),
+        labels=labels or {},
+        slots=slots or max(1, available_cores() // 2),
+        trusts=trusts,
+    )
+
+
+def _offers(settings: Settings) -> list[Offer]:
+    current = describe_current().packages
+    found = []
+    for name, declaration in PREDICTORS.items():
+        version = next((current[normalise(each)] for each in declaration.packages if normalise(each) in current), None)
+        if not declaration.packages:  # nothing to install
+            version = __version__
+        if version is not None:
+            found.append(Offer(stack="current", framework=name, version=version, state="built"))
+    store = StackStore(settings)
+    for entry in list_catalog("software"):
+        try:
+            software = find_manifest(SoftwareManifest, entry.path)
+        except MLModelScopeError:
+            continue  # somebody's broken manifest is nothing to offer
+        if software.framework is None or software.stack is None or not is_for_this_machine(software.stack.architecture):
+            continue
+        brought = brings(software)
+        if brought is None:
+            continue
+        state: Literal["built", "buildable"] = "built" if store.find(recipe_of(software)) else "buildable"
+        word = framework_word(software.framework)
+        found.append(Offer(stack=software.name, framework=word, version=str(brought[1]), state=state))
+    return found

@@ -1,0 +1,151 @@
+"""Which agents a request fits, before anything runs; and if none, which constraint stands in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mlmodelscope.cluster.description import AgentDescription, Offer
+from mlmodelscope.errors import VersionError
+from mlmodelscope.ledger.request import FrameworkChoice, Where
+from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.version import Constraint, Version
+from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.match import unmet
+from mlmodelscope.provision.machine.facts import facts_of
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """A constraint that some agents do not meet."""
+
+    constraint: str
+    agents: int
+    """How many do not meet it."""
+    would_match: int
+    """How many match everything else."""
+    example: str
+    """Why, in the words of one of them."""
+
+
+@dataclass(frozen=True)
+class Resolution:
+    matching: tuple[str, ...]
+    asked: int
+    """How many agents there are."""
+    obstacles: tuple[Obstacle, ...] = ()
+    refusals: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Every reason, by agent."""
+
+    def __str__(self) -> str:
+        if self.matching:
+            return f"{_agents(len(self.matching))} of {self.asked} {'match' if len(self.matching) > 1 else 'matches'}"
+        if not self.asked:
+            return "there is no agent"
+        lines = [f"none of {_agents(self.asked)} fits"]
+        for each in self.obstacles:
+            who = "no agent meets it" if each.agents == self.asked else f"{_agents(each.agents)} do not meet it"
+            rest = f"{_agents(each.would_match)} would match without it"
+            lines.append(f"{each.constraint}: {who}; {rest} (for example: {each.example})")
+        return "\n".join(lines)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What of a request an agent must meet."""
+
+    where: Where
+    model: ModelManifest | None = None
+    software: SoftwareManifest | None = None
+    hardware: HardwareManifest | None = None
+    carries_code: bool = False
+    software_word: str | None = None
+    """`current` or an image, where no manifest describes the software."""
+
+
+def resolve(needs: Needs, agents: Sequence[AgentDescription]) -> Resolution:
+    refusals = {agent.id: refuse(needs, agent) for agent in agents}
+    matching = tuple(agent.id for agent in agents if not refusals[agent.id])
+    named = list(dict.fromkeys(constraint for reasons in refusals.values() for constraint, _ in reasons))
+    obstacles = []
+    for constraint in named:
+        failing = [reasons for reasons in refusals.values() if any(each == constraint for each, _ in reasons)]
+        alone = sum(1 for reasons in failing if all(each == constraint for each, _ in reasons))
+        example = next(reason for each, reason in failing[0] if each == constraint)
+        obstacles.append(Obstacle(constraint, len(failing), len(matching) + alone, example))
+    obstacles.sort(key=lambda each: (-each.agents, each.constraint))
+    spelled = {
+        agent: tuple(f"{constraint}: {reason}" for constraint, reason in reasons)
+        for agent, reasons in refusals.items()
+        if reasons
+    }
+    return Resolution(matching, len(agents), tuple(obstacles), spelled)
+
+
+def refuse(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
+    """(constraint, why this agent does not meet it) for each that it does not."""
+    found: list[tuple[str, str]] = []
+    where = needs.where
+    if where.agent is not None and where.agent != agent.id:
+        found.append(("agent", f"{where.agent} is asked for, this is {agent.id}"))
+    found += [
+        (f"label {key}", f"{value} is asked for, it is {agent.labels.get(key, 'not there')}")
+        for key, value in where.labels.items()
+        if agent.labels.get(key) != value
+    ]
+    facts = facts_of(agent.machine, agent.cpu)
+    asked = dict.fromkeys(
+        reason for hardware in (where.hardware, needs.hardware) if hardware for reason in unmet(hardware, facts)
+    )
+    for reason in asked:
+        constraint, _, why = reason.partition(": ")
+        found.append((constraint, why))
+    if where.framework is not None and not _offered(agent.offers, where.framework):
+        wanted = f"{where.framework.name} {where.framework.version}"
+        found.append(("framework", f"{wanted} is asked for, there is {_spell(agent.offers, where.framework.name)}"))
+    if where.stack is not None and not any(offer.stack == where.stack for offer in agent.offers):
+        found.append(("stack", f"{where.stack} is neither there nor known there"))
+    found += _model(needs, agent)
+    if needs.carries_code and not agent.trusts:
+        found.append(("trust", "code in the manifests would run, and this agent runs none"))
+    return found
+
+
+def _model(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
+    model = needs.model
+    if model is None or model.framework is None or needs.software is not None:
+        return []  # a described stack is built where it is not there
+    if needs.software_word is not None and needs.software_word != "current":
+        return []
+    wanted = FrameworkChoice(name=framework_word(model.framework), version=model.framework.version)
+    offers = [each for each in agent.offers if needs.software_word is None or each.stack == "current"]
+    if wanted.name == "remote" or _offered(offers, wanted):
+        return []
+    reason = f"{wanted.name} {wanted.version} is needed by {model.name}, there is {_spell(offers, wanted.name)}"
+    return [("the model's framework", reason)]
+
+
+def _offered(offers: Sequence[Offer], wanted: FrameworkChoice) -> bool:
+    try:
+        constraint = Constraint(wanted.version)
+    except VersionError:
+        return False
+    for offer in offers:
+        if offer.framework != wanted.name.lower():
+            continue
+        try:
+            if constraint.matches(Version(offer.version), allow_prerelease=True):
+                return True
+        except VersionError:
+            if wanted.version == "*" or offer.version == wanted.version:
+                return True  # a stack's own constraint, not a version
+    return False
+
+
+def _spell(offers: Sequence[Offer], framework: str) -> str:
+    versions = dict.fromkeys(offer.version for offer in offers if offer.framework == framework.lower())
+    return f"{framework} {', '.join(versions)}" if versions else f"no {framework}"
+
+
+def _agents(count: int) -> str:
+    return f"{count} agent{'' if count == 1 else 's'}"

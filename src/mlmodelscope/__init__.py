@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
+    from mlmodelscope.client.client import connect
     from mlmodelscope.evaluation import Options, evaluate, predict
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
     from mlmodelscope.plan.make import make_plan
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Options": "mlmodelscope.evaluation",
+    "connect": "mlmodelscope.client.client",
     "evaluate": "mlmodelscope.evaluation",
     "predict": "mlmodelscope.evaluation",
     "load_manifest": "mlmodelscope.manifest.load",
@@ -37,6 +39,7 @@ __all__ = [
     "Settings",
     "Store",
     "__version__",
+    "connect",
     "evaluate",
     "load_manifest",
     "make_plan",

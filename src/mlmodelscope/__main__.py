@@ -12,7 +12,14 @@ def main() -> None:
         print(f"mlmodelscope {__version__}")
         return
     from mlmodelscope.cli.main import app
+    from mlmodelscope.cli.server_choice import take_server
+    from mlmodelscope.errors import UsageError
 
+    try:
+        sys.argv = take_server(sys.argv)
+    except UsageError as error:
+        print(f"error: {error}", file=sys.stderr)
+        raise SystemExit(error.exit_code) from None
     app()
 
 

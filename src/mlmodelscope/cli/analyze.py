@@ -78,10 +78,10 @@ def analyze(
 
 def _load(names: list[str]) -> list[Subject]:
     from mlmodelscope.analysis.measured import Subject
-    from mlmodelscope.record.store import Store
+    from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.trace.store import NAME, load_trace
 
-    store = Store(settings(offline=True))
+    store = open_store(settings(offline=True))
     try:
         found = []
         for name in names:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -20,6 +21,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
+from mlmodelscope.cli.server_choice import elsewhere, open_store
 from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb_of_a_moment
 from mlmodelscope.errors import StoreError, UsageError
 
@@ -127,21 +129,38 @@ def bench(
         cold_starts=starts,
         loadgen=loadgen,
     )
+    there = elsewhere()
+    if there is not None and (random or loadgen):
+        raise UsageError("--random and --loadgen are for this machine; a server cannot be asked for them")
     with TerminalWatcher() as watcher:
-        record = run(
-            model,
-            dataset,
-            options,
-            request,
-            streams=streams,
-            end_to_end=end_to_end,
-            random=_shapes(shape or []) if random else None,
-            software=software,
-            hardware=hardware,
-            trust=trust,
-            settings=settings(offline),
-            watcher=watcher,
-        )
+        if there is not None:
+            asked = {name: value for name, value in asdict(request).items() if name != "loadgen"}
+            record = there.run(
+                "bench",
+                model,
+                dataset,
+                options,
+                software=software,
+                hardware=hardware,
+                arguments={**asked, "streams": streams, "end_to_end": end_to_end},
+                trust=trust,
+                watcher=watcher,
+            )
+        else:
+            record = run(
+                model,
+                dataset,
+                options,
+                request,
+                streams=streams,
+                end_to_end=end_to_end,
+                random=_shapes(shape or []) if random else None,
+                software=software,
+                hardware=hardware,
+                trust=trust,
+                settings=settings(offline),
+                watcher=watcher,
+            )
     if output is not None:
         _write_csv(record, output)
     if as_json:
@@ -169,9 +188,8 @@ def _shapes(given: list[str]) -> dict[str, tuple[int, ...]]:
 
 def _write_csv(record: Record, output: Path) -> None:
     from mlmodelscope.record.latencies import csv_lines, load_latencies
-    from mlmodelscope.record.store import Store
 
-    runs = load_latencies(Store(settings(True)).folder(record.id))
+    runs = load_latencies(open_store(settings(True)).folder(record.id))
     try:
         with output.open("w", encoding="utf-8") as file:
             file.writelines(csv_lines(runs))

@@ -51,11 +51,11 @@ def compare(
     Latencies are compared as a ratio with its interval, or it is said that there is no difference. Two evaluations of
     the same samples also show how far their answers lie apart, and two profiles which layers make the difference.
     """
-    from mlmodelscope.record.store import Store
+    from mlmodelscope.cli.server_choice import open_store
 
     if output is not None and output.suffix not in (".html", ".csv"):
         raise UsageError(f"{output} does not end in .html or .csv")
-    store = Store(settings(True))
+    store = open_store(settings(True))
     one, other = store.get(first), store.get(second)
     if one.profile is not None and other.profile is not None:
         found = _layers(one, other, store)

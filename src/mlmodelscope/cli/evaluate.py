@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +23,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import (
     SOME_SAMPLES_FAILED,
     AsJson,
@@ -77,9 +78,13 @@ def evaluate(
     names = [name.strip() for name in stacks.split(",") if name.strip()] if stacks is not None else [software]
     if not names:
         raise UsageError("--stacks names no stack")
-    records = []
+    there, records = elsewhere(), []
     for name in names:
         with TerminalWatcher() as watcher:
+            if there is not None:
+                asked: dict[str, Any] = {"software": name, "hardware": hardware, "trust": trust, "again": again}
+                records.append(there.run("evaluate", model, dataset, options, watcher=watcher, **asked))
+                continue
             records.append(
                 run(
                     model,

@@ -21,10 +21,10 @@ def log(
     as_json: AsJson = False,
 ) -> None:
     """Write a record as a reference log: numbers, environment, and what to expect of every sample."""
+    from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.record.log import table_beside, write_log
-    from mlmodelscope.record.store import Store
 
-    store = Store(settings(False))
+    store = open_store(settings(False))
     record = store.get(name)
     destination = output or Path(f"{record.id}.log.yml")
     for path in (destination, table_beside(destination)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from mlmodelscope.cli import (
+    agent,
     analyze,
     bench,
     check,
@@ -28,9 +29,11 @@ from mlmodelscope.cli import (
     report,
     schema,
     sensitivity,
+    serve,
     show,
     stacks,
     study,
+    token,
     trace,
     train,
     trust,
@@ -40,7 +43,8 @@ app = typer.Typer(
     name="mlmodelscope",
     help="Check a shared model's claims: repeatable evaluation from text manifests, with statistics.",
     epilog="Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage, 3 done but some samples failed, "
-    "130 interrupted.",
+    "130 interrupted. With --server URL (and --token, or MLMODELSCOPE_SERVER and MLMODELSCOPE_TOKEN) evaluate, bench, "
+    "profile, records, report, log, trace, compare and analyze work on a server.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,
@@ -85,3 +89,6 @@ app.add_typer(records.app, name="records")
 app.command("report")(report.report)
 app.command("log")(log.log)
 app.command("replay")(replay.replay)
+app.command("serve")(serve.serve)
+app.command("agent")(agent.agent)
+app.add_typer(token.app, name="token")

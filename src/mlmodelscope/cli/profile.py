@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,6 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb_of_a_moment
 from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
 
@@ -68,23 +69,32 @@ def profile(
     """
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.profiling import profile as run
+    from mlmodelscope.trace.store import load_trace
 
     check_name(output)
     options = make_options(batch_size, threads, None, False, seed, 5, option, device)
+    times = runs if runs is not None else 3 if cold else 10
+    there = elsewhere()
     with TerminalWatcher() as watcher:
-        record, trace = run(
-            model,
-            dataset,
-            options,
-            level=level.value,
-            runs=runs if runs is not None else 3 if cold else 10,
-            cold=cold,
-            software=software,
-            hardware=hardware,
-            trust=trust,
-            settings=settings(offline),
-            watcher=watcher,
-        )
+        if there is not None:
+            arguments = {"level": level.value, "runs": times, "cold": cold}
+            asked: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust, "arguments": arguments}
+            record = there.run("profile", model, dataset, options, watcher=watcher, **asked)
+            trace = load_trace(there.store().folder(record.id))
+        else:
+            record, trace = run(
+                model,
+                dataset,
+                options,
+                level=level.value,
+                runs=times,
+                cold=cold,
+                software=software,
+                hardware=hardware,
+                trust=trust,
+                settings=settings(offline),
+                watcher=watcher,
+            )
     if output is not None:
         write_file(trace, output)
     if otlp is not None:

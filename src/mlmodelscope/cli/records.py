@@ -19,9 +19,9 @@ RecordName = Annotated[str, typer.Argument(help="A record's id, the beginning of
 
 
 def _store() -> Store:
-    from mlmodelscope.record.store import Store
+    from mlmodelscope.cli.server_choice import open_store
 
-    return Store(settings(False))
+    return open_store(settings(False))
 
 
 @app.callback()

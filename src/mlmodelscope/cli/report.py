@@ -41,12 +41,12 @@ def report(
 
 def write(name: str, form: str, output: Path | None) -> Path | None:
     """Write a report; where to, or nothing when it went to standard output."""
+    from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.provision.artifact import ArtifactStore
-    from mlmodelscope.record.store import Store
     from mlmodelscope.report.report import write_report
 
     found = settings(offline=True)  # pictures are shown where they are at hand, never fetched for it
-    store = Store(found)
+    store = open_store(found)
     record = store.get(name)
     text = write_report(record, store, ArtifactStore(found), form)
     if str(output) == "-":

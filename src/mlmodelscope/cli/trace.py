@@ -78,10 +78,10 @@ def export(
 
 
 def _load(name: str) -> Trace:
-    from mlmodelscope.record.store import Store
+    from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.trace.store import load_trace
 
-    store = Store(settings(offline=True))
+    store = open_store(settings(offline=True))
     try:
         return load_trace(store.folder(store.get(name).id))
     finally:

@@ -1,0 +1,47 @@
+"""`serve`: one process with the API, the ledger and an agent for this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mlmodelscope.cli.terminal import console, settings, verb
+from mlmodelscope.errors import UsageError
+
+
+@verb
+def serve(
+    host: Annotated[
+        str | None, typer.Option(help="Address to listen on; beyond this machine only with tokens.")
+    ] = None,
+    port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    database: Annotated[str | None, typer.Option(help="postgresql://… or sqlite:///FILE.")] = None,
+    executor: Annotated[str | None, typer.Option(help="Who evaluates here: local, ray or none.")] = None,
+    slots: Annotated[int | None, typer.Option(help="Evaluations side by side on this machine.", min=1)] = None,
+    trust: Annotated[
+        bool | None, typer.Option("--trust", help="Let code in manifests run here, for tokens that may ask for it.")
+    ] = None,
+    tls_certificate: Annotated[Path | None, typer.Option(help="PEM file; with --tls-key it speaks HTTPS.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="PEM file of the key.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A YAML file with these and further settings.")] = None,
+    print_config: Annotated[bool, typer.Option("--print-config", help="Show the settings in force, and end.")] = False,
+) -> None:
+    """Run a server: API, registry, database, and an agent for this machine, in one process."""
+    from mlmodelscope.server.config import read_config
+
+    flags = {"host": host, "port": port, "database": database, "executor": executor, "slots": slots, "trust": trust}
+    found = read_config(config, {**flags, "tls_certificate": tls_certificate, "tls_key": tls_key})
+    if print_config:
+        import yaml
+
+        print(yaml.safe_dump(found.model_dump(mode="json"), sort_keys=False), end="")
+        return
+    try:
+        from mlmodelscope.server.main import serve as run
+    except ModuleNotFoundError as error:
+        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[server]'") from None
+    scheme = "https" if found.tls_certificate else "http"
+    console().print(f"serving {scheme}://{found.host}:{found.port}", soft_wrap=True)
+    run(settings(False), found)

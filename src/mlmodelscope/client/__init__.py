@@ -1,0 +1,1 @@
+"""A server from outside: for agents, for the library, for the command line."""

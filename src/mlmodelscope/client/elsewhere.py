@@ -1,0 +1,145 @@
+"""A server in place of this machine: work is done there, and records are fetched when they are looked at."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.client.client import Client, Evaluation
+from mlmodelscope.errors import UsageError
+from mlmodelscope.evaluation import Watcher
+from mlmodelscope.plan.options import Options
+from mlmodelscope.record.bundle import take_in
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.store import Store
+from mlmodelscope.settings import Settings
+
+_DEFAULTS = asdict(Options())
+
+
+class Elsewhere:
+    """Everything that verbs ask of a server; what they fetch is here as long as this is open."""
+
+    def __init__(self, url: str, token: str | None, settings: Settings) -> None:
+        self.client = Client(url, token)
+        self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
+        self.settings = replace(settings, home=Path(self._place.name), database=None)
+
+    def close(self) -> None:
+        self.client.close()
+        self._place.cleanup()
+
+    def store(self) -> Store:
+        return FetchingStore(self.settings, self.client)
+
+    def run(
+        self,
+        kind: str,
+        model: str,
+        dataset: str | None,
+        options: Options,
+        *,
+        software: str | None = None,
+        hardware: str | None = None,
+        arguments: Mapping[str, Any] | None = None,
+        trust: bool = False,
+        again: bool = False,
+        watcher: Watcher | None = None,
+    ) -> Record:
+        """Have it done there, tell how it goes, and fetch the record."""
+        request = {
+            "kind": kind,
+            "model": manifest_of(model),
+            "dataset": manifest_of(dataset),
+            "software": manifest_of(software),
+            "hardware": manifest_of(hardware),
+            "options": {name: value for name, value in asdict(options).items() if value != _DEFAULTS[name]},
+            "arguments": dict(arguments or {}),
+            "trust": trust,
+            "again": again,
+        }
+        (evaluation,) = self.client.ask({name: value for name, value in request.items() if value is not None})
+        try:
+            self.verdict = _follow(evaluation, watcher or Watcher())
+        except KeyboardInterrupt:
+            evaluation.cancel()
+            raise
+        record = evaluation.refresh().record()
+        store = self.store()
+        try:
+            return store.get(record.id)
+        finally:
+            store.close()
+
+
+def manifest_of(choice: str | None) -> str | dict[str, str] | None:
+    """A manifest's name stays a name; a file of this machine goes along as what it says."""
+    if choice is None or choice == "current" or choice.startswith("image:"):
+        return choice
+    path = Path(choice)
+    if not choice.endswith((".yml", ".yaml")) and not path.is_file():
+        return choice
+    try:
+        return {"text": path.read_text(encoding="utf-8")}
+    except OSError as error:
+        raise UsageError(f"cannot read {choice}: {error.strerror}") from None
+
+
+def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any] | None:
+    """Tell what happens; the verdict, where one was given."""
+    verdict = None
+    for event in evaluation.events():
+        kind = event["kind"]
+        if kind == "progress" and not event.get("parts") and "failed" in event:
+            watcher.answered(event["done"], event["of"], event["failed"])
+        elif kind == "downloading":
+            watcher.downloading(event["name"], event["done"], event["of"])
+        elif kind == "building":
+            watcher.building(event["text"])
+        elif kind == "note":
+            watcher.benching(event["text"])
+        elif kind == "waiting" and event.get("because"):
+            watcher.waiting(event["because"])
+        elif kind == "verdict":
+            verdict = {name: value for name, value in event.items() if name not in ("number", "at", "kind")}
+    return verdict
+
+
+class FetchingStore(Store):
+    """Records of a server, here when they are asked for."""
+
+    def __init__(self, settings: Settings, client: Client) -> None:
+        super().__init__(settings)
+        self._client = client
+
+    def get(self, name: str) -> Record:
+        identity = self._client.record(name).id
+        try:
+            found = super().get(identity)
+            if found.id == identity:
+                return found
+        except UsageError:
+            pass
+        bundle = self.home / f"{identity}.zip"
+        self._client.download(f"/records/{identity}/bundle", bundle)
+        try:
+            return take_in(self, bundle)
+        finally:
+            bundle.unlink(missing_ok=True)
+
+    def list(
+        self,
+        model: str | None = None,
+        dataset: str | None = None,
+        status: str | None = None,
+        limit: int = 50,
+        kind: str | None = None,
+    ) -> list[dict[str, Any]]:
+        return self._client.records(model=model, dataset=dataset, status=status, limit=min(limit, 1000), kind=kind)
+
+    def delete(self, record: Record) -> None:
+        self._client.delete(f"/records/{record.id}")
+        super().delete(record)

@@ -1,0 +1,125 @@
+"""How a server is set up: defaults, then a file, then the environment, then what the command line says."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mlmodelscope.errors import UsageError
+
+_PREFIX = "MLMODELSCOPE_SERVER_"
+
+
+class Config(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: Annotated[str, Field(description="Address to listen on; beyond this machine only with tokens.")] = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535, description="0 takes any that is free.")] = 8642
+    rpc_port: Annotated[
+        int | None, Field(ge=0, le=65535, description="Speak gRPC at this port as well; 0 takes any that is free.")
+    ] = None
+    database: Annotated[
+        str | None, Field(description="sqlite:///FILE or postgresql://…; by default a file in MLMODELSCOPE_HOME.")
+    ] = None
+    executor: Literal["local", "ray", "none"] = Field(
+        default="local", description="Who evaluates here: this machine, a Ray cluster, or only agents elsewhere."
+    )
+    ray_address: Annotated[
+        str | None, Field(description="Of the Ray cluster; by default the one that runs on this machine.")
+    ] = None
+    url: Annotated[
+        str | None, Field(description="Where agents of a Ray cluster reach this server; by default host and port.")
+    ] = None
+    slots: Annotated[int | None, Field(ge=1, description="Evaluations side by side on this machine.")] = None
+    labels: Annotated[dict[str, str], Field(description="Labels of this machine's agent.")] = {}
+    trust: bool = Field(default=False, description="Let this machine's agent run code in manifests, for those who may.")
+    visitors: Literal["nothing", "read"] = Field(
+        default="nothing", description="What somebody without a token may do, from another machine."
+    )
+    require_token: bool = Field(default=False, description="Ask for a token on this machine, too.")
+    tls_certificate: Path | None = Field(default=None, description="PEM file; with `tls_key` it speaks HTTPS.")
+    tls_key: Path | None = None
+    hosts: Annotated[tuple[str, ...], Field(description="Names that it is reached by, beside its address.")] = ()
+    lease_s: Annotated[float, Field(gt=0, description="Seconds without a heartbeat until an agent is gone.")] = 30.0
+    largest_body: Annotated[int, Field(gt=0, description="Bytes that a request may have.")] = 16 << 20
+    largest_upload: Annotated[int, Field(gt=0, description="Bytes that a record's files may have.")] = 8 << 30
+    requests_per_minute: Annotated[int, Field(gt=0, description="From one token or address.")] = 6000
+    keep_alive_s: Annotated[int, Field(gt=0, description="Seconds that an idle connection is kept.")] = 15
+    head_s: Annotated[float, Field(gt=0, description="Seconds within which a question's head must be there.")] = 15.0
+    body_s: Annotated[float, Field(gt=0, description="Seconds within which more of a body must come.")] = 60.0
+    connections: Annotated[int, Field(gt=0, description="At the same time; more are told to wait.")] = 10_000
+    metrics: Literal["token", "open"] = Field(
+        default="token", description="Who may read /metrics: those who may read, or everybody."
+    )
+    oidc_issuer: Annotated[
+        str | None, Field(description="Address of an OpenID Connect issuer whose tokens are taken as well.")
+    ] = None
+    oidc_audience: Annotated[str | None, Field(description="What its tokens must be for.")] = None
+    oidc_owner: Annotated[str, Field(description="The claim that names the person.")] = "sub"
+    oidc_claim: Annotated[str, Field(description="The claim with words for scopes; `a.b` is `b` inside `a`.")] = "scope"
+    oidc_scopes: Annotated[
+        dict[str, tuple[str, ...]], Field(description="What each of these words allows, as {word: [read, run]}.")
+    ] = {}
+    log_format: Literal["text", "json"] = "text"
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether nobody from outside this machine can reach it."""
+        return is_loopback(self.host)
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_loopback
+    except ValueError:
+        return False
+
+
+def read_config(
+    file: Path | None = None,
+    flags: Mapping[str, Any] | None = None,
+    environment: Mapping[str, str] = os.environ,
+) -> Config:
+    """Flags before environment before file before defaults."""
+    values: dict[str, Any] = _from_file(file) if file is not None else {}
+    for name, field in Config.model_fields.items():
+        text = environment.get(_PREFIX + name.upper())
+        if text is not None:
+            values[name] = _parsed(text) if field.annotation not in (str,) else text
+    values |= {name: value for name, value in (flags or {}).items() if value is not None}
+    try:
+        return Config.model_validate(values)
+    except ValidationError as error:
+        problems = [f"{'.'.join(str(part) for part in each['loc'])}: {each['msg']}" for each in error.errors()]
+        raise UsageError("the server's configuration is wrong\n" + "\n".join(problems)) from None
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    import yaml
+
+    try:
+        found = yaml.safe_load(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot read {file}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise UsageError(f"{file} is not YAML: {error}") from None
+    if found is not None and not isinstance(found, dict):
+        raise UsageError(f"{file} must hold keys and values, such as `port: 8642`")
+    return dict(found or {})
+
+
+def _parsed(text: str) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError:
+        return text

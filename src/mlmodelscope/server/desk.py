@@ -1,0 +1,63 @@
+"""What every handler works with: the store, the ledger, and who is asking."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mlmodelscope.ledger.agents import Agents
+from mlmodelscope.ledger.audit import Audit
+from mlmodelscope.ledger.manifests import Manifests
+from mlmodelscope.ledger.queue import Queue
+from mlmodelscope.ledger.tokens import Person, Tokens
+from mlmodelscope.record.store import Store
+from mlmodelscope.server.bell import Bell
+from mlmodelscope.server.config import Config
+from mlmodelscope.server.pulse import Pulse
+from mlmodelscope.settings import Settings
+
+if TYPE_CHECKING:
+    from mlmodelscope.server.oidc import Issuer
+
+
+class Refused(Exception):
+    """Somebody asked for what they may not do."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"this needs the scope `{scope}`")
+        self.scope = scope
+
+
+class Desk:
+    def __init__(self, settings: Settings, config: Config) -> None:
+        self.config = config
+        self._issuer = _issuer(config)
+        self.stopping = False
+        """Whoever waits for something must not wait any longer."""
+        self.settings = replace(settings, database=config.database or settings.database)
+        self.store = Store(self.settings)
+        database = self.store.database
+        self.queue, self.agents = Queue(database), Agents(database)
+        self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
+        self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
+
+    def person(self, secret: str) -> Person | None:
+        """Whose token it is, ours or the issuer's; None where it is nobody's."""
+        found = self.tokens.person(secret)
+        return self._issuer.person(secret) if found is None and self._issuer is not None else found
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def _issuer(config: Config) -> Issuer | None:
+    if config.oidc_issuer is None and config.oidc_audience is None:
+        return None
+    from mlmodelscope.server.oidc import Issuer
+
+    return Issuer(config)
+
+
+def demand(person: Person, scope: str) -> None:
+    if not person.may(scope):
+        raise Refused(scope)

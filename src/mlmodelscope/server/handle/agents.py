@@ -1,0 +1,134 @@
+"""Agents: who is there, what they take, and what they hand over."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from mlmodelscope.cluster.description import AgentDescription
+from mlmodelscope.cluster.link import Beat
+from mlmodelscope.ledger.moment import now, spoken
+from mlmodelscope.ledger.queue import Assigned
+from mlmodelscope.ledger.request import Failure
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.record.bundle import take_in
+from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle import shards
+
+
+def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
+    demand(person, "read")
+    return [_spell(row) for row in desk.agents.list()]
+
+
+def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
+    demand(person, "read")
+    return _spell(desk.agents.get(identity))
+
+
+def drain(desk: Desk, person: Person, identity: str, draining: bool) -> dict[str, Any]:
+    demand(person, "admin")
+    desk.agents.drain(identity, draining)
+    desk.pulse.forget(identity)
+    desk.audit.note(person.owner, "drain" if draining else "undrain", identity)
+    return _spell(desk.agents.get(identity))
+
+
+def join(desk: Desk, person: Person, description: AgentDescription, incarnation: str) -> None:
+    demand(person, "agent")
+    text = description.model_dump_json()
+    if desk.agents.join(description.id, incarnation, text, desk.config.lease_s):
+        desk.queue.release(description.id)
+        desk.audit.note(person.owner, "join", description.id)
+
+
+def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:
+    demand(person, "agent")
+    if desk.agents.leave(identity, incarnation):
+        desk.queue.release(identity)
+        desk.audit.note(person.owner, "leave", identity)
+
+
+def beat(desk: Desk, person: Person, identity: str, incarnation: str, held: Mapping[str, int]) -> Beat:
+    demand(person, "agent")
+    draining = desk.pulse.beat(identity, incarnation)
+    gone, cancel = desk.queue.keep(identity, held, desk.config.lease_s)
+    return Beat(gone, cancel, draining)
+
+
+def quick_beat(desk: Desk, person: Person, identity: str, incarnation: str) -> Beat | None:
+    """A heartbeat of one who runs nothing, without asking the database; None where that must be asked."""
+    demand(person, "agent")
+    draining = desk.pulse.note(identity, incarnation)
+    return None if draining is None else Beat((), (), draining)
+
+
+def take(desk: Desk, person: Person, identity: str, incarnation: str, most: int, alone: bool) -> list[Assigned]:
+    demand(person, "agent")
+    if desk.pulse.beat(identity, incarnation):
+        return []
+    return desk.queue.take(identity, most, desk.config.lease_s, alone=alone)
+
+
+def tell(
+    desk: Desk, person: Person, evaluation: str, attempt: int, told: Sequence[tuple[str, Mapping[str, Any]]]
+) -> None:
+    demand(person, "agent")
+    desk.queue.tell(evaluation, attempt, told)
+
+
+def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Path) -> str:
+    """Keep the record that an agent made, then say that the evaluation is done."""
+    demand(person, "agent")
+    desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
+    record = take_in(desk.store, bundle, desk.config.largest_upload)
+    desk.queue.finish(evaluation, attempt, record.id)
+    desk.audit.note(person.owner, "hand over", record.id)
+    return record.id
+
+
+def finish_part(desk: Desk, person: Person, evaluation: str, attempt: int, packed: Path) -> None:
+    """Keep the answers of a part; the last one makes the record."""
+    demand(person, "agent")
+    desk.queue.tell(evaluation, attempt, [])
+    shards.keep(desk, evaluation, attempt, packed)
+
+
+def fail(desk: Desk, person: Person, evaluation: str, attempt: int, failure: Failure, again: bool) -> None:
+    demand(person, "agent")
+    desk.queue.fail(evaluation, attempt, failure, again=again)
+    _advance(desk, evaluation)
+
+
+def cancelled(desk: Desk, person: Person, evaluation: str, attempt: int) -> None:
+    demand(person, "agent")
+    desk.queue.cancelled(evaluation, attempt)
+    _advance(desk, evaluation)
+
+
+def give_back(desk: Desk, person: Person, evaluation: str, attempt: int) -> None:
+    demand(person, "agent")
+    desk.queue.give_back(evaluation, attempt)
+
+
+def _advance(desk: Desk, evaluation: str) -> None:
+    whole = desk.queue.get(evaluation)["part_of"]
+    if whole is not None:
+        shards.advance(desk, whole)
+
+
+def _spell(row: RowMapping) -> dict[str, Any]:
+    state = "draining" if row["draining"] else "there"
+    if row["lease_until"] <= now():
+        state = "gone"
+    return {
+        "id": row["id"],
+        "state": state,
+        "joined_at": spoken(row["joined_at"]),
+        "seen_at": spoken(row["seen_at"]),
+        "description": json.loads(row["description"]),
+    }

@@ -1,0 +1,65 @@
+"""Evaluations as they wait, run and end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import RowMapping
+
+from mlmodelscope.ledger.moment import spoken
+from mlmodelscope.ledger.queue import ENDED
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.server.desk import Desk, Refused, demand
+
+_SHOWN = ("id", "request", "owner", "kind", "model", "dataset", "state", "priority", "agent", "attempt", "record")
+_MOMENTS = ("created_at", "started_at", "ended_at")
+
+
+def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
+    demand(person, "read")
+    return spell(desk.queue.get(identity))
+
+
+def find(
+    desk: Desk, person: Person, limit: int, before: tuple[datetime, str] | None, **wanted: str | None
+) -> Sequence[dict[str, Any]]:
+    demand(person, "read")
+    return [spell(row) for row in desk.queue.list(limit=limit, before=before, **wanted)]
+
+
+def cancel(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
+    demand(person, "run")
+    if desk.queue.get(identity)["owner"] != person.owner and not person.may("admin"):
+        raise Refused("admin")
+    desk.queue.cancel(identity)
+    desk.audit.note(person.owner, "cancel", identity)
+    return spell(desk.queue.get(identity))
+
+
+def events(desk: Desk, person: Person, identity: str, after: int) -> list[dict[str, Any]]:
+    demand(person, "read")
+    return [_event(row) for row in desk.queue.events(identity, after)]
+
+
+def _event(row: RowMapping) -> dict[str, Any]:
+    facts = json.loads(row["document"])
+    if "kind" in facts:  # of the error, where it has failed; the event has a kind of its own
+        facts["error"] = facts.pop("kind")
+    return {**facts, "number": row["number"], "at": spoken(row["at"]), "kind": row["kind"]}
+
+
+def has_ended(desk: Desk, identity: str) -> bool:
+    return desk.queue.get(identity)["state"] in ENDED
+
+
+def spell(row: RowMapping) -> dict[str, Any]:
+    return {
+        **{name: row[name] for name in _SHOWN},
+        **{name: spoken(row[name]) for name in _MOMENTS},
+        "cancelling": bool(row["cancel"]) and row["state"] not in ENDED,
+        "progress": json.loads(row["progress"]) if row["progress"] else None,
+        "error": json.loads(row["error"]) if row["error"] else None,
+    }

@@ -1,0 +1,75 @@
+"""What happened: records, their samples, and the forms in which they are read."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.ledger.moment import spoken
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.log import write_log
+from mlmodelscope.record.record import Record
+from mlmodelscope.report.report import write_report
+from mlmodelscope.server.desk import Desk, demand
+
+
+def get(desk: Desk, person: Person, name: str) -> Record:
+    demand(person, "read")
+    return desk.store.get(name)
+
+
+def find(
+    desk: Desk,
+    person: Person,
+    *,
+    model: str | None,
+    dataset: str | None,
+    status: str | None,
+    kind: str | None,
+    limit: int,
+) -> Sequence[Mapping[str, Any]]:
+    demand(person, "read")
+    rows = desk.store.list(model=model, dataset=dataset, status=status, kind=kind, limit=limit)
+    return [{**row, **{name: spoken(row[name]) for name in ("created_at", "finished_at")}} for row in rows]
+
+
+def samples(
+    desk: Desk, person: Person, name: str, *, only: str | None, start: int, limit: int
+) -> tuple[list[dict[str, Any]], int]:
+    """(some samples, how many there are): `only` is wrong or failed."""
+    demand(person, "read")
+    table = desk.store.samples(desk.store.get(name), only_wrong=only == "wrong", only_failed=only == "failed")
+    return table.slice(start, limit).to_pylist(), table.num_rows
+
+
+def report(desk: Desk, person: Person, name: str, form: str) -> str:
+    """Pictures are shown where they are at hand, never fetched for it."""
+    demand(person, "read")
+    offline = replace(desk.settings, offline=True)
+    return write_report(desk.store.get(name), desk.store, ArtifactStore(offline), form)
+
+
+def log(desk: Desk, person: Person, name: str) -> str:
+    """The reference log, with what to expect of every sample inside it or, where that is long, left out."""
+    demand(person, "read")
+    with tempfile.TemporaryDirectory() as place:
+        written = write_log(desk.store.get(name), desk.store, Path(place) / "log.yml")
+        return written[0].read_text(encoding="utf-8")
+
+
+def bundle(desk: Desk, person: Person, name: str, destination: Path) -> Record:
+    demand(person, "read")
+    record = desk.store.get(name)
+    desk.store.export(record, destination)
+    return record
+
+
+def delete(desk: Desk, person: Person, name: str) -> None:
+    demand(person, "admin")
+    record = desk.store.get(name)
+    desk.store.delete(record)
+    desk.audit.note(person.owner, "delete record", record.id)

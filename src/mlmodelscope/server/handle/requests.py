@@ -1,0 +1,146 @@
+"""Asking for work: the manifests are found and the agents that fit are named before anything runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from mlmodelscope.cluster.description import AgentDescription
+from mlmodelscope.cluster.resolve import Needs, Resolution, refuse, resolve
+from mlmodelscope.errors import PlanError, TrustError, UsageError
+from mlmodelscope.ledger.queue import Planned
+from mlmodelscope.ledger.request import Request, Work
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.trust import code_of
+from mlmodelscope.plan.options import Options
+from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle.shelf import find
+
+_CHECKED = TypeAdapter(Options)
+_OPTIONS = {field.name for field in fields(Options)}
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A request with its manifests found."""
+
+    work: Work
+    needs: Needs
+    model: str
+    dataset: str
+
+
+class NoAgent(PlanError):
+    """No agent fits; the resolution says why not."""
+
+    def __init__(self, resolution: Resolution) -> None:
+        super().__init__(str(resolution))
+        self.resolution = resolution
+
+
+def prepare(desk: Desk, person: Person, request: Request) -> Prepared:
+    unknown = sorted(set(request.options) - _OPTIONS)
+    if unknown:
+        raise UsageError(f"there is no option `{unknown[0]}`\nknown: {', '.join(sorted(_OPTIONS))}")
+    try:
+        _CHECKED.validate_python(request.options)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(f"options.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+    model, model_text = find(desk, ModelManifest, request.model)
+    choice = request.dataset or model.dataset
+    if choice is None:
+        raise UsageError(f"no dataset is named, and {model.name} names none")
+    dataset, dataset_text = find(desk, DatasetManifest, choice)
+    software, software_text, word = None, None, None
+    asked = request.software or request.where.stack or model.software
+    if isinstance(asked, str) and (asked == "current" or asked.startswith("image:")):
+        word = software_text = asked
+    elif asked is not None:
+        software, software_text = find(desk, SoftwareManifest, asked)
+    hardware, hardware_text = None, None
+    wanted = request.hardware or model.hardware
+    if wanted is not None:
+        hardware, hardware_text = find(desk, HardwareManifest, wanted)
+    carries_code = any(code_of(each) for each in (model, dataset, software, hardware) if each is not None)
+    carries_code = carries_code or (word or "").startswith("image:")
+    if request.trust:
+        demand(person, "trust")
+    elif carries_code:
+        raise TrustError(
+            "code in these manifests would run, and the request does not say that it may",
+            hint="`trust: true`, with a token that has the scope `trust`",
+        )
+    work = Work(
+        kind=request.kind,
+        model=model_text,
+        dataset=dataset_text,
+        software=software_text,
+        hardware=hardware_text,
+        options=request.options,
+        arguments=request.arguments,
+        trust=request.trust,
+        again=request.again,
+        attempts=request.attempts,
+        public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
+    )
+    needs = Needs(request.where, model, software, hardware, carries_code, word)
+    return Prepared(work, needs, model.name, dataset.name)
+
+
+def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:
+    """Whether somebody on another machine says where files and answers come from; the server's own manifests may."""
+    if person.is_local or person.may("admin"):
+        return False
+    names_a_place = "url" in request.options.get("predictor_options", {})
+    return names_a_place or any(not Path(each.file).is_file() for each in manifests)
+
+
+def resolve_request(desk: Desk, person: Person, request: Request) -> Resolution:
+    """Which agents fit, or what stands in the way; nothing runs."""
+    demand(person, "read")
+    return resolve(prepare(desk, person, request).needs, _alive(desk))
+
+
+def ask(desk: Desk, person: Person, request: Request, key: str | None = None) -> str:
+    """Put a request into the queue and say its id; the same key again is the same request."""
+    demand(person, "run")
+    if key is not None:
+        known = desk.queue.request_of_key(person.owner, key)
+        if known is not None:
+            return known
+    prepared = prepare(desk, person, request)
+    resolution = resolve(prepared.needs, _alive(desk))
+    if not resolution.matching:
+        raise NoAgent(resolution)
+    groups = [resolution.matching] if request.agents == "one" else [(each,) for each in resolution.matching]
+    planned = [Planned(prepared.work, prepared.model, prepared.dataset, group) for group in groups]
+    identity = desk.queue.add(person.owner, request, planned, key)
+    desk.bell.ring(resolution.matching)
+    desk.audit.note(person.owner, f"ask {request.kind}", identity)
+    return identity
+
+
+def fits(desk: Desk, request: Request, owner: Person, agent: AgentDescription) -> bool:
+    """Whether an agent that has just come could do a request that waits."""
+    return not refuse(prepare(desk, owner, request).needs, agent)
+
+
+def _alive(desk: Desk) -> list[AgentDescription]:
+    return [AgentDescription.model_validate_json(row["description"]) for row in desk.agents.list(alive=True)]
+
+
+def spell(resolution: Resolution) -> dict[str, Any]:
+    """A resolution for programs."""
+    return {
+        "matching": list(resolution.matching),
+        "agents": resolution.asked,
+        "obstacles": [vars(each) for each in resolution.obstacles],
+        "refusals": {agent: list(reasons) for agent, reasons in resolution.refusals.items()},
+        "text": str(resolution),
+    }

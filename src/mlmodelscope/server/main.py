@@ -1,0 +1,70 @@
+"""The server as a process: it listens, and when it is asked to stop it gives everything back first."""
+
+from __future__ import annotations
+
+import contextlib
+from types import FrameType
+
+from mlmodelscope.errors import UsageError
+from mlmodelscope.server import log
+from mlmodelscope.server.config import Config
+from mlmodelscope.server.desk import Desk
+from mlmodelscope.settings import Settings
+
+_GRACE_S = 20
+
+
+def serve(settings: Settings, config: Config) -> None:
+    import uvicorn
+
+    from mlmodelscope.server.rest.app import make_app
+    from mlmodelscope.server.rest.protocol import patient_protocol
+
+    log.set_up(config)
+    _allow_files()
+    desk = Desk(settings, config)
+    if not config.is_local and not desk.tokens.any():
+        desk.close()
+        raise UsageError(
+            f"{config.host} can be reached from other machines, and there is no token yet",
+            hint="mlmodelscope token make --owner you --scope admin",
+        )
+    if config.executor == "ray":
+        from mlmodelscope.server.ray_nodes import check_address
+
+        check_address(config.ray_address)
+    if (config.tls_certificate is None) != (config.tls_key is None):
+        raise UsageError("`tls_certificate` and `tls_key` go together")
+
+    class Server(uvicorn.Server):
+        def handle_exit(self, number: int, frame: FrameType | None) -> None:
+            desk.stopping = True
+            desk.bell.ring()
+            super().handle_exit(number, frame)
+
+    setup = uvicorn.Config(
+        make_app(desk),
+        host=config.host,
+        port=config.port,
+        ssl_certfile=config.tls_certificate,
+        ssl_keyfile=config.tls_key,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        http=patient_protocol(config),
+        ws="none",
+        timeout_keep_alive=config.keep_alive_s,
+        limit_concurrency=config.connections,
+        timeout_graceful_shutdown=_GRACE_S,
+    )
+    Server(setup).run()
+
+
+def _allow_files() -> None:
+    """Every connection is a file, and many systems allow 1,024 of them unless they are asked for more."""
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, 65_536) if hard > 0 else 65_536), hard))

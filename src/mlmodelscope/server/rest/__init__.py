@@ -1,0 +1,1 @@
+"""The handlers over HTTP: routes, who is asking, and errors as problem documents."""

@@ -1,0 +1,163 @@
+"""Methods with one answer. Each takes what was asked as a dictionary, without what was not said, and asks a handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import ValidationError
+
+from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.request import Request
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.server.desk import Desk
+from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests
+from mlmodelscope.server.rest import cursor
+
+Asked = Mapping[str, Any]
+Call = Callable[[Desk, Person, Asked], Mapping[str, Any]]
+_MOST = 1000
+_LONGEST_MANIFEST = 1_000_000
+_LONGEST_KEY = 200
+
+
+def who_am_i(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return {"owner": person.owner, "scopes": sorted(person.scopes)}
+
+
+def list_manifests(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return {"items": manifests.find(desk, person, said(asked, "kind"), asked.get("q"))}
+
+
+def get_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return manifests.get(desk, person, said(asked, "kind"), said(asked, "name"), said(asked, "version"))
+
+
+def put_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return manifests.put(desk, person, said(asked, "text", _LONGEST_MANIFEST))[0]
+
+
+def delete_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    manifests.delete(desk, person, said(asked, "kind"), said(asked, "name"), said(asked, "version"))
+    return {}
+
+
+def resolve_request(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return requests.spell(requests.resolve_request(desk, person, _request(asked)))
+
+
+def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    key = said(asked, "idempotency_key", _LONGEST_KEY) if "idempotency_key" in asked else None
+    identity = requests.ask(desk, person, _request(asked), key)
+    return {"id": identity, "evaluations": evaluations.find(desk, person, _MOST, None, request=identity)}
+
+
+def list_evaluations(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    choice(asked, "state", ("waiting", "running", "finished", "failed", "cancelled"))
+    wanted = {name: asked.get(name) for name in ("state", "model", "dataset", "agent", "owner", "request")}
+    limit = _limit(asked, 50)
+    found = evaluations.find(desk, person, limit, cursor.read(asked.get("after")), **wanted)
+    last = found[-1] if len(found) == limit else None
+    return {"items": found, "next": cursor.write(last["created_at"], last["id"]) if last else None}
+
+
+def get_evaluation(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return evaluations.get(desk, person, said(asked, "id"))
+
+
+def cancel_evaluation(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return evaluations.cancel(desk, person, said(asked, "id"))
+
+
+def list_records(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    wanted = {name: asked.get(name) for name in ("model", "dataset", "kind")}
+    status = choice(asked, "status", ("running", "finished"))
+    return {"items": records.find(desk, person, **wanted, status=status, limit=_limit(asked, 50))}
+
+
+def get_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return records.get(desk, person, said(asked, "name")).model_dump(mode="json")
+
+
+def get_samples(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    only, start = choice(asked, "only", ("wrong", "failed")), asked.get("start", 0)
+    if not 0 <= start <= 10**12:
+        raise UsageError(f"`start` is {start}, it must be from 0 to {10**12}")
+    limit = _limit(asked, 100)
+    found, total = records.samples(desk, person, said(asked, "name"), only=only, start=start, limit=limit)
+    return {"items": found, "total": total}
+
+
+def delete_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    records.delete(desk, person, said(asked, "name"))
+    return {}
+
+
+def list_agents(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return {"items": agents.find(desk, person)}
+
+
+def get_agent(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return agents.get(desk, person, said(asked, "id"))
+
+
+def drain_agent(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return agents.drain(desk, person, said(asked, "id"), asked.get("draining", True))
+
+
+CALLS: dict[str, Call] = {
+    "WhoAmI": who_am_i,
+    "ListManifests": list_manifests,
+    "GetManifest": get_manifest,
+    "PutManifest": put_manifest,
+    "DeleteManifest": delete_manifest,
+    "ResolveRequest": resolve_request,
+    "AskForWork": ask_for_work,
+    "ListEvaluations": list_evaluations,
+    "GetEvaluation": get_evaluation,
+    "CancelEvaluation": cancel_evaluation,
+    "ListRecords": list_records,
+    "GetRecord": get_record,
+    "GetSamples": get_samples,
+    "DeleteRecord": delete_record,
+    "ListAgents": list_agents,
+    "GetAgent": get_agent,
+    "DrainAgent": drain_agent,
+}
+
+
+def said(asked: Asked, name: str, longest: int = 300) -> str:
+    """A text that must be there."""
+    found = str(asked.get(name, ""))
+    if not found:
+        raise UsageError(f"`{name}` is missing")
+    if len(found) > longest:
+        raise UsageError(f"`{name}` has {len(found)} characters, {longest} are the most")
+    return found
+
+
+def choice(asked: Asked, name: str, known: Sequence[str]) -> str | None:
+    """One of a few words, or nothing."""
+    found: str | None = asked.get(name)
+    if found is not None and found not in known:
+        raise UsageError(f"`{name}` is `{found[:60]}`\nknown: {', '.join(known)}")
+    return found
+
+
+def _limit(asked: Asked, otherwise: int) -> int:
+    limit: int = asked.get("limit", otherwise)
+    if not 1 <= limit <= _MOST:
+        raise UsageError(f"`limit` is {limit}, it must be from 1 to {_MOST}")
+    return limit
+
+
+def _request(asked: Asked) -> Request:
+    request = dict(asked.get("request", {}))
+    for name in ("model", "dataset", "software", "hardware"):
+        if name in request:  # a name stands for itself, a text is kept apart from names
+            request[name] = request[name].get("name", request[name])
+    try:
+        return Request.model_validate(request)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None

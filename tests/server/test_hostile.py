@@ -1,0 +1,181 @@
+"""What somebody on another machine might send to do harm, through the front door."""
+
+from __future__ import annotations
+
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mlmodelscope.client.client import Client
+from mlmodelscope.errors import ManifestError, UsageError
+
+from .conftest import MODEL, World
+
+DATASET = "name: theirs\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{url: '%s'}]\n"
+QUICK = {"timed_runs": 1, "warm_up_runs": 1}
+
+
+@pytest.fixture
+def inner() -> Iterator[tuple[str, list[str]]]:
+    """Something that only this machine can reach, and what it was asked for."""
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            self.send_error(404)
+
+        do_POST = do_GET
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{http.server_port}", asked
+    http.shutdown()
+    http.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def guest(world: World) -> Client:
+    """Somebody from another machine who may run but not rule."""
+    token = world.run("token", "make", "--owner", "eve", "--scope", "read", "--scope", "run")
+    world.serve(require_token=True)
+    return world.client(token)
+
+
+def test_a_guests_manifest_does_not_reach_inside(
+    world: World, guest: Client, inner: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url, asked = inner
+    dataset = {"text": DATASET % f"{url}/latest/meta-data.zip#x/"}
+    (refused,) = guest.ask({"model": "toy", "dataset": dataset, "options": QUICK, "attempts": 1})
+    assert refused.wait().state == "failed"
+    assert "not a public one" in refused.facts["error"]["message"] and asked == []
+    fake = MODEL.replace("framework: {name: fake}", "framework: {name: remote}").replace(
+        "source: {graph_path: toy.json}", ""
+    )
+    options = {**QUICK, "predictor_options": {"url": url, "load": "never"}}
+    request = {"model": {"text": fake}, "dataset": "pictures", "options": options, "attempts": 1}
+    (refused,) = guest.ask(request)
+    assert refused.wait().state == "failed" and asked == []
+    assert "not a public one" in refused.facts["error"]["message"]
+    options["predictor_options"]["token_variable"] = "HOME"
+    (refused,) = guest.ask(request)
+    assert "is not sent anywhere" in refused.wait().facts["error"]["message"] and asked == []
+    admin = world.client(world.run("token", "make", "--owner", "root", "--scope", "admin"))
+    (allowed,) = admin.ask({"model": "toy", "dataset": dataset, "options": QUICK, "attempts": 1})
+    assert allowed.wait().state == "failed" and asked == ["/latest/meta-data.zip"]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\nd: [*c, *c]\n", "request"),
+        ("name: " + "[" * 5000, "request"),
+        ("!!python/object/apply:os.system ['id']", "request"),
+        ("name: x\nname: y\n", "request"),
+        ("\x01\x02", "request"),
+        (DATASET % "file:///etc/passwd", "a file of your machine"),
+        (DATASET % "../../../etc/passwd", "a file of your machine"),
+    ],
+)
+def test_manifests_that_are_none_are_refused(lasting_world: World, text: str, words: str) -> None:
+    client = lasting_world.client()
+    with pytest.raises(ManifestError, match=words):
+        client.put_manifest(text)
+    client.get("/health")
+
+
+def test_a_picture_that_would_explode_is_a_failed_sample(world: World) -> None:
+    """A png of some hundred bytes that says it is 60,000 pixels wide and high."""
+    import struct
+    import zlib
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">L", len(data)) + kind + data + struct.pack(">L", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">LLBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
+    bomb = b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b"")
+    (world.place / "manifests" / "pictures" / "class0" / "0000.png").write_bytes(bomb)
+    world.serve()
+    record = world.client().evaluate("toy", "pictures", options=QUICK)
+    assert (record.samples, record.failed) == (60, 1)
+
+
+def hand_over(world: World, client: Client, bundle: Path) -> httpx.Response:
+    """As an agent that has taken an evaluation would."""
+    description = client.agents()[0]["description"] | {"id": "evil"}
+    client.post("/agents", {"description": description, "incarnation": "1"})
+    client.ask({"model": "toy", "dataset": "pictures", "where": {"agent": "evil"}})
+    taken = client.post("/agents/evil/take", {"incarnation": "1", "most": 1, "alone": True, "wait_s": 5})
+    (mine,) = taken["evaluations"]
+    return httpx.put(
+        f"{client.url}/evaluations/{mine['id']}/record",
+        content=bundle.read_bytes(),
+        headers={"X-Attempt": str(mine["attempt"]), **client._http.headers},
+    )
+
+
+def test_bombs_and_ways_out_in_bundles_are_refused(world: World, tmp_path: Path) -> None:
+    admin = world.run("token", "make", "--owner", "root", "--scope", "admin")
+    world.serve()
+    client = world.client(admin)
+    record = client.evaluate("toy", "pictures", options=QUICK)
+    good = tmp_path / "good.zip"
+    client.download(f"/records/{record.id}/bundle", good)
+    client.delete(f"/records/{record.id}")
+    wrong: dict[str, tuple[dict[str, Any], str]] = {
+        "bomb": ({"artifacts/zeros": bytes(70 << 20)}, "too much space"),
+        "way out": ({"../../evil": b"evil"}, "outside its folder"),
+    }
+    for more, words in wrong.values():
+        bundle = tmp_path / "wrong.zip"
+        bundle.write_bytes(good.read_bytes())
+        with zipfile.ZipFile(bundle, "a", zipfile.ZIP_DEFLATED) as written:
+            for name, content in more.items():
+                written.writestr(name, content)
+        answer = hand_over(world, client, bundle)
+        assert answer.status_code == 400 and words in answer.json()["detail"]
+    assert client.records() == [] and not list(world.place.rglob("evil"))
+    assert not list((world.place / "server" / "records").glob("draft-*"))
+    answer = hand_over(world, client, good)
+    assert answer.status_code == 200 and client.record(record.id) == record
+
+
+@pytest.mark.parametrize(
+    "options", [{"batch_size": "x"}, {"predictor_options": 5}, {"limit": [1]}, {"seed": 2**70}, {"timed_runs": {}}]
+)
+def test_options_are_of_the_right_kind(lasting_world: World, options: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="options|too large"):
+        lasting_world.client().ask({"model": "toy", "dataset": "pictures", "options": options})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"model": "a\\u0000b"}',
+        b'{"model": "\\ud800"}',
+        b'{"model": "x", "options": {"seed": NaN}}',
+        b'{"model": "x", "options": {"seed": 1e999}}',
+        b'{"model": "x", "options": {"seed": ' + b"9" * 5000 + b"}}",
+        b"[" * 100_000,
+        b'{"model": "x", "where": {"framework": {"name": "x", "version": "^^^"}}}',
+        b'{"model": "x@not a version"}',
+        b'{"model": "toy@^99"}',
+        b'{"model": "%s"}' % (b"../" * 50),
+    ],
+)
+def test_odd_bodies_are_refused_in_words(lasting_world: World, body: bytes) -> None:
+    headers = {"Content-Type": "application/json"}
+    answer = httpx.post(f"{lasting_world.url}/api/v1/requests/resolve", content=body, headers=headers)
+    assert 400 <= answer.status_code < 500 and answer.json()["detail"]

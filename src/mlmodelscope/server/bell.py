@@ -21,7 +21,8 @@ class Bell:
             self._waiting.setdefault(agent, []).append(own)
         try:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(own[1].wait(), seconds)
+                async with asyncio.timeout(seconds):
+                    await own[1].wait()
             return own[1].is_set()
         finally:
             with self._lock:

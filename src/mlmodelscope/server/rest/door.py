@@ -65,7 +65,7 @@ def _person(request: Request, desk: Desk, secret: str | None) -> Person:
 
 def is_stranger(request: Request, config: Config) -> bool:
     """Somebody who shows no token where one is needed; whether a token is worth anything is seen later."""
-    path = request.url.path
+    path = request.scope["path"]
     if not path.startswith("/api/") or path in PUBLIC or config.visitors == "read":
         return False
     shown = request.headers.get("authorization", "").lower().startswith("bearer ")

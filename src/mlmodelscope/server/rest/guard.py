@@ -57,7 +57,7 @@ class Guard:
         identity = asked if _ID.fullmatch(asked) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = identity
         mark = log.question.set(identity)
-        said = _Said(send, identity, is_encrypted=request.url.scheme == "https")
+        said = _Said(send, identity, is_encrypted=request.scope["scheme"] == "https")
         heard = _Heard(receive, said, self._config.body_s)
         started = time.perf_counter()
         try:
@@ -79,12 +79,12 @@ class Guard:
         config = self._config
         if not is_known_host(request, config):
             return problem(400, "UnknownHost", "this server is not called that", hint="`hosts` in its configuration")
-        if "\0" in request.url.path or b"%00" in request.scope["query_string"]:
+        if "\0" in request.scope["path"] or b"%00" in request.scope["query_string"]:
             return problem(400, "Error", "the address holds the character NUL")
         wait = self._limiter.wait_s(visitor_key(request)) or self._addresses.wait_s(address_of(request))
         if wait:
             return problem(429, "TooMany", "too many questions", {"Retry-After": str(int(wait) + 1)})
-        length, is_upload = request.headers.get("content-length", "0"), request.url.path.endswith(UPLOADS)
+        length, is_upload = request.headers.get("content-length", "0"), request.scope["path"].endswith(UPLOADS)
         largest = config.largest_upload if is_upload else config.largest_body
         # A body that does not say how long it is could go on for ever; only uploads are counted on the way.
         endless = "transfer-encoding" in request.headers and not is_upload
@@ -100,7 +100,7 @@ class Guard:
         self._metrics.count(method, route, status, took_s)
         facts: dict[str, Any] = {
             "method": method,
-            "path": request.url.path[:300],
+            "path": request.scope["path"][:300],
             "route": route,
             "status": status,
             "duration_s": round(took_s, 6),
@@ -152,7 +152,8 @@ class _Heard:
             return await self._receive()
         left_s = self._started + self._patience_s + self._bytes / _SLOWEST - time.monotonic()
         try:
-            message = await asyncio.wait_for(self._receive(), max(left_s, 0.001))
+            async with asyncio.timeout(max(left_s, 0.001)):
+                message = await self._receive()
         except TimeoutError:
             self._whole, self._said.is_last = True, True
             return {"type": "http.disconnect"}

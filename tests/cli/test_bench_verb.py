@@ -22,24 +22,8 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope_worker.scenario.load.schedule import arrivals
 
-MODEL = """\
-name: toy
-version: 1.0.0
-task: classification
-framework: {name: fake}
-inputs:
-  - type: image
-    processing: {decode: {color_layout: RGB}, resize: {dimensions: [8, 8]}, mean: 127.5, rescale: 127.5, layout: NCHW}
-outputs: [{type: logits, processing: {softmax: null}}]
-source: {graph_path: graph.json}
-"""
-DATASET = """\
-name: pictures
-version: 1.0.0
-task: classification
-format: folder
-sources: [{url: pictures}]
-"""
+from .toy import DATASET, MODEL
+
 QUICK = {"budget_s": 0.3, "processes": 1, "cold_starts": 2, "most_batch": 4, "bound_s": 1.0}
 
 

@@ -36,7 +36,7 @@ def serve(
     if print_config:
         import yaml
 
-        print(yaml.safe_dump(found.model_dump(mode="json"), sort_keys=False), end="")
+        print(yaml.safe_dump(found.shown(), sort_keys=False), end="")
         return
     try:
         from mlmodelscope.server.main import serve as run

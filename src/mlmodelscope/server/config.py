@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy import make_url
+from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
 
@@ -67,6 +69,16 @@ class Config(BaseModel):
     ] = {}
     log_format: Literal["text", "json"] = "text"
     log_level: Literal["debug", "info", "warning", "error"] = "info"
+
+    def shown(self) -> dict[str, Any]:
+        """What may be printed: the settings without the database's password."""
+        values = self.model_dump(mode="json")
+        if self.database is not None:
+            try:
+                values["database"] = make_url(self.database).render_as_string(hide_password=True)
+            except ArgumentError:
+                values["database"] = "not an address"
+        return values
 
     @property
     def is_local(self) -> bool:

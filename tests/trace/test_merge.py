@@ -59,6 +59,17 @@ def test_what_runs_elsewhere_stays_below_what_started_it() -> None:
     assert spans[spans[-1].parent or 0].name == "conv" and (spans[-1].start_ns, spans[-1].end_ns) == (15, 40)
 
 
+def test_a_kernel_that_began_before_its_layer_goes_where_its_layer_went() -> None:
+    """The device starts it while the one before still runs; the copy in front took longer in that run."""
+    above = (Taken("application", "application", 0, 100, None), Taken("batch", "application", 0, 100, 0))
+    run = (*above, Taken("run", "model", 0, 100, 1))
+    seen = (*run, Taken("copy", "framework", 0, 20, 2), Taken("relu", "framework", 50, 54, 2))
+    later = (*run, Taken("copy", "framework", 0, 60, 2), Taken("relu", "framework", 90, 93, 2))
+    kernel = Taken("kernel", "library", 80, 93, 4, {"lane": "stream 7"})
+    spans, _ = merge([LeveledRun("framework", seen), LeveledRun("library", (*later, kernel))])
+    assert spans[spans[-1].parent or 0].name == "relu" and (spans[-1].start_ns, spans[-1].end_ns) == (41, 54)
+
+
 def test_ids_follow_from_the_record_and_the_seed() -> None:
     first, second = toy(), toy()
     assert first == second

@@ -132,6 +132,8 @@ def _add(merged: list[Taken], spans: Sequence[Taken], anchors: Mapping[int, int]
         anchor = _around(span, spans, above[span.parent]) if span.parent is not None else None
         above[place] = anchor if anchor is not None else place
         scaled = span if anchor is None else _scale(span, spans[anchor], merged[anchors[anchor]])
+        if anchor is not None and (shift := _beside(span, spans, merged, anchors, anchor)):
+            scaled = replace(scaled, start_ns=scaled.start_ns + shift, end_ns=scaled.end_ns + shift)
         parent = at[span.parent] if span.parent is not None else None
         origin = parent
         if parent is not None and span.parent in anchors and span.attributes.get("kind") not in _OF_THE_RUN:
@@ -156,6 +158,19 @@ def _around(span: Taken, spans: Sequence[Taken], anchor: int) -> int:
             break
         anchor = above
     return anchor
+
+
+def _beside(
+    span: Taken, spans: Sequence[Taken], merged: Sequence[Taken], anchors: Mapping[int, int], place: int
+) -> int:
+    """How far a span must still be moved that began before its parent and ends in it, as a kernel does that starts
+    while the last blocks of another still run: with its parent, which may be elsewhere in the timeline."""
+    if span.parent is None or span.parent == place or span.parent not in anchors:
+        return 0
+    parent = spans[span.parent]
+    if not (parent.start_ns < span.end_ns and span.start_ns < parent.end_ns):
+        return 0
+    return merged[anchors[span.parent]].end_ns - _scale(parent, spans[place], merged[anchors[place]]).end_ns
 
 
 def _scale(span: Taken, source: Taken, target: Taken) -> Taken:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mlmodelscope.errors import UsageError
+from mlmodelscope.server import ray_token
+
 from .conftest import World
 
+TOKEN = "0123456789abcdef" * 4
+os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)  # Ray reads them once, when it is imported
 ray_utils = pytest.importorskip("ray.cluster_utils", reason="ray is not installed")
 QUICK = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
 
@@ -50,6 +57,25 @@ def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, node
 def _answers(world: World, evaluation: Any) -> bytes:
     record = evaluation.wait().record()
     return (world.place / "server" / "records" / record.id / "samples.parquet").read_bytes()
+
+
+def test_a_cluster_is_refused_that_has_another_token_or_asks_for_none(
+    nodes: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ray_token.check(nodes.address)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "f" * 64)
+    with pytest.raises(UsageError, match="has another token"):
+        ray_token.check(nodes.address)
+    monkeypatch.setattr(ray_token, "_answers", lambda address, token: True)  # an open cluster would take ten seconds
+    with pytest.raises(UsageError, match="asks for no token"):
+        ray_token.check(nodes.address)
+
+
+def test_without_a_token_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    monkeypatch.setenv("RAY_AUTH_TOKEN_PATH", str(tmp_path / "none"))
+    with pytest.raises(UsageError, match="no token for the Ray cluster"):
+        ray_token.find()
 
 
 def test_without_a_cluster_it_is_said(world: World) -> None:

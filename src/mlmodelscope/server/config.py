@@ -34,6 +34,9 @@ class Config(BaseModel):
     ray_address: Annotated[
         str | None, Field(description="Of the Ray cluster; by default the one that runs on this machine.")
     ] = None
+    ray_authentication: Literal["token", "none"] = Field(
+        default="token", description="`none` uses a Ray cluster that anybody who reaches it can use."
+    )
     url: Annotated[
         str | None, Field(description="Where agents of a Ray cluster reach this server; by default host and port.")
     ] = None

@@ -30,9 +30,9 @@ def serve(settings: Settings, config: Config) -> None:
             hint="mlmodelscope token make --owner you --scope admin",
         )
     if config.executor == "ray":
-        from mlmodelscope.server.ray_nodes import check_address
+        from mlmodelscope.server.ray_nodes import check_cluster
 
-        check_address(config.ray_address)
+        check_cluster(config.ray_address, config.ray_authentication)
     if (config.tls_certificate is None) != (config.tls_key is None):
         raise UsageError("`tls_certificate` and `tls_key` go together")
 

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.server import ray_token
+from mlmodelscope.server.config import Config
 from mlmodelscope.settings import Settings
 
 _LOG = logging.getLogger("mlmodelscope.server")
@@ -32,10 +34,15 @@ def _ray() -> Any:
     return ray
 
 
-def check_address(address: str | None) -> None:
-    """Refuse a cluster that does not answer: Ray itself would go on trying for minutes."""
+def check_cluster(address: str | None, authentication: str) -> None:
+    """Refuse a cluster that does not answer, which Ray would go on trying for minutes, and one that anybody may use."""
+    if authentication == "token":
+        os.environ["RAY_AUTH_MODE"] = "token"  # Ray reads it once, when it is imported
     _ray()
-    host, _, port = (address or os.environ.get("RAY_ADDRESS") or "").rpartition(":")
+    if authentication == "token":
+        ray_token.find()
+    found = address or os.environ.get("RAY_ADDRESS") or ""
+    host, _, port = found.rpartition(":")
     if not host or not port.isdecimal():
         return  # a cluster on this machine, which Ray finds by itself
     try:
@@ -43,17 +50,21 @@ def check_address(address: str | None) -> None:
     except OSError as error:
         reason = error.strerror or error
         raise UsageError(f"no Ray cluster answers at {host}:{port}: {reason}", hint="ray start --head") from None
+    if authentication == "token":
+        ray_token.check(found)
 
 
-async def keep_agents(
-    server: str, token: str, settings: Settings, stop: asyncio.Event, *, address: str | None, options: dict[str, Any]
-) -> None:
+async def keep_agents(server: str, token: str, settings: Settings, stop: asyncio.Event, config: Config) -> None:
     """An agent on every node, until `stop`."""
     ray = _ray()
+    options = {"slots": config.slots, "trusts": config.trust}
     if not ray.is_initialized():
+        address = config.ray_address or "auto"
         await asyncio.to_thread(
-            ray.init, address=address or "auto", namespace="mlmodelscope", log_to_driver=False, logging_level="warning"
+            ray.init, address=address, namespace="mlmodelscope", log_to_driver=False, logging_level="warning"
         )
+    if config.ray_authentication == "token":
+        await asyncio.to_thread(ray_token.check, ray.get_runtime_context().gcs_address)
     actors: dict[str, Any] = {}
     try:
         while not stop.is_set():

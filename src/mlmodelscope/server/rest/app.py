@@ -108,9 +108,8 @@ async def _ray_agents(desk: Desk, stop: asyncio.Event) -> None:
     host = f"[{config.host}]" if ":" in config.host else config.host
     identity, token = await asyncio.to_thread(desk.tokens.make, "Ray's agents", "ray", ["agent"])
     try:
-        options = {"slots": config.slots, "trusts": config.trust}
         url = config.url or f"{scheme}://{host}:{config.port}"
-        await keep_agents(url, token, desk.settings, stop, address=config.ray_address, options=options)
+        await keep_agents(url, token, desk.settings, stop, config)
     except Exception:
         _LOG.exception("Ray cannot be used")
         raise

@@ -336,12 +336,18 @@ class Queue:
         with self._database.reading() as connection:
             return connection.execute(query).mappings().all()
 
-    def parts(self, whole: str) -> Sequence[RowMapping]:
-        """The parts of an evaluation, in their order."""
-        query = select(evaluations).where(evaluations.c.part_of == whole).order_by(evaluations.c.id)
+    def part_states(self, whole: str) -> dict[str, int]:
+        """How many parts of an evaluation are in which state."""
+        state, count = evaluations.c.state, func.count()
+        query = select(state, count).where(evaluations.c.part_of == whole).group_by(state)
         with self._database.reading() as connection:
-            rows = connection.execute(query).mappings().all()
-        return sorted(rows, key=lambda row: _shard(row).number)
+            return {row[0]: row[1] for row in connection.execute(query)}
+
+    def failure_of_parts(self, whole: str) -> Failure:
+        """Why one of its parts failed."""
+        query = select(evaluations.c.error).where(evaluations.c.part_of == whole, evaluations.c.state == "failed")
+        with self._database.reading() as connection:
+            return Failure.model_validate_json(connection.execute(query.limit(1)).scalar_one())
 
     def open_wholes(self) -> Sequence[str]:
         """Evaluations in parts that have not ended."""
@@ -402,12 +408,6 @@ def _row(connection: Connection, evaluation: str) -> RowMapping:
     if row is None:
         raise UsageError(f"there is no evaluation `{evaluation}`")
     return row
-
-
-def _shard(row: RowMapping) -> Shard:
-    found = Work.model_validate_json(row["work"]).shard
-    assert found is not None
-    return found
 
 
 def _tell(connection: Connection, evaluation: str, kind: str, document: Mapping[str, Any]) -> None:

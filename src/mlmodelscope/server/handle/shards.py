@@ -47,17 +47,16 @@ def advance(desk: Desk, whole: str) -> None:
     """Join the parts when all are there; end it when one has failed."""
     if desk.queue.get(whole)["state"] in ENDED:
         return
-    parts = desk.queue.parts(whole)
-    states = {row["state"] for row in parts}
-    desk.queue.progress(whole, sum(row["state"] == "finished" for row in parts), len(parts))
-    if states == {"finished"}:
+    states = desk.queue.part_states(whole)
+    count = sum(states.values())
+    desk.queue.progress(whole, states.get("finished", 0), count)
+    if set(states) == {"finished"}:
         with desk.store.lock(f"join-{whole}"):  # the last two parts may come in at the same moment
             if desk.queue.get(whole)["state"] not in ENDED:
-                _join(desk, whole, len(parts))
+                _join(desk, whole, count)
     elif "failed" in states:
-        failed = next(row for row in parts if row["state"] == "failed")
-        desk.queue.end_whole(whole, None, Failure.model_validate_json(failed["error"]))
-    elif "cancelled" in states and states <= set(ENDED):
+        desk.queue.end_whole(whole, None, desk.queue.failure_of_parts(whole))
+    elif "cancelled" in states and set(states) <= set(ENDED):
         desk.queue.end_whole(whole, None)
 
 

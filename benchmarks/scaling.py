@@ -1,0 +1,220 @@
+"""One evaluation in parts on one Ray node and on two, each with one core; then the same cluster, grown on paper.
+
+Both times are of the same cluster: for the first, the request names one node. Fixed costs (starting a process for each
+part, opening the model, joining the parts) are measured by an evaluation of one sample a part, printed, and taken off.
+What was measured feeds a simulation of the same protocol with more nodes than fit here.
+"""
+
+from __future__ import annotations
+
+import heapq
+import os
+import secrets
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import harness
+import material
+
+from server import Server
+
+TOKEN = secrets.token_hex(32)
+PARTS = 8
+GOAL = 0.6
+NODES = (1, 2, 10, 30, 100, 300, 1000)
+DATASET = """\
+name: photographs
+version: 1.0.0
+task: classification
+format: list
+sources: [{url: photographs/}]
+labels: {pattern: '_(\\d+)\\.jpg$'}
+"""
+MODEL = """\
+name: small
+version: 1.0.0
+task: classification
+framework: {name: onnxruntime}
+inputs:
+  - type: image
+    processing:
+      decode: {library: pillow, color_layout: RGB}
+      resize: {dimensions: [3, 224, 224], method: bilinear, library: pillow}
+      mean: 127.5
+      rescale: 127.5
+      layout: NCHW
+outputs: [{type: logits}]
+source: {graph_path: small.onnx}
+"""
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What the simulation takes from the measurement, in seconds."""
+
+    sample_s: float
+    """One sample, decoded and answered, on one core."""
+    part_s: float
+    """What a part takes beside its samples: a process, the plan, the model opened."""
+    server_part_s: float
+    """The server's own time for a part: handing it out, its events, keeping its answers."""
+    server_sample_s: float
+    """The server's own time for a sample when the parts are joined."""
+    beat_s: float
+    """The server's own time for a heartbeat."""
+
+
+def simulate(
+    costs: Costs, nodes: int, samples: int, parts_per_node: int = 4, lease_s: float = 30.0
+) -> dict[str, float]:
+    """A server that does one thing at a time, nodes that take part after part, and the joining at the end."""
+    parts = min(samples, nodes * parts_per_node)
+    size, rest = divmod(samples, parts)
+    beating = min(nodes * costs.beat_s / (lease_s / 3), 0.99)  # share of the server that heartbeats take
+    server_s = costs.server_part_s / (1 - beating)
+    free = [(0.0, node) for node in range(nodes)]
+    server_at, last = 0.0, 0.0
+    for part in range(parts):
+        asked_at, node = heapq.heappop(free)
+        server_at = max(server_at, asked_at) + server_s
+        done_at = server_at + costs.part_s + (size + (part < rest)) * costs.sample_s
+        last = max(last, done_at)
+        heapq.heappush(free, (done_at, node))
+    joined_s = samples * costs.server_sample_s / (1 - beating)
+    return {"nodes": nodes, "parts": parts, "wall_s": last + joined_s, "joining_s": joined_s, "beating": beating}
+
+
+@contextmanager
+def two_nodes(place: Path) -> Iterator[Any]:
+    """A Ray cluster of two nodes on this machine, one core each; what they start stays on that core."""
+    os.environ.update(
+        RAY_USAGE_STATS_ENABLED="0",
+        RAY_AUTH_MODE="token",
+        RAY_AUTH_TOKEN=TOKEN,
+        MLMODELSCOPE_HOME=str(place / "home"),
+        MLMODELSCOPE_CACHE=str(place / "cache"),
+        MLMODELSCOPE_MANIFESTS=str(place / "manifests"),
+    )
+    from ray.cluster_utils import Cluster
+
+    all_cores = sorted(os.sched_getaffinity(0))
+    if len(all_cores) < 2:
+        sys.exit("this needs a machine with two cores")
+    try:
+        os.sched_setaffinity(0, {all_cores[0]})
+        head = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "include_dashboard": False}
+        cluster = Cluster(initialize_head=True, head_node_args=head)
+        os.sched_setaffinity(0, {all_cores[1]})
+        cluster.add_node(num_cpus=1, node_ip_address="127.0.0.3")
+    finally:
+        os.sched_setaffinity(0, set(all_cores))
+    try:
+        yield cluster
+    finally:
+        cluster.shutdown()
+
+
+def evaluate(client: Any, agent: str | None, seed: int, limit: int | None) -> float:
+    """Seconds from the question until the record is there. Another seed is another plan: nothing is answered twice."""
+    options = {"seed": seed, "timed_runs": 1, "warm_up_runs": 1, "timed_budget_s": 0.1, "limit": limit}
+    where = {"agent": agent} if agent else {}
+    started = time.perf_counter()
+    (asked,) = client.ask(
+        {"model": "small", "dataset": "photographs", "options": options, "shards": PARTS, "where": where}
+    )
+    asked.wait()
+    taken_s = time.perf_counter() - started
+    asked.record()  # an error where there is none
+    return taken_s
+
+
+def main() -> None:
+    parser = harness.options(__doc__ or "")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    samples, rounds = (400, 1) if arguments.quick else (4000, arguments.rounds)
+    from mlmodelscope.client.client import Client
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        manifests = place / "manifests"
+        manifests.mkdir()
+        material.write_images(manifests / "photographs", samples)
+        material.write_small_model(manifests / "small.onnx")
+        (manifests / "photographs.yml").write_text(DATASET)
+        (manifests / "small.yml").write_text(MODEL)
+        with two_nodes(place) as cluster:
+            server = Server(place, executor="ray", ray_address=cluster.address, slots=1)
+            try:
+                with Client(f"http://127.0.0.1:{server.port}", server.token) as client:
+                    while len(client.agents()) < 2:
+                        time.sleep(0.2)
+                    one = sorted(each["id"] for each in client.agents())[0]
+                    evaluate(client, one, -1, PARTS)  # what is fetched and built, is fetched and built now
+                    evaluate(client, None, -2, PARTS)
+                    taken: dict[str, list[float]] = {"one": [], "two": [], "one, fixed": [], "two, fixed": []}
+                    used: dict[str, list[float]] = {name: [] for name in taken}
+                    for turn in range(rounds):
+                        for name, agent, limit in (
+                            ("one, fixed", one, PARTS),
+                            ("two, fixed", None, PARTS),
+                            ("one", one, None),
+                            ("two", None, None),
+                        ):
+                            before = server.cpu_s
+                            taken[name].append(evaluate(client, agent, 2 * turn + (agent is None), limit))
+                            used[name].append(server.cpu_s - before)
+            finally:
+                server.close()
+    whole = {name: median(times) for name, times in taken.items()}
+    net = {name: whole[name] - whole[f"{name}, fixed"] for name in ("one", "two")}
+    server_fixed_s = median(used["one, fixed"])
+    costs = Costs(
+        sample_s=net["one"] / samples,
+        part_s=whole["one, fixed"] / PARTS,
+        server_part_s=server_fixed_s / PARTS,
+        server_sample_s=max(0.0, median(used["one"]) - server_fixed_s) / samples,
+        beat_s=0.18 / (1000 / 10),  # benchmarks/server.py: 1,000 agents that beat every 10 s take 0.18 of a core
+    )
+    imagined = [simulate(costs, nodes, 50_000) for nodes in NODES]
+    alone = imagined[0]["wall_s"]
+    rows = [[name, harness.spread(times)] for name, times in taken.items()]
+    harness.print_table([f"{samples} photographs in {PARTS} parts, s", "wall"], rows)
+    print(f"\nwithout fixed costs: {net['one']:.2f} s on one node, {net['two']:.2f} s on two")
+    print("\n50,000 photographs, simulated with the costs measured here")
+    harness.print_table(
+        ["nodes", "parts", "wall, s", "times as fast", "of it joining, s", "server busy with heartbeats"],
+        [
+            [
+                int(each["nodes"]),
+                int(each["parts"]),
+                f"{each['wall_s']:.1f}",
+                f"{alone / each['wall_s']:.1f}",
+                f"{each['joining_s']:.1f}",
+                f"{100 * each['beating']:.1f} %",
+            ]
+            for each in imagined
+        ],
+    )
+    ratio = net["two"] / net["one"]
+    meaning = f"time on two nodes / on one, without fixed costs; goal <= {GOAL}"
+    results = {
+        "samples": samples,
+        "parts": PARTS,
+        "wall_s": taken,
+        "server_s": used,
+        "costs": asdict(costs),
+        "simulated": imagined,
+    }
+    harness.finish("scaling", ratio, meaning, arguments.quick, results)
+
+
+if __name__ == "__main__":
+    main()

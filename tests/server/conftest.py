@@ -20,6 +20,8 @@ pytest.importorskip("fastapi", reason="the server's packages are not installed")
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import MLModelScopeError
 
+KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "1"))
+"""Random moments at which each process is killed; 20 of them take half an hour."""
 MODEL = """\
 name: toy
 version: 1.0.0

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from mlmodelscope.client.client import Client, Evaluation
+from mlmodelscope.client.http import ServerError
 
-from .conftest import World
+from .conftest import KILLS, World
 
-KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "2"))
-"""Random moments at which each is killed."""
+Found = TypeVar("Found")
 QUICK = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
 
 
@@ -96,6 +100,51 @@ def test_whatever_is_killed_it_is_completed_and_the_same(cluster: Cluster, world
         kinds = [event["kind"] for event in asked.events()]
         assert kinds.count("finished") == 1
     world.until(lambda: _workers(world) == [], "no process is left behind", 20)
+
+
+def test_a_database_whose_connections_are_killed_is_asked_again(world: World, postgresql: str) -> None:
+    """Of the server's own agent, too. When one of its processes is killed, PostgreSQL ends all others and recovers."""
+    slow(world)
+    world.serve(database=postgresql)
+    client = world.client()
+    request = {"model": "toy", "dataset": "pictures", "options": QUICK, "again": True}
+
+    def answers(asked: Evaluation) -> bytes:
+        record = _patiently(lambda: asked.wait().record())
+        return (world.place / "server" / "records" / record.id / "samples.parquet").read_bytes()
+
+    expected = answers(client.ask(request)[0])
+    chance = random.Random("database")
+    for _ in range(KILLS):
+        (asked,) = client.ask(request)
+        time.sleep(chance.uniform(0, 6))
+        os.kill(chance.choice(_backends(postgresql)), signal.SIGKILL)
+        assert answers(asked) == expected
+        assert [event["kind"] for event in asked.events()].count("finished") == 1
+    world.until(lambda: _workers(world) == [], "no process is left behind", 20)
+
+
+def _patiently(ask: Callable[[], Found]) -> Found:
+    """A question that the server could not answer is asked again, as a person would."""
+    for _ in range(100):
+        try:
+            return ask()
+        except ServerError:
+            time.sleep(0.2)
+    return ask()
+
+
+def _backends(address: str) -> list[int]:
+    """Processes of PostgreSQL that serve a connection each."""
+    place = parse_qs(urlsplit(address).query)["host"][0]
+    postmaster = int((Path(place) / "postmaster.pid").read_text().split()[0])
+    found = []
+    for pid in _children(postmaster):
+        with contextlib.suppress(OSError):
+            title = Path(f"/proc/{pid}/cmdline").read_bytes()
+            if b"[local]" in title:
+                found.append(pid)
+    return found
 
 
 def _kill(cluster: Cluster, world: World, asked: Evaluation, victim: str) -> None:

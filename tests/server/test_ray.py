@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import random
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ import pytest
 from mlmodelscope.errors import UsageError
 from mlmodelscope.server import ray_token
 
-from .conftest import World
+from .conftest import KILLS, World
 
 TOKEN = "0123456789abcdef" * 4
 os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)  # Ray reads them once, when it is imported
@@ -45,13 +47,18 @@ def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, node
     expected = _answers(world, whole)
     (parts,) = client.ask({**request, "shards": 6})
     assert _answers(world, parts) == expected
-    world.write_model(sleep_s=0.1, seed=3)
-    (whole,) = client.ask(request)
-    expected = _answers(world, whole)
-    (parts,) = client.ask({**request, "shards": 6})
-    world.until(lambda: (parts.refresh().facts["progress"] or {}).get("done", 0) >= 1, "a part is done")
-    nodes.remove_node(list(nodes.worker_nodes)[0], allow_graceful=False)
-    assert _answers(world, parts) == expected
+    chance = random.Random("node")
+    for turn in range(KILLS):
+        world.write_model(sleep_s=0.1, seed=3 + turn)
+        (whole,) = client.ask(request)
+        expected = _answers(world, whole)
+        world.until(lambda: len(client.agents()) == 2, "both nodes have an agent", 120)
+        (parts,) = client.ask({**request, "shards": 6})
+        world.until(lambda: parts.refresh().state == "running", "it runs")  # noqa: B023
+        time.sleep(chance.uniform(0, 5))
+        nodes.remove_node(list(nodes.worker_nodes)[0], allow_graceful=False)
+        assert _answers(world, parts) == expected
+        nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3")
 
 
 def _answers(world: World, evaluation: Any) -> bytes:

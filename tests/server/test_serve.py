@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -163,3 +164,16 @@ def test_the_command_line_works_on_a_server(lasting_world: World, client: Client
     command = [sys.executable, "-m", "mlmodelscope", "doctor", *there]
     refused = subprocess.run(command, env=lasting_world.environment("elsewhere"), capture_output=True, text=True)
     assert refused.returncode == 2 and "is done on this machine" in refused.stderr
+
+
+def test_an_offer_to_speak_http_2_is_declined_and_the_question_answered(lasting_world: World) -> None:
+    """Java's client makes it with every question."""
+    body = b'{"text": "name: x"}'
+    head = (
+        "POST /api/v1/manifests HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+        "HTTP2-Settings: AAEAAEAAAAIAAAAB\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", lasting_world.port), 30) as line:
+        line.sendall(head.encode() + body)
+        assert b"problem+json" in line.recv(4096)  # about the manifest, so it was read

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
 from mlmodelscope.cluster.description import AgentDescription
+from mlmodelscope.errors import StoreError
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.queue import Assigned, Queue
 from mlmodelscope.ledger.request import Failure
+
+_LOG = logging.getLogger("mlmodelscope.agent")
+_LONGEST_PAUSE_S = 30.0
 
 
 @dataclass(frozen=True)
@@ -78,15 +83,27 @@ class DirectLink:
 
     async def finish(self, evaluation: str, attempt: int, done: Mapping[str, Any]) -> None:
         if "shard" in done:
-            await asyncio.to_thread(self._keep, evaluation, attempt, Path(done["shard"]))
+            await _surely(lambda: self._keep(evaluation, attempt, Path(done["shard"])))
         else:
-            await asyncio.to_thread(self._queue.finish, evaluation, attempt, done["record"])
+            await _surely(lambda: self._queue.finish(evaluation, attempt, done["record"]))
 
     async def fail(self, evaluation: str, attempt: int, failure: Failure, again: bool) -> None:
-        await asyncio.to_thread(self._queue.fail, evaluation, attempt, failure, again=again)
+        await _surely(lambda: self._queue.fail(evaluation, attempt, failure, again=again))
 
     async def cancelled(self, evaluation: str, attempt: int) -> None:
-        await asyncio.to_thread(self._queue.cancelled, evaluation, attempt)
+        await _surely(lambda: self._queue.cancelled(evaluation, attempt))
 
     async def give_back(self, evaluation: str, attempt: int) -> None:
         await asyncio.to_thread(self._queue.give_back, evaluation, attempt)
+
+
+async def _surely(say: Callable[[], None]) -> None:
+    """Until it is written: a database that was restarted comes back, and the work is done already."""
+    pause = 0.5
+    while True:
+        try:
+            return await asyncio.to_thread(say)
+        except StoreError as error:
+            _LOG.warning("%s; trying again in %.1f s", error.message, pause)
+        await asyncio.sleep(pause)
+        pause = min(2 * pause, _LONGEST_PAUSE_S)

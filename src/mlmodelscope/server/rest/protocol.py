@@ -6,11 +6,13 @@ A few slow strangers could so hold every connection there is.
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 from mlmodelscope.server.config import Config
 
 _LONGEST_HEAD = 1 << 16
+_H2C = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n|$)", re.IGNORECASE)
 
 
 def patient_protocol(config: Config) -> type[asyncio.Protocol]:
@@ -40,7 +42,7 @@ def patient_protocol(config: Config) -> type[asyncio.Protocol]:
                 return
             self._begin()
             self._seen += len(data)
-            super().data_received(data)
+            super().data_received(_without_h2c(data))
             if self._has_question():
                 self._stop()
             elif self._seen > _LONGEST_HEAD:
@@ -64,3 +66,12 @@ def patient_protocol(config: Config) -> type[asyncio.Protocol]:
                 self.transport.close()
 
     return Patient
+
+
+def _without_h2c(data: bytes) -> bytes:
+    """A head without the offer to speak HTTP/2, which Java's client makes with every question.
+
+    It may be declined by not mentioning it, but the parser would take the body for the other protocol.
+    """
+    head, end, body = data.partition(b"\r\n\r\n")
+    return _H2C.sub(b"", head) + end + body if end else data

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mlmodelscope.client.client import Client
 from mlmodelscope.errors import UsageError
 from mlmodelscope.server import ray_token
 
@@ -41,7 +42,7 @@ def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, node
     world.write_model(sleep_s=0.1)
     world.serve(executor="ray", ray_address=nodes.address, slots=1)
     client = world.client()
-    world.until(lambda: len(client.agents()) == 2, "both nodes have an agent", 120)
+    world.until(lambda: _there(client) == 2, "both nodes have an agent", 120)
     request = {"model": "toy", "dataset": "pictures", "options": QUICK}
     (whole,) = client.ask(request)
     expected = _answers(world, whole)
@@ -52,13 +53,17 @@ def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, node
         world.write_model(sleep_s=0.1, seed=3 + turn)
         (whole,) = client.ask(request)
         expected = _answers(world, whole)
-        world.until(lambda: len(client.agents()) == 2, "both nodes have an agent", 120)
+        world.until(lambda: _there(client) == 2, "both nodes have an agent", 120)
         (parts,) = client.ask({**request, "shards": 6})
         world.until(lambda: parts.refresh().state == "running", "it runs")  # noqa: B023
         time.sleep(chance.uniform(0, 5))
         nodes.remove_node(list(nodes.worker_nodes)[0], allow_graceful=False)
         assert _answers(world, parts) == expected
         nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3")
+
+
+def _there(client: Client) -> int:
+    return sum(each["state"] == "there" for each in client.agents())
 
 
 def _answers(world: World, evaluation: Any) -> bytes:

@@ -37,7 +37,7 @@ def predict(
 ) -> int:
     """Show a model's best answers for images."""
     from mlmodelscope.cli.progress import TerminalWatcher
-    from mlmodelscope.evaluation import predict as run
+    from mlmodelscope.prediction import predict as run
 
     options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
     with TerminalWatcher() as watcher:

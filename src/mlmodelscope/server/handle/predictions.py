@@ -77,10 +77,15 @@ def content_of(desk: Desk, given: Input) -> bytes | None:
         content = given.content()
     except ValueError as error:
         raise InputError(str(error)) from None
+    return None if content is None else check_size(desk, content)
+
+
+def check_size(desk: Desk, content: bytes) -> bytes:
     largest = desk.config.largest_input
-    if content is not None and len(content) > largest:
-        raise InputError(f"the input has {len(content)} bytes, {largest} are the most", hint="`largest_input`")
-    if content is not None and not content:
+    if len(content) > largest:
+        message = f"the input has {len(content)} bytes, {largest} are the most"
+        raise InputError(message, hint="`largest_input` in the server's configuration")
+    if not content:
         raise InputError("the input is empty")
     return content
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Annotated, Any
 
@@ -32,7 +32,10 @@ _EVENT = {
             "type": "string",
             "enum": ["taken", "downloading", "building", "opening", "opened", "answer", "problem"],
         },
-        "data": {"type": "string", "description": "JSON: of `answer` a Prediction, of `problem` a Problem."},
+        "data": {
+            "type": "string",
+            "description": "JSON with the kind; `answer` is a Prediction, `problem` a Problem.",
+        },
     },
 }
 
@@ -62,15 +65,15 @@ async def predict(
         async with aclosing(predictions.happening(desk, question, content, asked.input.url)) as events:
             try:
                 async for event in events:
-                    yield _event(event.pop("kind"), event)
+                    yield _event(event)
             except MLModelScopeError as error:
-                yield _event("problem", problem_of(error))
+                yield _event({"kind": "problem", **(problem_of(error) or {})})
 
     return StreamingResponse(stream(), media_type=_EVENT_STREAM, headers={"Cache-Control": "no-store"})
 
 
-def _event(kind: str, facts: Any) -> str:
-    return f"event: {kind}\ndata: {json.dumps(facts, default=str)}\n\n"
+def _event(event: Mapping[str, Any]) -> str:
+    return f"event: {event['kind']}\ndata: {json.dumps(event, default=str)}\n\n"
 
 
 @router.post(

@@ -28,7 +28,11 @@ task: general
 run:
   code: |
     def run(ctx, data):
-        return [{"said": open(path, encoding="utf-8").read().upper()} for paths in data.values() for path in paths]
+        return [open(path, encoding="utf-8").read().upper() for paths in data.values() for path in paths]
+postprocess:
+  code: |
+    def postprocess(ctx, data):
+        return [{"said": text} for text in data]
 """
 LARGEST = 100_000
 
@@ -213,7 +217,7 @@ def test_bodies_have_an_end(asked: Asked) -> None:
         ({"model": "nothing"}, 404, "there is no model"),
         ({"model": "../../etc/passwd"}, 400, "is a path"),
         ({"model": {"text": MODEL.replace("toy.json", "/etc/passwd")}}, 422, "a file of your machine"),
-        ({"options": {"speed": 3}}, 400, "there is no option"),
+        ({"options": {"speed": 3}}, 404, "there is no option"),
         ({"options": {"top_k": "x"}}, 400, "top_k"),
         ({"where": {"labels": {"room": "3"}}}, 409, "no agent meets it"),
         ({"timeout_s": 0}, 422, "timeout_s"),
@@ -337,7 +341,7 @@ def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
     content = encoded(asked.picture().read_bytes())
     assert asked(input=content).json()["warm"] and workers(asked.server.pid)
     request = {"model": "steady", "dataset": "pictures", "kind": "bench"}
-    (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "seconds": 6}})
+    (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "budget_s": 4}})
     asked.world.until(lambda: timed.refresh().state == "running", "it runs")
     busy = asked(input=content, timeout_s=2)
     assert timed.refresh().state == "running", timed.facts

@@ -12,7 +12,7 @@ from inspect import iscoroutinefunction
 from typing import Any
 
 import grpc
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.server import log
@@ -22,7 +22,7 @@ from mlmodelscope.server.rpc.caller import Threshold, as_request
 from mlmodelscope.server.rpc.calls import CALLS, Asked
 from mlmodelscope.server.rpc.convert import fill, plain
 from mlmodelscope.server.rpc.messages import Method, methods
-from mlmodelscope.server.rpc.prediction_calls import TALKS
+from mlmodelscope.server.rpc.prediction_calls import LARGE, TALKS
 from mlmodelscope.server.rpc.status import Status, status_of
 from mlmodelscope.server.rpc.streams import STREAMS
 
@@ -128,6 +128,9 @@ class _Call:
         log.question.set(secrets.token_hex(8))
 
     def read(self, message: bytes) -> Asked:
+        largest = self.request.app.state.desk.config.largest_body
+        if len(message) > largest and self.method.name not in LARGE:
+            raise HTTPException(413, f"more than {largest} bytes")
         asked: Asked = plain(self.method.asked.FromString(message))
         check(asked)
         return asked

@@ -67,3 +67,5 @@ def _request(asked: Asked) -> PredictionRequest:
 
 PREDICTION_CALLS: dict[str, Callable[[Desk, Person, Asked], Awaitable[Mapping[str, Any]]]] = {"Predict": predict}
 TALKS: dict[str, Talk] = {"PredictMany": predict_many}
+LARGE = ("Predict", "PredictMany")
+"""Methods whose messages hold an input, and may be as large as that."""

@@ -13,6 +13,7 @@ from mlmodelscope.cluster.run import manifest_from, software_from
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.evaluation import Watcher
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
+from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
@@ -24,6 +25,7 @@ from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 from mlmodelscope.worker.warm import Warm
 
 _EVERY_S = 0.5
+_PLAN_LASTS_S = 2.0
 Tell = Callable[[Mapping[str, Any]], None]
 
 
@@ -92,6 +94,8 @@ class Answering:
     def __init__(self, settings: Settings, speaks_for: str | None = None, most: int = 2) -> None:
         self._settings, self._speaks_for = settings, speaks_for or ""
         self._models: Warm[OpenModel] = Warm(most)
+        self._plans: dict[str, tuple[float, Plan]] = {}
+        self._lock = threading.Lock()
 
     def answer(self, job: Job) -> Answered:
         began, posed = time.perf_counter_ns(), job.posed
@@ -99,17 +103,10 @@ class Answering:
         is_limited = work.public_only or self._settings.public_only
         artifacts = ArtifactStore(replace(self._settings, public_only=is_limited), job.downloading)
         content = job.content if job.content is not None else self._fetch(posed)
-        # Made anew for each question: whether code may run, and what files there are now, is seen here.
-        plan = plan_prediction(
-            manifest_from(ModelManifest, work.model),
-            Options(**work.options),
-            artifacts,
-            software=software_from(work.software),
-            hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
-            trust=work.trust,
-            watcher=job,
-        )
-        prediction, load_ns = self._ask(plan, artifacts, job, content, is_limited)
+        plan = self._plan(work, artifacts, job)
+        digest = plan.digest
+        key = f"{digest} {plan.predictor.where} {is_limited}"
+        prediction, load_ns = self._ask(key, plan, artifacts, job, content)
         if prediction.error is not None:
             raise InputError(prediction.error)
         if not all(math.isfinite(score) for score in prediction.scores):
@@ -122,13 +119,33 @@ class Answering:
             stages=tuple(StageTime(name=each.name, duration_ns=each.duration_ns) for each in prediction.stages),
             model=plan.model.name,
             version=plan.model.version,
-            plan_digest=plan.digest,
+            plan_digest=digest,
             stack=plan.stack.name,
             packages=plan.stack.packages,
             warm=load_ns is None,
             load_ns=load_ns,
             wall_ns=time.perf_counter_ns() - began,
         )
+
+    def _plan(self, work: Work, artifacts: ArtifactStore, job: Job) -> Plan:
+        """Made anew, since files and what is trusted may have changed, unless the same was asked a moment ago."""
+        key, moment = work.model_dump_json(), time.monotonic()
+        with self._lock:
+            self._plans = {each: known for each, known in self._plans.items() if moment - known[0] < _PLAN_LASTS_S}
+            if key in self._plans:
+                return self._plans[key][1]
+        plan = plan_prediction(
+            manifest_from(ModelManifest, work.model),
+            Options(**work.options),
+            artifacts,
+            software=software_from(work.software),
+            hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
+            trust=work.trust,
+            watcher=job,
+        )
+        with self._lock:
+            self._plans[key] = (moment, plan)
+        return plan
 
     def _fetch(self, posed: Posed) -> bytes:
         is_limited = posed.public_input or self._settings.public_only
@@ -144,11 +161,11 @@ class Answering:
             raise InputError(error.message, hint=error.hint) from None
 
     def _ask(
-        self, plan: Plan, artifacts: ArtifactStore, job: Job, content: bytes, is_limited: bool
+        self, key: str, plan: Plan, artifacts: ArtifactStore, job: Job, content: bytes
     ) -> tuple[Prediction, int | None]:
         """(the answer, how long the model took to load, None where it was open)."""
+        is_limited = artifacts.settings.public_only
         limits = {"MLMODELSCOPE_PUBLIC_ONLY": "1" if is_limited else "0", "MLMODELSCOPE_SPEAKS_FOR": self._speaks_for}
-        key = f"{plan.digest} {plan.predictor.where} {is_limited}"
         fresh: list[OpenModel] = []
 
         def open_model() -> OpenModel:

@@ -11,6 +11,7 @@ from typing import Any
 
 from mlmodelscope.cluster.resolve import resolve
 from mlmodelscope.errors import InputError, MLModelScopeError
+from mlmodelscope.ledger.moment import now
 from mlmodelscope.ledger.prediction import Answered, Ending, Input, Posed, PredictionRequest
 from mlmodelscope.ledger.request import Failure, Request, Work
 from mlmodelscope.ledger.tokens import Person
@@ -143,7 +144,8 @@ async def _look(desk: Desk, waiting: Waiting) -> None:
     """Nothing has been heard for a while: is anybody there?"""
     if desk.stopping:
         raise _failed("Stopping", "the server stops", "ask again when it is back")
-    there = {each.id for each in await asyncio.to_thread(alive, desk)}
+    rows = await asyncio.to_thread(desk.agents.list)
+    there = {row["id"] for row in rows if row["lease_until"] > now()}
     if waiting.agent is not None and waiting.agent not in there:
         desk.board.lose(waiting)
     if waiting.agent is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,12 @@ def fits(desk: Desk, request: Request, owner: Person, agent: AgentDescription) -
 
 
 def alive(desk: Desk) -> list[AgentDescription]:
-    return [AgentDescription.model_validate_json(row["description"]) for row in desk.agents.list(alive=True)]
+    return [_described(row["description"]) for row in desk.agents.list(alive=True)]
+
+
+@lru_cache(2000)
+def _described(text: str) -> AgentDescription:
+    return AgentDescription.model_validate_json(text)
 
 
 def spell(resolution: Resolution) -> dict[str, Any]:

@@ -28,6 +28,7 @@ ORDER = [
     "bench",
     "preparation",
     "evaluation",
+    "prediction",
     "profiling",
     "benching",
     "training",

@@ -13,9 +13,10 @@ from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
     from mlmodelscope.client.client import connect
-    from mlmodelscope.evaluation import Options, evaluate, predict
+    from mlmodelscope.evaluation import Options, evaluate
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
     from mlmodelscope.plan.make import make_plan
+    from mlmodelscope.prediction import predict
     from mlmodelscope.record.record import Record
     from mlmodelscope.record.store import Store
     from mlmodelscope.settings import Settings
@@ -24,7 +25,7 @@ _HOMES = {
     "Options": "mlmodelscope.evaluation",
     "connect": "mlmodelscope.client.client",
     "evaluate": "mlmodelscope.evaluation",
-    "predict": "mlmodelscope.evaluation",
+    "predict": "mlmodelscope.prediction",
     "load_manifest": "mlmodelscope.manifest.load",
     "parse_manifest": "mlmodelscope.manifest.load",
     "make_plan": "mlmodelscope.plan.make",

@@ -12,6 +12,7 @@ MLModelScopeError            anything we foresaw; the CLI prints it without a tr
 │   ├── ChecksumError        the bytes are not the ones that were promised
 │   └── OfflineError         the network would be needed and may not be used
 ├── DatasetError             samples or labels cannot be read as the manifest says
+├── InputError               what a model is asked about cannot be read, or the model has no answer to it
 ├── WorkerError              the worker process refused, crashed or was killed
 ├── MetricError              a metric cannot be computed, for example from no data
 └── StoreError               records cannot be written or read
@@ -107,6 +108,10 @@ class OfflineError(ArtifactError):
 
 
 class DatasetError(MLModelScopeError):
+    pass
+
+
+class InputError(MLModelScopeError):
     pass
 
 

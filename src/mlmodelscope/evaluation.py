@@ -6,7 +6,7 @@ import errno
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,9 +14,8 @@ from mlmodelscope import __version__
 from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.labels import read_classes
 from mlmodelscope.dataset.open import open_dataset
-from mlmodelscope.dataset.sample import Dataset, Sample
+from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError, StoreError, UsageError, WorkerError
-from mlmodelscope.manifest import schema
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import (
@@ -35,7 +34,6 @@ from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.journal import Entry, Journal, has_answers
 from mlmodelscope.record.record import Record, ServerRecord, StackRecord
-from mlmodelscope.record.samples import rows_of
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.summary import Summary, summarise_latency
 from mlmodelscope.settings import Settings
@@ -43,7 +41,7 @@ from mlmodelscope.worker.client import Answers, Batch, Latency, Worker
 from mlmodelscope.worker.process import WorkerDied
 from mlmodelscope.worker.steady import SteadyRun
 
-__all__ = ["Options", "Watcher", "evaluate", "predict"]
+__all__ = ["Options", "Watcher", "evaluate"]
 
 
 _OPEN_ATTEMPTS = 3
@@ -337,66 +335,3 @@ def storage_errors(home: Path) -> Iterator[None]:
             f"no space left on the disk of {home}",
             hint="free some and give the same command again: it goes on where it stopped",
         ) from None
-
-
-@dataclass(frozen=True)
-class Prediction:
-    """The best classes for one image, or why there are none."""
-
-    image: str
-    classes: tuple[int, ...]
-    names: tuple[str, ...]
-    scores: tuple[float, ...]
-    error: str | None
-    answer: str | None = None
-    """The answer as JSON, where it is no list of classes."""
-
-
-def predict(
-    model: ModelSource,
-    images: Sequence[str | Path],
-    options: Options | None = None,
-    *,
-    software: SoftwareSource | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
-    watcher: Watcher | None = None,
-) -> list[Prediction]:
-    """What a model says of some images: files or URLs. Nothing is recorded."""
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    aspects = find_aspects(model, _LOOSE_IMAGES, software)
-    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
-    contents = [artifacts.fetch(str(image)).path for image in images]
-    site = provision_site(plan, artifacts)
-    site = replace(site, reads=(*site.reads, *contents))
-    samples = [Sample(str(index), {"file": str(path)}, "", None) for index, path in enumerate(contents)]
-    with Worker(site, plan) as worker:
-        names = class_names(plan, Dataset([], []), worker.classes, artifacts)
-        rows = [
-            row
-            for answers in worker.run(cut_batches(Dataset(samples, []), plan))
-            for row in rows_of(entry_of(answers), answers.batch.samples)
-        ]
-    return [
-        Prediction(
-            str(image),
-            row.classes,
-            tuple(names[number] if 0 <= number < len(names) else str(number) for number in row.classes),
-            row.scores,
-            row.error,
-            row.answer,
-        )
-        for image, row in zip(images, rows, strict=True)
-    ]
-
-
-# Single images are a dataset of their own, without labels and without files to fetch.
-_LOOSE_IMAGES = schema.DatasetManifest(
-    name="images",
-    version="1.0.0",
-    task="general",
-    format="list",
-    sources=(schema.DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
-)

@@ -1,7 +1,7 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, load, batches, look, trace, watch, peak, train, close
-    worker -> host   opened, prepared, latency, loaded, answers, seen, traced, watched, peak, progress, trained,
+    host -> worker   open, prepare, latency, load, batches, ask, look, trace, watch, peak, train, close
+    worker -> host   opened, prepared, latency, loaded, answers, asked, seen, traced, watched, peak, progress, trained,
                      refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
@@ -99,7 +99,7 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "load", "batches", "look", "trace", "watch", "peak", "train")
+    REQUESTS = ("open", "prepare", "latency", "load", "batches", "ask", "look", "trace", "watch", "peak", "train")
 
     def __init__(self, channel):
         self._channel = channel
@@ -137,6 +137,11 @@ class Desk(object):
         if "active" in header:  # the host changes it only when nothing is under way
             self.session.active = set(header["active"])
         self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in header["batches"]])
+
+    def ask(self, header, buffers):
+        from .scenario.asked import answer
+
+        self._channel.send(*answer(self.session, header, buffers))
 
     def _infer(self, batch):
         try:

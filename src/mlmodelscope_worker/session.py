@@ -50,10 +50,19 @@ class Session(object):
 
     def prepare(self, sample, buffers):
         """One sample's tensor, without the batch axis."""
+        return self._pipeline(self._loaded(sample, buffers)).array
+
+    def prepare_in_steps(self, sample, buffers, mark):
+        """The same, with a `mark` at the end of each step."""
+        value = self._loaded(sample, buffers)
+        mark("load")
+        return self._pipeline.in_steps(value, mark)
+
+    def _loaded(self, sample, buffers):
         value = self._load(sample, buffers)
         if not self._decodes and not isinstance(value, Image):
             raise ImageError("this is an encoded image: the processing must start with `decode`")
-        return self._pipeline(value).array
+        return value
 
     def answer(self, samples, buffers):
         """One batch from its samples to its answers, in this thread: what a traced batch is compared with."""
@@ -61,11 +70,7 @@ class Session(object):
 
     def answer_in_steps(self, samples, buffers, mark):
         """The same, with a `mark` at the end of each step; (what `answer` answers, what the predictor was given)."""
-        tensors = []
-        for sample in samples:
-            value = self._load(sample, buffers)
-            mark("load")
-            tensors.append(self._pipeline.in_steps(value, mark))
+        tensors = [self.prepare_in_steps(sample, buffers, mark) for sample in samples]
         stacked = [self.stack(tensors)]
         self.predictor.check(stacked)
         mark("collate")

@@ -223,6 +223,11 @@ NOT_AUDITED = {
     "fail_evaluation": "an event of the evaluation",
     "confirm_cancelled": "an event of the evaluation",
     "return_evaluation": "an event of the evaluation",
+    "predict": "leaves nothing behind; where code runs it is noted",
+    "take_prediction": "leaves nothing behind",
+    "tell_prediction": "leaves nothing behind",
+    "answer_prediction": "leaves nothing behind",
+    "return_prediction": "leaves nothing behind",
 }
 
 

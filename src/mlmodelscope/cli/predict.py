@@ -37,13 +37,19 @@ def predict(
 ) -> int:
     """Show a model's best answers for images."""
     from mlmodelscope.cli.progress import TerminalWatcher
-    from mlmodelscope.evaluation import predict as run
+    from mlmodelscope.cli.server_choice import elsewhere
 
     options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
+    there = elsewhere()
     with TerminalWatcher() as watcher:
-        predictions = run(
-            model, images, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
-        )
+        if there is not None:
+            predictions = there.predict(model, images, options, software=software, trust=trust, watcher=watcher)
+        else:
+            from mlmodelscope.prediction import predict as run
+
+            predictions = run(
+                model, images, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
+            )
     if as_json:
         print_json([asdict(prediction) for prediction in predictions])
         return int(any(prediction.error for prediction in predictions))

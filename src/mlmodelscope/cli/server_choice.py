@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _OWN = ("agent", "serve", "token")
 """Verbs that are about servers themselves."""
 _VARIABLES = {"--server": "MLMODELSCOPE_SERVER", "--token": "MLMODELSCOPE_TOKEN"}
-SERVED = {"evaluate", "bench", "profile", "records", "report", "log", "trace", "compare", "analyze"}
+SERVED = {"evaluate", "bench", "profile", "predict", "records", "report", "log", "trace", "compare", "analyze"}
 """Verbs that a server can be asked to do; the others are about this machine, or about files that are here."""
 
 

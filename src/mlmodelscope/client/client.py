@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 import httpx
 
+from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.errors import MLModelScopeError, WorkerError
+from mlmodelscope.prediction import Prediction
 from mlmodelscope.record.record import Record
 
 _RETRIES = 3
@@ -98,6 +100,10 @@ class Client:
         """Evaluate there, wait, and get the record."""
         return self.ask({"kind": "evaluate", "model": model, "dataset": dataset, **more})[0].record()
 
+    def predict(self, model: str, inputs: Sequence[str | Path | bytes], **more: Any) -> list[Prediction]:
+        """What a model there says of files, addresses or bytes; see `mlmodelscope.client.asking`."""
+        return ask_about(self, {"model": model, **more}, inputs)
+
     def resolve(self, request: Mapping[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = self.post("/requests/resolve", request)
         return found
@@ -162,10 +168,14 @@ class Client:
     def delete(self, path: str) -> None:
         self._send("DELETE", path)
 
-    def stream(self, path: str, more: Mapping[str, str]) -> Iterator[dict[str, Any]]:
-        """Server-sent events."""
+    def stream(
+        self, path: str, more: Mapping[str, str], body: Mapping[str, Any] | None = None, quiet_s: float = 60
+    ) -> Iterator[dict[str, Any]]:
+        """Server-sent events, of a question that has a body or of none; `quiet_s` may pass without one."""
+        asked: dict[str, Any] = {"headers": dict(more), "timeout": httpx.Timeout(60, read=quiet_s)}
+        asked |= {"method": "GET"} if body is None else {"method": "POST", "json": dict(body)}
         try:
-            with self._http.stream("GET", path, headers=dict(more), timeout=httpx.Timeout(60, read=60)) as response:
+            with self._http.stream(url=path, **asked) as response:
                 if not response.is_success:
                     response.read()
                     raise_problem(response)

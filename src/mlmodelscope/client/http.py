@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
 import httpx
 
 from mlmodelscope import __version__
 from mlmodelscope.errors import (
+    ArtifactError,
+    InputError,
     ManifestError,
     MLModelScopeError,
     PlanError,
@@ -17,11 +19,13 @@ from mlmodelscope.errors import (
     StoreError,
     TrustError,
     UsageError,
+    WorkerError,
 )
 from mlmodelscope.ledger.queue import Gone
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
+_KINDS |= {"InputError": InputError, "WorkerError": WorkerError, "ArtifactError": ArtifactError}
 
 
 class ServerError(MLModelScopeError):
@@ -57,13 +61,18 @@ def raise_problem(response: httpx.Response) -> None:
         body: Mapping[str, Any] = response.json()
     except ValueError:
         body = {}
-    title, detail = str(body.get("title", "")), str(body.get("detail", "")) or f"status {response.status_code}"
+    raise_document(response.status_code, body)
+
+
+def raise_document(status: int, body: Mapping[str, Any]) -> NoReturn:
+    """The same for a problem that did not come as an answer of its own."""
+    title, detail = str(body.get("title", "")), str(body.get("detail", "")) or f"status {status}"
     hint = body.get("hint")
-    if response.status_code == 410:
+    if status == 410:
         raise Gone(detail)
-    if response.status_code == 401:
+    if status == 401:
         raise Unauthorised(f"the server says: {detail}", hint="set MLMODELSCOPE_TOKEN, or give --token")
-    if response.status_code in (429, 502, 503, 504) or response.status_code >= 500:
+    if status in (429, 502, 503, 504) or status >= 500:
         raise ServerError(f"the server says: {detail}", hint=hint)
     if title == "ManifestError" and body.get("problems"):
         raise ManifestError(*(Problem(**{**each, "known": tuple(each["known"])}) for each in body["problems"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -14,6 +15,7 @@ import httpx
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Beat
+from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure, Work
 from mlmodelscope.record.store import Store
@@ -21,6 +23,8 @@ from mlmodelscope.record.store import Store
 _LOG = logging.getLogger("mlmodelscope.agent")
 _LONGEST_PAUSE_S = 30.0
 _WAIT_S = 20.0
+_PREDICTION_WAIT_S = 45.0
+"""Seldom enough that a thousand agents with nothing to do are no load, and shorter than proxies' patience."""
 _BLOCK = 1 << 20
 
 
@@ -76,6 +80,24 @@ class HttpLink:
 
     async def give_back(self, evaluation: str, attempt: int) -> None:
         await self._ask("POST", f"/evaluations/{evaluation}/return", json={"attempt": attempt})
+
+    async def take_prediction(self) -> tuple[Posed, bytes | None] | None:
+        body = {"incarnation": self._incarnation, "wait_s": _PREDICTION_WAIT_S}
+        found = (await self._ask("POST", f"/agents/{self._id}/predictions/take", json=body))["prediction"]
+        if found is None:
+            return None
+        content = found.pop("content")
+        return Posed.model_validate(found), base64.b64decode(content) if content is not None else None
+
+    async def tell_prediction(self, identity: str, event: Mapping[str, Any]) -> None:
+        await self._ask("POST", f"/predictions/{identity}/events", json={"agent": self._id, "event": dict(event)})
+
+    async def answer_prediction(self, identity: str, ending: Ending) -> None:
+        body = {"agent": self._id, "ending": ending.model_dump(mode="json")}
+        await self._ask("POST", f"/predictions/{identity}/answer", json=body)
+
+    async def return_prediction(self, identity: str) -> None:
+        await self._ask("POST", f"/predictions/{identity}/return", json={"agent": self._id})
 
     async def _ask(self, method: str, path: str, **more: Any) -> Any:
         try:

@@ -13,6 +13,7 @@ from typing import Any
 from mlmodelscope.cluster.child import LAST, Child
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
+from mlmodelscope.cluster.predictions import Predictions
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.queue import Assigned, Gone
 from mlmodelscope.ledger.request import TIMED, Failure
@@ -42,11 +43,13 @@ class Agent:
         self._running: dict[str, _Running] = {}
         self._draining = False
         self._changed = asyncio.Event()
+        self._predictions = Predictions(link, settings, description.remote, self._may_take_more)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; what is under way then is given back, and its journal stays for whoever goes on."""
         await self._join(stop)
         beating = asyncio.create_task(self._beat(stop))
+        predicting = asyncio.create_task(self._predictions.run())
         try:
             while not stop.is_set():
                 await _first(self._take(), stop.wait())
@@ -54,8 +57,9 @@ class Agent:
                 self._changed.clear()
         finally:
             beating.cancel()
+            predicting.cancel()
             stopping = [self._stop(each) for each in self._running.values()]
-            await asyncio.gather(beating, *stopping, return_exceptions=True)
+            await asyncio.gather(beating, predicting, *stopping, return_exceptions=True)
             with contextlib.suppress(Exception):
                 await self._link.leave()
 
@@ -92,10 +96,10 @@ class Agent:
 
     async def _take(self) -> None:
         free = self._description.slots - len(self._running)
-        if free < 1 or self._draining or any(each.assigned.work.kind in TIMED for each in self._running.values()):
+        if free < 1 or not self._may_take_more():
             return
         try:
-            taken = await self._link.take(free, not self._running)
+            taken = await self._link.take(free, not self._running and not self._predictions.are_running)
         except MLModelScopeError as error:
             _LOG.warning("cannot ask for work: %s", error.message)
             return
@@ -104,11 +108,17 @@ class Agent:
             self._running[assigned.id] = running
             running.task = asyncio.create_task(self._evaluate(running))
 
+    def _may_take_more(self) -> bool:
+        """Beside a timed evaluation nothing else runs."""
+        return not self._draining and not any(each.assigned.work.kind in TIMED for each in self._running.values())
+
     async def _evaluate(self, running: _Running) -> None:
         assigned = running.assigned
         _LOG.info("evaluation %s, attempt %d: %s", assigned.id, assigned.attempt, assigned.work.kind)
         teller = asyncio.create_task(self._tell(running))
         try:
+            if assigned.work.kind in TIMED:
+                await self._predictions.quiet()
             running.child = await Child.start(assigned.work, self._settings, self._description.remote)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(assigned.timeout_s):
@@ -126,6 +136,7 @@ class Agent:
                 await running.child.end()
             self._running.pop(assigned.id, None)
             self._changed.set()
+            self._predictions.wake()
 
     async def _end(self, running: _Running, last: Mapping[str, Any], teller: asyncio.Task[None]) -> None:
         teller.cancel()

@@ -12,11 +12,13 @@ from typing import Any, Protocol
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.errors import StoreError
 from mlmodelscope.ledger.agents import Agents
+from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned, Queue
 from mlmodelscope.ledger.request import Failure
 
 _LOG = logging.getLogger("mlmodelscope.agent")
 _LONGEST_PAUSE_S = 30.0
+_WAIT_S = 60.0
 
 
 @dataclass(frozen=True)
@@ -51,12 +53,44 @@ class Link(Protocol):
 
     async def give_back(self, evaluation: str, attempt: int) -> None: ...
 
+    async def take_prediction(self) -> tuple[Posed, bytes | None] | None:
+        """The next one and what came with it, after a while; None where there is none."""
+        ...
+
+    async def tell_prediction(self, identity: str, event: Mapping[str, Any]) -> None: ...
+
+    async def answer_prediction(self, identity: str, ending: Ending) -> None: ...
+
+    async def return_prediction(self, identity: str) -> None: ...
+
+
+class Waiting(Protocol):
+    @property
+    def posed(self) -> Posed: ...
+
+    @property
+    def content(self) -> bytes | None: ...
+
+
+class Board(Protocol):
+    """Where predictions wait."""
+
+    async def take(self, agent: str, incarnation: str, seconds: float) -> Waiting | None: ...
+
+    def tell(self, agent: str, identity: str, event: Mapping[str, Any]) -> None: ...
+
+    def answer(self, agent: str, identity: str, ending: Ending) -> None: ...
+
+    def give_back(self, agent: str, identity: str) -> None: ...
+
 
 class DirectLink:
     """To a ledger in this process, whose records are kept in the same store."""
 
-    def __init__(self, queue: Queue, agents: Agents, lease_s: float, keep: Callable[[str, int, Path], None]) -> None:
-        self._queue, self._agents, self._lease_s, self._keep = queue, agents, lease_s, keep
+    def __init__(
+        self, queue: Queue, agents: Agents, lease_s: float, keep: Callable[[str, int, Path], None], board: Board
+    ) -> None:
+        self._queue, self._agents, self._lease_s, self._keep, self._board = queue, agents, lease_s, keep, board
         self._id = self._incarnation = ""
 
     async def join(self, description: AgentDescription, incarnation: str) -> float:
@@ -95,6 +129,19 @@ class DirectLink:
 
     async def give_back(self, evaluation: str, attempt: int) -> None:
         await asyncio.to_thread(self._queue.give_back, evaluation, attempt)
+
+    async def take_prediction(self) -> tuple[Posed, bytes | None] | None:
+        found = await self._board.take(self._id, self._incarnation, _WAIT_S)
+        return (found.posed, found.content) if found is not None else None
+
+    async def tell_prediction(self, identity: str, event: Mapping[str, Any]) -> None:
+        self._board.tell(self._id, identity, event)
+
+    async def answer_prediction(self, identity: str, ending: Ending) -> None:
+        self._board.answer(self._id, identity, ending)
+
+    async def return_prediction(self, identity: str) -> None:
+        self._board.give_back(self._id, identity)
 
 
 async def _surely(say: Callable[[], None]) -> None:

@@ -107,15 +107,15 @@ class Teller(Watcher):
 
 def do(work: Work, settings: Settings, watcher: Watcher) -> dict[str, Any]:
     """Do it, and say which record it is in."""
-    model = _manifest(ModelManifest, work.model)
+    model = manifest_from(ModelManifest, work.model)
     common: dict[str, Any] = {
-        "software": _software(work.software),
-        "hardware": _manifest(HardwareManifest, work.hardware) if work.hardware else None,
+        "software": software_from(work.software),
+        "hardware": manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
         "trust": work.trust,
         "settings": settings,
         "watcher": watcher,
     }
-    dataset = _manifest(DatasetManifest, work.dataset) if work.dataset else None
+    dataset = manifest_from(DatasetManifest, work.dataset) if work.dataset else None
     options = Options(**work.options)
     if work.kind == "evaluate":
         from mlmodelscope.evaluation import evaluate
@@ -162,7 +162,7 @@ def _replicate(
     return done.record.id
 
 
-def _manifest(sought: type[Sought], text: str) -> Sought:
+def manifest_from(sought: type[Sought], text: str) -> Sought:
     """A manifest that came as text; where the same one is at hand, its files lie beside that."""
     document = parse_document(text, "<request>", Path(os.devnull))
     name = str(document.data.get("name") or document.data.get("id") or "")
@@ -175,10 +175,10 @@ def _manifest(sought: type[Sought], text: str) -> Sought:
     return own if own.digest == manifest.digest else manifest
 
 
-def _software(text: str | None) -> str | SoftwareManifest | None:
+def software_from(text: str | None) -> str | SoftwareManifest | None:
     if text is None or text == "current" or text.startswith("image:"):
         return text
-    return _manifest(SoftwareManifest, text)
+    return manifest_from(SoftwareManifest, text)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,11 @@ class Bell:
                 if not self._waiting[agent]:
                     del self._waiting[agent]
 
+    def is_waiting(self, agent: str) -> bool:
+        """Whether it would hear the bell."""
+        with self._lock:
+            return agent in self._waiting
+
     def is_wanted(self, agent: str) -> bool:
         """Whether, as of a moment ago, something waits for it."""
         return agent in self._wanted

@@ -12,6 +12,7 @@ from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.tokens import Person, Tokens
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
+from mlmodelscope.server.board import Board
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.pulse import Pulse
 from mlmodelscope.settings import Settings
@@ -39,6 +40,7 @@ class Desk:
         database = self.store.database
         self.queue, self.agents = Queue(database), Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
+        self.board = Board()
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
 
     def person(self, secret: str) -> Person | None:

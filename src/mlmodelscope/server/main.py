@@ -40,6 +40,7 @@ def serve(settings: Settings, config: Config) -> None:
         def handle_exit(self, number: int, frame: FrameType | None) -> None:
             desk.stopping = True
             desk.bell.ring()
+            desk.board.close()
             super().handle_exit(number, frame)
 
     setup = uvicorn.Config(

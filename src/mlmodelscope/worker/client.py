@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -46,6 +46,14 @@ class Answers:
 
 
 @dataclass(frozen=True)
+class Stage:
+    """What an answer took its time for: load, a step, run …"""
+
+    name: str
+    duration_ns: int
+
+
+@dataclass(frozen=True)
 class Latency:
     batch_size: int
     warm_up_ns: list[int]
@@ -80,13 +88,16 @@ class Worker:
         *,
         around: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
+        started: Callable[[WorkerProcess], None] = lambda process: None,
     ) -> None:
+        """`started` gets the process before the model is open, which may take long and can be ended so."""
         self._site = site
         needs = needs_of(site, plan)
         if environment:
             needs = replace(needs, environment={**needs.environment, **environment})
         self._process = WorkerProcess(site.stack, needs, around)
         try:
+            started(self._process)
             self._process.send({"do": "open", "task": task_of(site, plan)})
             self.opened, _ = self._process.receive("opened")
         except BaseException:
@@ -100,6 +111,9 @@ class Worker:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._process.__exit__(kind, error, trace)
+
+    def close(self) -> None:
+        self._process.close()
 
     def kill(self) -> None:
         """End it at once."""
@@ -116,6 +130,10 @@ class Worker:
     @property
     def pid(self) -> int:
         return self._process.pid
+
+    @property
+    def process(self) -> WorkerProcess:
+        return self._process
 
     def measure_latency(self, samples: Sequence[Sample], plan: Plan) -> Latency:
         """Time the model alone, on the first samples that can be prepared."""
@@ -147,6 +165,14 @@ class Worker:
             parts = iter(buffers)
             for answer in header["answers"]:
                 yield _answers(waiting.popleft(), answer, list(islice(parts, answer["parts"])))
+
+    def ask(self, batch: Batch, buffers: Sequence[bytes] = ()) -> tuple[Answers, list[list[Stage]]]:
+        """The answers to a batch that somebody waits for, and what each of its samples took."""
+        content = [sample.content for sample in batch.samples]
+        self._process.send({"do": "ask", "samples": content}, tuple(buffers))
+        header, answered = self._receive("asked")
+        stages = [[Stage(name, duration) for name, duration in each] for each in header["stages"]]
+        return _answers(batch, header, answered), stages
 
     def _receive(self, expected: str) -> tuple[dict[str, Any], list[bytes]]:
         """What was asked for. A worker whose server is gone is as good as dead, and is replaced like one."""

@@ -61,9 +61,9 @@ class Warm(Generic[Opened]):
         with self._lock:
             return [key for key, place in self._places.items() if place.opened is not None]
 
-    def sweep(self) -> None:
-        """Close what nobody has used for long."""
-        moment = time.monotonic() - self._idle_s
+    def sweep(self, idle_s: float | None = None) -> None:
+        """Close what nobody has used for long, or for so many seconds."""
+        moment = time.monotonic() - (self._idle_s if idle_s is None else idle_s)
         with self._lock:
             old = [key for key, place in self._places.items() if not place.users and place.used_at <= moment]
             closing = [self._places.pop(key) for key in old]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ class NoAgent(PlanError):
         self.resolution = resolution
 
 
-def prepare(desk: Desk, person: Person, request: Request) -> Prepared:
+def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool = True) -> Prepared:
     unknown = sorted(set(request.options) - _OPTIONS)
     if unknown:
         raise UsageError(f"there is no option `{unknown[0]}`\nknown: {', '.join(sorted(_OPTIONS))}")
@@ -53,10 +54,12 @@ def prepare(desk: Desk, person: Person, request: Request) -> Prepared:
         first = error.errors()[0]
         raise UsageError(f"options.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
     model, model_text = find(desk, ModelManifest, request.model)
-    choice = request.dataset or model.dataset
-    if choice is None:
-        raise UsageError(f"no dataset is named, and {model.name} names none")
-    dataset, dataset_text = find(desk, DatasetManifest, choice)
+    dataset, dataset_text = None, None
+    if with_dataset:
+        choice = request.dataset or model.dataset
+        if choice is None:
+            raise UsageError(f"no dataset is named, and {model.name} names none")
+        dataset, dataset_text = find(desk, DatasetManifest, choice)
     software, software_text, word = None, None, None
     asked = request.software or request.where.stack or model.software
     if isinstance(asked, str) and (asked == "current" or asked.startswith("image:")):
@@ -90,7 +93,7 @@ def prepare(desk: Desk, person: Person, request: Request) -> Prepared:
         public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
     )
     needs = Needs(request.where, model, software, hardware, carries_code, word)
-    return Prepared(work, needs, model.name, dataset.name)
+    return Prepared(work, needs, model.name, dataset.name if dataset is not None else "")
 
 
 def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:
@@ -104,7 +107,7 @@ def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -
 def resolve_request(desk: Desk, person: Person, request: Request) -> Resolution:
     """Which agents fit, or what stands in the way; nothing runs."""
     demand(person, "read")
-    return resolve(prepare(desk, person, request).needs, _alive(desk))
+    return resolve(prepare(desk, person, request).needs, alive(desk))
 
 
 def ask(desk: Desk, person: Person, request: Request, key: str | None = None) -> str:
@@ -115,7 +118,7 @@ def ask(desk: Desk, person: Person, request: Request, key: str | None = None) ->
         if known is not None:
             return known
     prepared = prepare(desk, person, request)
-    resolution = resolve(prepared.needs, _alive(desk))
+    resolution = resolve(prepared.needs, alive(desk))
     if not resolution.matching:
         raise NoAgent(resolution)
     groups = [resolution.matching] if request.agents == "one" else [(each,) for each in resolution.matching]
@@ -131,8 +134,13 @@ def fits(desk: Desk, request: Request, owner: Person, agent: AgentDescription) -
     return not refuse(prepare(desk, owner, request).needs, agent)
 
 
-def _alive(desk: Desk) -> list[AgentDescription]:
-    return [AgentDescription.model_validate_json(row["description"]) for row in desk.agents.list(alive=True)]
+def alive(desk: Desk) -> list[AgentDescription]:
+    return [_described(row["description"]) for row in desk.agents.list(alive=True)]
+
+
+@lru_cache(2000)
+def _described(text: str) -> AgentDescription:
+    return AgentDescription.model_validate_json(text)
 
 
 def spell(resolution: Resolution) -> dict[str, Any]:

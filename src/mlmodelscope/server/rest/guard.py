@@ -39,6 +39,8 @@ _PER_ADDRESS = 10
 """Tokens are cheap to invent: one address may ask so many times what one token may."""
 _SLOWEST = 1024
 """Bytes a second that a body must come with, when the first patience is used up."""
+_PREDICTION = re.compile(r"/api/v1/predictions(/[^/]+/answer)?")
+_MARGIN = 1 << 20
 UPLOADS = ("/record", "/part", "/bundle")
 
 
@@ -86,6 +88,8 @@ class Guard:
             return problem(429, "TooMany", "too many questions", {"Retry-After": str(int(wait) + 1)})
         length, is_upload = request.headers.get("content-length", "0"), request.scope["path"].endswith(UPLOADS)
         largest = config.largest_upload if is_upload else config.largest_body
+        if _PREDICTION.fullmatch(request.scope["path"]):  # base64 takes four bytes for three
+            largest = max(largest, config.largest_input * 4 // 3 + _MARGIN)
         # A body that does not say how long it is could go on for ever; only uploads are counted on the way.
         endless = "transfer-encoding" in request.headers and not is_upload
         if not length.isdecimal() or len(length) > 18 or int(length) > largest or endless:

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from mlmodelscope.errors import (
+    InputError,
     ManifestError,
     MLModelScopeError,
     PlanError,
@@ -23,6 +24,7 @@ from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
+from mlmodelscope.server.handle.predictions import PredictionFailed
 from mlmodelscope.server.handle.requests import NoAgent, spell
 
 _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
@@ -30,6 +32,7 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Taken, 409),
     (NoAgent, 409),
     (ManifestError, 422),
+    (InputError, 422),
     (VersionError, 422),
     (PlanError, 409),
     (TrustError, 403),
@@ -48,7 +51,8 @@ STATUSES = {
     413: "It is too large.",
     422: "What was sent is not right; the problems say where.",
     429: "Too many questions; the header Retry-After says when to ask again.",
-    503: "The database cannot be used right now.",
+    503: "The database cannot be used right now, or nobody is there to answer.",
+    504: "The answer did not come in time.",
 }
 
 
@@ -96,6 +100,8 @@ def problem_of(error: Exception) -> dict[str, Any] | None:
         more["problems"] = [vars(each) for each in error.problems]
     if isinstance(error, NoAgent):
         more["resolution"] = spell(error.resolution)
+    if isinstance(error, PredictionFailed):
+        return document(error.status, error.kind, error.message, **more)
     return document(status, type(error).__name__, error.message, **more)
 
 

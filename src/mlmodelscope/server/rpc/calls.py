@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 from fastapi.exceptions import RequestValidationError
@@ -14,9 +14,10 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
+from mlmodelscope.server.rpc.prediction_calls import PREDICTION_CALLS
 
 Asked = Mapping[str, Any]
-Call = Callable[[Desk, Person, Asked], Mapping[str, Any]]
+Call = Callable[[Desk, Person, Asked], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
 _MOST = 1000
 _LONGEST_MANIFEST = 1_000_000
 _LONGEST_KEY = 200
@@ -124,6 +125,7 @@ CALLS: dict[str, Call] = {
     "ListAgents": list_agents,
     "GetAgent": get_agent,
     "DrainAgent": drain_agent,
+    **PREDICTION_CALLS,
 }
 
 

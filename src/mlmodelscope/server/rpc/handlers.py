@@ -8,10 +8,11 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from functools import partial
+from inspect import iscoroutinefunction
 from typing import Any
 
 import grpc
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.server import log
@@ -21,6 +22,7 @@ from mlmodelscope.server.rpc.caller import Threshold, as_request
 from mlmodelscope.server.rpc.calls import CALLS, Asked
 from mlmodelscope.server.rpc.convert import fill, plain
 from mlmodelscope.server.rpc.messages import Method, methods
+from mlmodelscope.server.rpc.prediction_calls import LARGE, TALKS
 from mlmodelscope.server.rpc.status import Status, status_of
 from mlmodelscope.server.rpc.streams import STREAMS
 
@@ -33,7 +35,7 @@ def make_handlers(app: FastAPI) -> list[Any]:
     bridge = _Bridge(app, Threshold(desk.config.requests_per_minute))
     services: dict[str, dict[str, Any]] = {}
     for method in methods():
-        make = bridge.many if method.streams else bridge.one
+        make = bridge.talk if method.is_fed else bridge.many if method.streams else bridge.one
         services.setdefault(method.service, {})[method.name] = make(method)
     return [grpc.method_handlers_generic_handler(name, known) for name, known in services.items()]
 
@@ -50,7 +52,8 @@ class _Bridge:
             call = _Call(method, as_request(self._app, method.path, context))
             try:
                 ask = await self._admit(call, CALLS, self._health.check)
-                found = await run_in_threadpool(ask, call.read(message))
+                asked = call.read(message)
+                found = await (ask(asked) if iscoroutinefunction(ask) else run_in_threadpool(ask, asked))
                 written = call.write(found)
             except Exception as error:
                 wrong = status_of(error)
@@ -81,7 +84,35 @@ class _Bridge:
 
         return grpc.unary_stream_rpc_method_handler(answers)
 
-    async def _admit(self, call: _Call, known: Any, open_to_all: Callable[[Asked], Any]) -> Callable[[Asked], Any]:
+    def talk(self, method: Method) -> Any:
+        """A method with a stream of questions and a stream of answers."""
+
+        async def answers(messages: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+            call = _Call(method, as_request(self._app, method.path, context))
+
+            async def questions() -> AsyncIterator[Asked]:
+                number = 0
+                async for message in messages:
+                    if number:  # the first is counted as the call
+                        self._threshold.count(call.request)
+                    number += 1
+                    yield call.read(message)
+
+            try:
+                ask = await self._admit(call, TALKS, self._health.watch)
+                async with aclosing(ask(questions())) as found:
+                    async for each in found:
+                        yield call.write(each)
+            except Exception as error:
+                wrong = status_of(error)
+            else:
+                call.tell(grpc.StatusCode.OK)
+                return
+            await call.refuse(context, wrong)
+
+        return grpc.stream_stream_rpc_method_handler(answers)
+
+    async def _admit(self, call: _Call, known: Any, open_to_all: Callable[[Asked], Any]) -> Callable[[Any], Any]:
         """What answers the call, for whoever makes it."""
         self._threshold.count(call.request)
         if call.method.service == health.SERVICE:
@@ -97,6 +128,9 @@ class _Call:
         log.question.set(secrets.token_hex(8))
 
     def read(self, message: bytes) -> Asked:
+        largest = self.request.app.state.desk.config.largest_body
+        if len(message) > largest and self.method.name not in LARGE:
+            raise HTTPException(413, f"more than {largest} bytes")
         asked: Asked = plain(self.method.asked.FromString(message))
         check(asked)
         return asked

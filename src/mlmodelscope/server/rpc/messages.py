@@ -27,6 +27,8 @@ class Method:
     answered: type[Any]
     streams: bool
     """Whether many answers come back."""
+    is_fed: bool = False
+    """Whether many questions go in."""
 
     @property
     def path(self) -> str:
@@ -51,6 +53,7 @@ def methods() -> Sequence[Method]:
             message(method.input_type),
             message(method.output_type),
             method.server_streaming,
+            method.client_streaming,
         )
         for file in described.file
         for service in file.service

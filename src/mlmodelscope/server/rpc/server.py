@@ -17,6 +17,8 @@ _GRACE_S = 5.0
 """Streams of events end by themselves when the server stops; who fetches a file then has so long."""
 _STREAMS = 200
 """Calls at the same time on one connection."""
+_MARGIN = 1 << 16
+"""What a message has beside an input."""
 _ALIVE_EVERY_MS = 60_000
 
 
@@ -43,7 +45,7 @@ class RpcServer:
             handlers=make_handlers(app),
             options=[
                 ("grpc.so_reuseport", 0),  # a second server at the same port is a mistake
-                ("grpc.max_receive_message_length", config.largest_body),
+                ("grpc.max_receive_message_length", max(config.largest_body, config.largest_input + _MARGIN)),
                 ("grpc.max_concurrent_streams", _STREAMS),
                 ("grpc.keepalive_time_ms", _ALIVE_EVERY_MS),  # who listens to events and is gone is noticed
             ],

@@ -1,0 +1,87 @@
+"""Asking a model on a server about some inputs, one after the other while it stays open there."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from mlmodelscope.client.http import raise_document
+from mlmodelscope.errors import ArtifactError, InputError
+from mlmodelscope.evaluation import Watcher
+from mlmodelscope.prediction import Prediction
+from mlmodelscope.worker.client import Stage
+
+_MARGIN_S = 15.0
+_TIMEOUT_S = 120.0
+
+
+class Streams(Protocol):
+    def stream(
+        self, path: str, more: Mapping[str, str], body: Mapping[str, Any] | None = None, quiet_s: float = 60
+    ) -> Iterator[dict[str, Any]]: ...
+
+
+def ask_about(
+    client: Streams,
+    question: Mapping[str, Any],
+    inputs: Sequence[str | Path | bytes],
+    watcher: Watcher | None = None,
+) -> list[Prediction]:
+    """What the model says of each; one that has no answer has an error, and the others theirs.
+
+    `question` is what the API takes: model, software, options, where, trust, timeout_s.
+    """
+    found = []
+    for number, given in enumerate(inputs):
+        called = f"input {number}" if isinstance(given, bytes) else str(given)
+        content = _content(given)
+        try:
+            answer = _answer(client, {**question, "input": content}, watcher or Watcher())
+        except InputError as error:
+            found.append(Prediction(called, (), (), (), error.message))
+            continue
+        found.append(
+            Prediction(
+                called,
+                tuple(answer["classes"]),
+                tuple(answer["names"]),
+                tuple(answer["scores"]),
+                None,
+                answer["answer"],
+                tuple(Stage(**each) for each in answer["stages"]),
+            )
+        )
+    return found
+
+
+def _content(given: str | Path | bytes) -> dict[str, str]:
+    if isinstance(given, str) and given.startswith(("http://", "https://")):
+        return {"url": given}
+    content = given if isinstance(given, bytes) else _read(Path(given))
+    return {"base64": base64.b64encode(content).decode()}
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ArtifactError(f"there is no file {path.absolute()}") from None
+    except OSError as error:
+        raise ArtifactError(f"cannot read {path}: {error.strerror}") from None
+
+
+def _answer(client: Streams, body: Mapping[str, Any], watcher: Watcher) -> dict[str, Any]:
+    quiet_s = float(body.get("timeout_s", _TIMEOUT_S)) + _MARGIN_S
+    for event in client.stream("/predictions", {"Accept": "text/event-stream"}, body, quiet_s):
+        kind = event["kind"]
+        if kind == "answer":
+            return event
+        if kind == "problem":
+            raise_document(event["status"], event)
+        if kind == "downloading":
+            watcher.downloading(event["name"], event["done"], event["of"])
+        elif kind == "building":
+            watcher.building(event["text"])
+    raise_document(503, {"detail": "it ended without an answer"})

@@ -1,0 +1,116 @@
+"""A prediction as somebody asks for it, and as an agent gets it. Nothing of it is written down: it lives seconds."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from typing import Annotated, Any
+from urllib.parse import urlsplit
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from mlmodelscope.ledger.request import Failure, ManifestChoice, Where, Work
+
+LONGEST_S = 600.0
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Input(Part):
+    """What the model is asked about: exactly one of these."""
+
+    base64: Annotated[str | None, Field(description="A file, such as an image, in base64.")] = None
+    url: Annotated[str | None, Field(max_length=2000, description="Where the file is; the agent fetches it.")] = None
+    text: Annotated[str | None, Field(description="A text, for models that take one.")] = None
+
+    @model_validator(mode="after")
+    def _check(self) -> Input:
+        given = [name for name in ("base64", "url", "text") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ValueError(f"exactly one of base64, url and text is needed, not {' and '.join(given) or 'none'}")
+        if self.url is not None:
+            try:
+                is_of_the_web = urlsplit(self.url).scheme in ("http", "https")
+            except ValueError:
+                is_of_the_web = False
+            if not is_of_the_web:
+                raise ValueError("the address must begin with http:// or https://")
+        return self
+
+    def content(self) -> bytes | None:
+        """What came with the question; None where it must be fetched. ValueError where it is no base64."""
+        if self.text is not None:
+            return self.text.encode()
+        if self.base64 is None:
+            return None
+        try:
+            return base64.b64decode(self.base64, validate=True)
+        except binascii.Error as error:
+            raise ValueError(f"input.base64: {error}") from None
+
+
+class PredictionRequest(Part):
+    """A model, something to ask it about, and where it may run."""
+
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        json_schema_extra={
+            "examples": [{"model": "efficientnet-lite0", "input": {"url": "https://example.org/cat.jpg"}}]
+        },
+    )
+
+    model: ManifestChoice
+    input: Input
+    software: ManifestChoice | None = None
+    options: Annotated[dict[str, Any], Field(description="As the library's `Options`: top_k, threads …")] = {}
+    where: Where = Where()
+    trust: bool = Field(default=False, description="Let code in the manifests run; needs the scope `trust`.")
+    timeout_s: Annotated[float, Field(gt=0, le=LONGEST_S, description="Seconds after which nobody waits any more.")] = (
+        120.0
+    )
+
+
+class Posed(Part):
+    """A prediction as an agent gets it; what came with the question goes beside it."""
+
+    id: str
+    work: Work
+    url: str | None = Field(default=None, description="Where the input is, if it did not come with the question.")
+    public_input: bool = Field(default=False, description="Who asked is a stranger: `url` must lead to a public place.")
+    most_bytes: int = Field(description="That an input may have.")
+    timeout_s: float
+
+
+class StageTime(Part):
+    """What an answer took its time for."""
+
+    name: str
+    duration_ns: int
+
+
+class Answered(Part):
+    """What an agent found."""
+
+    classes: tuple[int, ...] = Field(default=(), description="Numbers of the best classes, the best first.")
+    names: tuple[str, ...] = ()
+    scores: tuple[float, ...] = ()
+    answer: str | None = Field(default=None, description="The answer as JSON, where it is no list of classes.")
+    stages: tuple[StageTime, ...] = Field(default=(), description="load, each step, collate, run, post …, in turn.")
+    model: str
+    version: str = Field(description="Of the model.")
+    plan_digest: str
+    stack: str = Field(description="Its name; `current` is the Python of the agent.")
+    packages: dict[str, str] = Field(description="Version of each package that the plan uses.")
+    warm: bool = Field(description="Whether the model was open already.")
+    load_ns: int | None = Field(default=None, description="How long it took to load, where it was not.")
+    wall_ns: int = Field(description="From the moment the agent had the question until it had the answer.")
+
+
+class Ending(Part):
+    """How a prediction ended at its agent: one of these."""
+
+    answered: Answered | None = None
+    failure: Failure | None = None

@@ -1,0 +1,189 @@
+"""What a model says of something: a model that stays open, and the same once for a few files."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+from mlmodelscope.dataset.sample import Dataset, Sample
+from mlmodelscope.errors import UsageError
+from mlmodelscope.evaluation import Watcher, class_names, cut_batches, entry_of, provision_site
+from mlmodelscope.manifest import schema
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.preparation import HardwareSource, ModelSource, SoftwareSource, find_aspects, plan_aspects
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.samples import Row, rows_of
+from mlmodelscope.settings import Settings
+from mlmodelscope.worker.client import Stage, Worker
+from mlmodelscope.worker.process import WorkerProcess
+
+_FEW = 16
+
+__all__ = ["OpenModel", "Prediction", "plan_prediction", "predict"]
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The best classes for one input, or why there are none."""
+
+    image: str
+    classes: tuple[int, ...]
+    names: tuple[str, ...]
+    scores: tuple[float, ...]
+    error: str | None
+    answer: str | None = None
+    """The answer as JSON, where it is no list of classes."""
+    stages: tuple[Stage, ...] = ()
+    """What it took its time for; the stages of a batch count for each input of it."""
+
+
+def plan_prediction(
+    model: ModelSource,
+    options: Options,
+    artifacts: ArtifactStore,
+    *,
+    software: SoftwareSource | None = None,
+    hardware: HardwareSource | None = None,
+    trust: bool = False,
+    watcher: Watcher | None = None,
+) -> Plan:
+    """As the plan of an evaluation, of whatever comes."""
+    aspects = find_aspects(model, _LOOSE_IMAGES, software, hardware)
+    if aspects.model.job_type == "training":
+        raise UsageError(f"{aspects.model.name} describes a training, and nothing that could be asked")
+    progress = (watcher or Watcher()).building
+    return plan_aspects(aspects, options, artifacts, artifacts.settings, trust=trust, progress=progress)
+
+
+class OpenModel:
+    """A model that stays open in a worker: opening it takes seconds, an answer milliseconds. One asks at a time."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        artifacts: ArtifactStore,
+        *,
+        reads: Sequence[Path] = (),
+        environment: Mapping[str, str] | None = None,
+        started: Callable[[WorkerProcess], None] = lambda process: None,
+    ) -> None:
+        """`reads` are files that will be asked about: a stack in a container sees nothing else."""
+        site = provision_site(plan, artifacts)
+        self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-inputs-")
+        try:
+            site = replace(site, reads=(*site.reads, *reads, Path(self._place.name)))
+            self._worker = Worker(site, plan, environment=environment, started=started)
+        except BaseException:
+            self._place.cleanup()
+            raise
+        self._plan = plan
+        # A manifest's own code is promised files, unless declared steps have read them before.
+        self._wants_files = bool(plan.functions) and plan.input is None
+        try:
+            self._names = class_names(plan, Dataset([], []), self._worker.classes, artifacts)
+        except BaseException:
+            self.kill()
+            raise
+
+    @property
+    def load_ns(self) -> int:
+        """How long the framework took to load it."""
+        return int(self._worker.opened["load_ns"])
+
+    @property
+    def process(self) -> WorkerProcess:
+        return self._worker.process
+
+    def answer(self, contents: Sequence[bytes | Path | Sample], called: Sequence[str] = ()) -> list[Prediction]:
+        """What the model says of each; one that cannot be read has an error, and the others their answers.
+
+        Many files are answered side by side, and then there are no stages to tell of.
+        """
+        buffers: list[bytes] = []
+        samples = [self._sample(number, content, buffers) for number, content in enumerate(contents)]
+        batches = cut_batches(Dataset(samples, []), self._plan)
+        found: list[tuple[Row, list[Stage]]] = []
+        try:
+            if len(batches) > _FEW and not buffers:
+                for answers in self._worker.run(batches):
+                    found += [(row, []) for row in rows_of(entry_of(answers), answers.batch.samples)]
+            else:
+                for batch in batches:
+                    answers, stages = self._worker.ask(batch, buffers)
+                    found += zip(rows_of(entry_of(answers), batch.samples), stages, strict=True)
+        finally:
+            for each in Path(self._place.name).iterdir():
+                each.unlink()
+        return [
+            Prediction(
+                called[number] if called else str(number),
+                row.classes,
+                tuple(self._names[each] if 0 <= each < len(self._names) else str(each) for each in row.classes),
+                row.scores,
+                row.error,
+                row.answer,
+                tuple(stages),
+            )
+            for number, (row, stages) in enumerate(found)
+        ]
+
+    def _sample(self, number: int, content: bytes | Path | Sample, buffers: list[bytes]) -> Sample:
+        if isinstance(content, Sample):
+            return content
+        if isinstance(content, bytes) and not self._wants_files:
+            buffers.append(content)
+            return Sample(str(number), {"buffer": len(buffers) - 1}, "", None)
+        if isinstance(content, bytes):
+            path = Path(self._place.name) / str(number)
+            path.write_bytes(content)
+            content = path
+        return Sample(str(number), {"file": str(content)}, "", None)
+
+    def close(self) -> None:
+        self._worker.close()
+        self._place.cleanup()
+
+    def kill(self) -> None:
+        """End it at once."""
+        self._worker.kill()
+        self._place.cleanup()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.close() if kind is None else self.kill()
+
+
+def predict(
+    model: ModelSource,
+    images: Sequence[str | Path],
+    options: Options | None = None,
+    *,
+    software: SoftwareSource | None = None,
+    trust: bool = False,
+    settings: Settings | None = None,
+    watcher: Watcher | None = None,
+) -> list[Prediction]:
+    """What a model says of some images: files or URLs. Nothing is recorded."""
+    settings = settings or Settings.from_environment()
+    watcher = watcher or Watcher()
+    artifacts = ArtifactStore(settings, watcher.downloading)
+    plan = plan_prediction(model, options or Options(), artifacts, software=software, trust=trust, watcher=watcher)
+    contents = [artifacts.fetch(str(image)).path for image in images]
+    with OpenModel(plan, artifacts, reads=contents) as opened:
+        return opened.answer(contents, [str(image) for image in images])
+
+
+# Single images are a dataset of their own, without labels and without files to fetch.
+_LOOSE_IMAGES = schema.DatasetManifest(
+    name="images",
+    version="1.0.0",
+    task="general",
+    format="list",
+    sources=(schema.DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
+)

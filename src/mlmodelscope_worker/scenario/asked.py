@@ -1,0 +1,60 @@
+"""Asked: some samples that somebody waits for, with the time that each stage of them took.
+
+The stages of a sample are its own (load, each step) and those of the batch that it is in (collate, run, post). The
+clock is read once at the end of each, so the answers are those of any other batch.
+"""
+
+from ..clock import nanoseconds
+from .offline import Batch, describe_failure
+
+
+def answer(session, header, buffers):
+    """(header, buffers) of the answer to a batch, with `stages`: for each sample a list of [name, nanoseconds]."""
+    batch = Batch(0, header["samples"], buffers)
+    own = [_prepare(session, batch, slot) for slot in range(len(batch.samples))]
+    watch, predictor = _Stages(), session.predictor
+    is_declared = hasattr(session, "prepare_in_steps")
+    run = predictor.run if hasattr(predictor, "run") else None
+
+    def watched(tensors):
+        watch.mark("collate" if is_declared else "preprocess")
+        outputs = run(tensors)
+        watch.mark("run")
+        return outputs
+
+    if run is not None:
+        predictor.run = watched
+    try:
+        found, content = session.infer(batch)
+    finally:
+        if run is not None:
+            del predictor.run
+    watch.mark(("post" if is_declared else "postprocess") if watch.rows else "answer")
+    stages = [each if slot in batch.errors else each + watch.rows for slot, each in enumerate(own)]
+    return dict(found, do="asked", stages=stages), content
+
+
+def _prepare(session, batch, slot):
+    """The stages of one sample; one that fails is a failed sample, with the stages that it got through."""
+    watch = _Stages()
+    try:
+        if hasattr(session, "prepare_in_steps"):
+            tensor = session.prepare_in_steps(batch.samples[slot], batch.buffers, watch.mark)
+        else:
+            tensor = session.prepare(batch.samples[slot], batch.buffers)
+            watch.mark("load")
+        batch.tensors[slot] = tensor
+    except Exception as error:
+        batch.errors[slot] = describe_failure(error)
+    return watch.rows
+
+
+class _Stages(object):
+    def __init__(self):
+        self.rows = []
+        self._last = nanoseconds()
+
+    def mark(self, name):
+        now = nanoseconds()
+        self.rows.append([name, now - self._last])
+        self._last = now

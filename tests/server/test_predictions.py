@@ -1,0 +1,392 @@
+"""Asking a model through a server: real agents, real workers, and nothing left behind."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import struct
+import threading
+import zlib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mlmodelscope.errors import PlanError, TrustError, UsageError
+
+from .conftest import MODEL, World, _free_port
+
+CODE = """\
+name: shouting
+version: 1.0.0
+task: general
+run:
+  code: |
+    def run(ctx, data):
+        return [open(path, encoding="utf-8").read().upper() for paths in data.values() for path in paths]
+postprocess:
+  code: |
+    def postprocess(ctx, data):
+        return [{"said": text} for text in data]
+"""
+LARGEST = 100_000
+
+
+class Asked:
+    """A server with gRPC and an agent that trusts, and people who ask it."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.guest = world.run("token", "make", "--owner", "eve", "--scope", "read", "--scope", "run")
+        self.reader = world.run("token", "make", "--owner", "ada", "--scope", "read")
+        scopes = ("--scope", "read", "--scope", "run", "--scope", "trust")
+        self.trusted = world.run("token", "make", "--owner", "bob", *scopes)
+        self.rpc_port = _free_port()
+        self.server = world.serve(rpc_port=self.rpc_port, trust=True, largest_input=LARGEST)
+        self.client = world.client()
+
+    def __call__(self, token: str | None = None, **body: Any) -> httpx.Response:
+        return ask(self.world, token, **body)
+
+    def picture(self, number: int = 0) -> Path:
+        return self.world.place / "manifests" / "pictures" / f"class{number % 3}" / f"{number:04d}.png"
+
+
+def encoded(content: bytes) -> dict[str, str]:
+    return {"base64": base64.b64encode(content).decode()}
+
+
+def ask(world: World, token: str | None = None, **body: Any) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    return httpx.post(f"{world.url}/api/v1/predictions", json={"model": "toy", **body}, headers=headers, timeout=90)
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    world = World(tmp_path_factory.mktemp("world"))
+    try:
+        found = Asked(world)
+        yield found
+        assert "Traceback" not in world.log("server")
+    finally:
+        world.close()
+
+
+# What it answers ------------------------------------------------------------------------------------------------------
+
+
+def test_a_model_answers_and_stays_open(asked: Asked) -> None:
+    first, again = (asked(input=encoded(asked.picture().read_bytes())) for _ in range(2))
+    assert first.status_code == 200, first.text
+    one, two = first.json(), again.json()
+    assert len(one["classes"]) == 5 and one["classes"] == two["classes"] and one["scores"] == two["scores"]
+    assert not one["warm"] and one["load_ns"] and two["warm"] and two["load_ns"] is None
+    names = [each["name"] for each in two["stages"]]
+    assert names == ["load", "decode", "resize", "mean", "rescale", "layout", "cast", "collate", "run", "post"]
+    assert all(each["duration_ns"] >= 0 for each in two["stages"])
+    assert two["agent"] and two["stack"] == "current" and two["model"] == "toy"
+
+
+def test_what_happens_is_told_as_it_happens(asked: Asked) -> None:
+    body = {"model": "toy", "options": {"top_k": 2}, "input": encoded(asked.picture().read_bytes())}
+    events = list(asked.client.stream("/predictions", {"Accept": "text/event-stream"}, body))
+    assert [each["kind"] for each in events] == ["taken", "opening", "opened", "answer"]
+    assert events[0]["agent"] == events[-1]["agent"] and len(events[-1]["classes"]) == 2
+    *_, last = asked.client.stream("/predictions", {"Accept": "text/event-stream"}, {**body, "input": {"text": "no"}})
+    assert (last["kind"], last["status"], last["title"]) == ("problem", 422, "InputError")
+
+
+def test_a_manifests_own_code_is_given_a_file(asked: Asked) -> None:
+    refused = asked(model={"text": CODE}, input={"text": "hello"})
+    assert refused.status_code == 403 and refused.json()["title"] == "TrustError"
+    refused = asked(asked.guest, model={"text": CODE}, input={"text": "hello"}, trust=True)
+    assert refused.status_code == 403 and refused.json()["scope"] == "trust"
+    found = asked(asked.trusted, model={"text": CODE}, input={"text": "hello"}, trust=True)
+    assert found.status_code == 200, found.text
+    assert json.loads(found.json()["answer"]) == {"said": "HELLO"}
+    assert [each["name"] for each in found.json()["stages"]] == ["load", "answer"]
+
+
+def test_the_library_and_the_command_line_answer_as_on_this_machine(asked: Asked, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.jpg"
+    broken.write_bytes(b"\xff\xd8\xff")
+    images = [str(asked.picture(1)), str(broken), str(asked.picture(2))]
+    there, bad, bytes_too = asked.client.predict("toy", [images[0], broken, asked.picture(2).read_bytes()])
+    assert there.error is None and bad.error and not bad.classes and bytes_too.classes and there.stages
+    here = json.loads(_run(asked.world, "predict", "toy", *images, "--json"))
+    served = json.loads(_run(asked.world, "predict", "toy", *images, "--json", "--server", asked.world.url))
+    for each in (*here, *served):
+        each.pop("stages")
+    assert here == served and served[0]["classes"] == list(there.classes)
+    gone = asked.world.run  # a file that is not there is said as on this machine
+    with pytest.raises(AssertionError, match="there is no file"):
+        gone("predict", "toy", "none.jpg", "--server", asked.world.url)
+
+
+def _run(world: World, *words: str) -> str:
+    """What a command says, whatever its exit code is."""
+    import subprocess
+    import sys
+
+    command = [sys.executable, "-m", "mlmodelscope", *words]
+    done = subprocess.run(command, env=world.environment("here"), capture_output=True, text=True, check=False)
+    assert done.stdout, done.stderr
+    return done.stdout
+
+
+def test_grpc_says_what_rest_says_and_keeps_the_model_for_many(asked: Asked) -> None:
+    grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
+    from mlmodelscope.server.rpc.convert import plain
+    from mlmodelscope.server.rpc.messages import methods
+
+    one, many = (next(each for each in methods() if each.name == name) for name in ("Predict", "PredictMany"))
+    contents = [asked.picture(number).read_bytes() for number in range(3)]
+    question = {"model": {"name": "toy"}}
+    with grpc.insecure_channel(f"127.0.0.1:{asked.rpc_port}") as channel:
+        call = channel.unary_unary(one.path, one.asked.SerializeToString, one.answered.FromString)
+        found = call(one.asked(question=question, input={"content": contents[0]}), timeout=60)
+        rest = asked(input=encoded(contents[0])).json()
+        assert list(found.classes) == rest["classes"] and list(found.names) == rest["names"] and found.warm
+        assert set(plain(found)) | {"answer", "load_ns"} == set(rest)
+        with pytest.raises(grpc.RpcError, match="not an image|cannot|unknown|is no") as wrong:
+            call(one.asked(question=question, input={"text": "no picture"}), timeout=60)
+        assert wrong.value.code() is grpc.StatusCode.INVALID_ARGUMENT
+        talk = channel.stream_stream(many.path, many.asked.SerializeToString, many.answered.FromString)
+        said = [many.asked(question=question)]
+        said += [many.asked(input={"content": each}) for each in (contents[1], b"nothing", contents[2])]
+        answers = list(talk(iter(said), timeout=60))
+        assert [each.number for each in answers] == [0, 1, 2]
+        assert [each.WhichOneof("ending") for each in answers] == ["prediction", "problem", "prediction"]
+        assert all(each.prediction.warm for each in answers[::2]) and answers[1].problem["title"] == "InputError"
+        with pytest.raises(grpc.RpcError, match="first message alone"):
+            list(talk(iter([said[0], many.asked(question=question, input={"text": "x"})]), timeout=60))
+        with pytest.raises(grpc.RpcError, match="not as it should be"):
+            list(talk(iter([many.asked(input={"content": contents[0]})]), timeout=60))
+
+
+# What it refuses ------------------------------------------------------------------------------------------------------
+
+
+def bomb() -> bytes:
+    """A png of some hundred bytes that says it is 60,000 pixels wide and high."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        return struct.pack(">L", len(data)) + kind + data + struct.pack(">L", zlib.crc32(kind + data))
+
+    head = chunk(b"IHDR", struct.pack(">LLBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
+    return b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (encoded(bomb()), "pixels"),
+        (encoded(b"\x89PNG\r\n\x1a\nbroken"), ""),
+        (encoded(b"\xff\xd8\xff"), ""),
+        (encoded(b"<svg onload='alert(1)'/>"), ""),
+        ({"text": "what is this?"}, ""),
+        ({"text": ""}, "empty"),
+        ({"base64": "%%%"}, "base64"),
+        (encoded(bytes(LARGEST + 1)), f"{LARGEST} are the most"),
+        ({"url": "file:///etc/passwd"}, "http://"),
+        ({"url": "http://[::1"}, "http://"),
+        ({"url": "http://127.0.0.1:1/x.png"}, "cannot fetch"),
+        ({}, "exactly one"),
+        ({"text": "a", "base64": "YQ=="}, "exactly one"),
+    ],
+)
+def test_an_input_that_is_none_is_refused_in_words(asked: Asked, given: dict[str, str], words: str) -> None:
+    refused = asked(input=given)
+    assert refused.status_code == 422 and words in refused.text, refused.text
+    assert refused.headers["content-type"] == "application/problem+json"
+    assert asked(input=encoded(asked.picture().read_bytes())).status_code == 200
+
+
+def test_bodies_have_an_end(asked: Asked) -> None:
+    assert asked(input=encoded(bytes(20 << 20))).status_code == 413
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "words"),
+    [
+        ({"model": "nothing"}, 404, "there is no model"),
+        ({"model": "../../etc/passwd"}, 400, "is a path"),
+        ({"model": {"text": MODEL.replace("toy.json", "/etc/passwd")}}, 422, "a file of your machine"),
+        ({"options": {"speed": 3}}, 404, "there is no option"),
+        ({"options": {"top_k": "x"}}, 400, "top_k"),
+        ({"where": {"labels": {"room": "3"}}}, 409, "no agent meets it"),
+        ({"timeout_s": 0}, 422, "timeout_s"),
+        ({"timeout_s": 1e9}, 422, "timeout_s"),
+        ({"trust": True}, 403, "trust"),
+        ({"software": "image:evil"}, 403, "trust"),
+    ],
+)
+def test_a_question_that_cannot_be_met_is_refused(asked: Asked, body: dict[str, Any], status: int, words: str) -> None:
+    refused = asked(asked.guest, input={"text": "x"}, **body)
+    assert refused.status_code == status and words in refused.text, refused.text
+
+
+def test_who_may_only_read_may_not_ask(asked: Asked) -> None:
+    assert asked(asked.reader, input={"text": "x"}).status_code == 403
+    taking = f"{asked.world.url}/api/v1/agents/x/predictions/take"
+    assert httpx.post(taking, json={"incarnation": "1"}).status_code == 403
+    for what, more in (("events", {"event": {"kind": "opened"}}), ("answer", {"ending": {}}), ("return", {})):
+        url = f"{asked.world.url}/api/v1/predictions/x/{what}"
+        assert httpx.post(url, json={"agent": "x", **more}).status_code == 403
+
+
+@pytest.fixture
+def inner(asked: Asked) -> Iterator[tuple[str, list[str]]]:
+    """Something that only this machine can reach, and what it was asked for."""
+    seen: list[str] = []
+    content = asked.picture(4).read_bytes()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            seen.append(self.path)
+            found = content if self.path.endswith(".png") else bytes(LARGEST + 1)
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(found)))
+            self.end_headers()
+            self.wfile.write(found)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{http.server_port}", seen
+    http.shutdown()
+    http.server_close()
+    thread.join()
+
+
+def test_a_strangers_address_does_not_reach_inside(asked: Asked, inner: tuple[str, list[str]]) -> None:
+    url, seen = inner
+    refused = asked(asked.guest, input={"url": f"{url}/a.png"})
+    assert refused.status_code == 422 and "not a public one" in refused.text and seen == []
+    model = MODEL.replace("toy.json", f"{url}/model.json")
+    refused = asked(asked.guest, model={"text": model}, input={"text": "x"})
+    assert refused.status_code == 409 and "not a public one" in refused.text and seen == []
+    found = asked(input={"url": f"{url}/a.png"})
+    assert found.status_code == 200 and seen == ["/a.png"]
+    assert found.json()["scores"] == asked(input=encoded(asked.picture(4).read_bytes())).json()["scores"]
+    refused = asked(input={"url": f"{url}/long"})
+    assert refused.status_code == 422 and f"more than {LARGEST} bytes" in refused.text
+
+
+# What it survives -----------------------------------------------------------------------------------------------------
+
+
+def workers(ancestor: int) -> list[int]:
+    """Processes of models that are open below this one."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = path.read_text().rpartition(")")[2].split()
+            command = (path.parent / "cmdline").read_bytes()
+        except OSError:
+            continue
+        if int(words[1]) == ancestor and b"mlmodelscope_worker" in command and words[0] != "Z":
+            found.append(int(path.parent.name))
+    return found
+
+
+def test_a_worker_that_was_killed_is_replaced(asked: Asked) -> None:
+    content = encoded(asked.picture().read_bytes())
+    before = asked(input=content).json()
+    killed = workers(asked.server.pid)
+    assert killed
+    for each in killed:
+        os.kill(each, signal.SIGKILL)
+    after = asked(input=content)
+    assert after.status_code == 200 and not after.json()["warm"]
+    assert after.json()["scores"] == before["scores"] and not set(killed) & set(workers(asked.server.pid))
+
+
+def test_an_input_that_kills_its_worker_is_told_so(asked: Asked) -> None:
+    killing = MODEL.replace("name: toy", "name: killing").replace("toy.json", "killing.json")
+    (asked.world.place / "manifests" / "killing.yml").write_text(killing)
+    model = {"shape": [None, 3, 8, 8], "die_above": -9}
+    (asked.world.place / "manifests" / "killing.json").write_text(json.dumps(model))
+    content = encoded(asked.picture().read_bytes())
+    refused = asked(model="killing", input=content)
+    assert refused.status_code == 409 and "killed by SIGKILL" in refused.text
+    assert asked(input=content).status_code == 200
+
+
+def slow_model(world: World, name: str, sleep_s: float) -> None:
+    text = MODEL.replace("name: toy", f"name: {name}").replace("toy.json", f"{name}.json")
+    (world.place / "manifests" / f"{name}.yml").write_text(text)
+    model = {"shape": [None, 3, 8, 8], "sleep_s": sleep_s}
+    (world.place / "manifests" / f"{name}.json").write_text(json.dumps(model))
+
+
+def test_nobody_waits_for_ever(asked: Asked) -> None:
+    slow_model(asked.world, "sleepy", 100)
+    content = encoded(asked.picture().read_bytes())
+    late = asked(model="sleepy", input=content, timeout_s=2)
+    assert late.status_code == 504 and "within 2 s" in late.json()["detail"]
+    assert asked(input=content).status_code == 200
+
+
+def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
+    slow_model(asked.world, "steady", 0.02)
+    content = encoded(asked.picture().read_bytes())
+    assert asked(input=content).json()["warm"] and workers(asked.server.pid)
+    request = {"model": "steady", "dataset": "pictures", "kind": "bench"}
+    (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "budget_s": 4}})
+    asked.world.until(lambda: timed.refresh().state == "running", "it runs")
+    busy = asked(input=content, timeout_s=2)
+    assert timed.refresh().state == "running", timed.facts
+    assert busy.status_code == 503 and busy.json()["title"] == "Busy" and "timed" in busy.json()["hint"]
+    assert not workers(asked.server.pid)  # what was open is not any more
+    assert timed.wait().state == "finished", timed.facts
+    assert asked(input=content).status_code == 200
+
+
+def test_nothing_is_written_down(asked: Asked) -> None:
+    before = len(asked.client.records())
+    asked(input=encoded(asked.picture().read_bytes()))
+    assert len(asked.client.records()) == before
+    assert not [each for each in asked.client.evaluations() if each.facts["kind"] not in ("bench",)]
+
+
+def test_problems_become_errors_of_the_library(asked: Asked) -> None:
+    picture = asked.picture()
+    with pytest.raises(UsageError, match="there is no model"):
+        asked.client.predict("nothing", [picture])
+    with pytest.raises(PlanError, match="no agent meets it"):
+        asked.client.predict("toy", [picture], where={"labels": {"room": "3"}})
+    with pytest.raises(TrustError, match="code"):
+        asked.client.predict("toy", [picture], software="image:evil")
+
+
+# Agents elsewhere -----------------------------------------------------------------------------------------------------
+
+
+def test_an_agent_that_is_killed_loses_it_to_another(world: World) -> None:
+    slow_model(world, "sleepy", 1.5)
+    token = world.run("token", "make", "--owner", "lab", "--scope", "agent", "--scope", "read")
+    world.serve(executor="none")
+    agents = {name: world.agent(name, token=token) for name in ("one", "two")}
+    client = world.client()
+    world.until(lambda: len(client.agents()) == 2, "both agents have joined")
+    picture = (world.place / "manifests" / "pictures" / "class0" / "0000.png").read_bytes()
+    body = {"model": "sleepy", "input": encoded(picture)}
+    seen = []
+    for event in client.stream("/predictions", {"Accept": "text/event-stream"}, body):
+        seen.append(event)
+        if event["kind"] == "opened" and len(agents) == 2:
+            agents.pop(next(each["agent"] for each in seen if each["kind"] == "taken")).kill()
+    (left,) = agents
+    assert seen[-1]["kind"] == "answer" and seen[-1]["agent"] == left
+    agents[left].kill()
+    gone = ask(world, **body)
+    assert gone.status_code in (409, 503), gone.text  # depending on whether the server has noticed

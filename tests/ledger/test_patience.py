@@ -27,7 +27,7 @@ class Moody:
 def test_it_is_said_until_it_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(link, "_LONGEST_PAUSE_S", 0.01)
     queue = Moody()
-    direct = link.DirectLink(cast(Any, queue), cast(Any, None), 2.0, lambda *part: None)
+    direct = link.DirectLink(cast(Any, queue), cast(Any, None), 2.0, lambda *part: None, cast(Any, None))
     asyncio.run(direct.finish("e", 1, {"record": "r"}))
     assert queue.tries == 3
 
@@ -36,6 +36,6 @@ def test_what_is_wrong_by_itself_is_not_repeated() -> None:
     def refuse(evaluation: str, attempt: int, packed: Path) -> None:
         raise ValueError("damaged")
 
-    direct = link.DirectLink(cast(Any, None), cast(Any, None), 2.0, refuse)
+    direct = link.DirectLink(cast(Any, None), cast(Any, None), 2.0, refuse, cast(Any, None))
     with pytest.raises(ValueError):
         asyncio.run(direct.finish("e", 1, {"shard": "part.zip"}))

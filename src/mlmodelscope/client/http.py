@@ -10,6 +10,7 @@ import httpx
 
 from mlmodelscope import __version__
 from mlmodelscope.errors import (
+    ChecksumError,
     ManifestError,
     MLModelScopeError,
     PlanError,
@@ -19,9 +20,11 @@ from mlmodelscope.errors import (
     UsageError,
 )
 from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
+_KINDS |= {each.__name__: each for each in (NoRoom, OtherPlace, TooLong, ChecksumError)}
 
 
 class ServerError(MLModelScopeError):
@@ -63,6 +66,8 @@ def raise_problem(response: httpx.Response) -> None:
         raise Gone(detail)
     if response.status_code == 401:
         raise Unauthorised(f"the server says: {detail}", hint="set MLMODELSCOPE_TOKEN, or give --token")
+    if title == NoRoom.__name__:
+        raise NoRoom(f"the server says: {detail}", hint=hint)
     if response.status_code in (429, 502, 503, 504) or response.status_code >= 500:
         raise ServerError(f"the server says: {detail}", hint=hint)
     if title == "ManifestError" and body.get("problems"):

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mlmodelscope.ledger.agents import Agents
+from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
 from mlmodelscope.ledger.manifests import Manifests
 from mlmodelscope.ledger.queue import Queue
@@ -40,6 +41,7 @@ class Desk:
         self.queue, self.agents = Queue(database), Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
+        self.artifacts = Artifacts(database)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

@@ -40,6 +40,7 @@ _PER_ADDRESS = 10
 _SLOWEST = 1024
 """Bytes a second that a body must come with, when the first patience is used up."""
 UPLOADS = ("/record", "/part", "/bundle")
+ARTIFACTS = "/api/v1/artifacts/"
 
 
 class Guard:
@@ -84,8 +85,12 @@ class Guard:
         wait = self._limiter.wait_s(visitor_key(request)) or self._addresses.wait_s(address_of(request))
         if wait:
             return problem(429, "TooMany", "too many questions", {"Retry-After": str(int(wait) + 1)})
-        length, is_upload = request.headers.get("content-length", "0"), request.scope["path"].endswith(UPLOADS)
-        largest = config.largest_upload if is_upload else config.largest_body
+        length, path = request.headers.get("content-length", "0"), request.scope["path"]
+        is_artifact = request.method == "PATCH" and path.startswith(ARTIFACTS)
+        is_upload = is_artifact or path.endswith(UPLOADS)
+        largest = (
+            config.largest_artifact if is_artifact else config.largest_upload if is_upload else config.largest_body
+        )
         # A body that does not say how long it is could go on for ever; only uploads are counted on the way.
         endless = "transfer-encoding" in request.headers and not is_upload
         if not length.isdecimal() or len(length) > 18 or int(length) > largest or endless:

@@ -27,6 +27,7 @@ _CODES = {
     422: grpc.StatusCode.INVALID_ARGUMENT,
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     503: grpc.StatusCode.UNAVAILABLE,
+    507: grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
 # Whoever receives more than 8 KiB of metadata may break the call off and never see the reason.
 _LONGEST_MESSAGE = 2000

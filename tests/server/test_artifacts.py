@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,7 +19,7 @@ import httpx
 import pytest
 
 from mlmodelscope.client.client import Client
-from mlmodelscope.client.upload import pack, upload
+from mlmodelscope.client.upload import manifest_text, pack, upload
 from mlmodelscope.errors import ChecksumError, ManifestError, MLModelScopeError, UsageError
 from mlmodelscope.provision.upload import NoRoom, TooLong
 
@@ -283,44 +285,85 @@ def evaluate(world: World, place: Path, *flags: str) -> dict[str, Any]:
     return found
 
 
-def test_a_model_and_pictures_that_nobody_else_has(apart: Apart) -> None:
+@pytest.fixture(scope="module")
+def far(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Apart, Client]]:
     """A user's machine, a server that evaluates nothing, and an agent elsewhere: three homes, three caches."""
-    write_files(apart.place / "work")
-    user = apart.run("token", "make", "--owner", "ada", "--scope", "run", "--scope", "read")
-    agent = apart.run("token", "make", "--owner", "lab", "--scope", "agent")
-    apart.serve(executor="none", require_token=True)
-    apart.agent("lab", token=agent)
-    client = apart.client(user)
-    there = evaluate(apart, apart.place / "work", "--server", apart.url, "--token", user)
-    here = evaluate(apart, apart.place / "work")
+    world = Apart(tmp_path_factory.mktemp("far"))
+    write_files(world.place / "work")
+    user = world.run("token", "make", "--owner", "ada", "--scope", "run", "--scope", "read")
+    agent = world.run("token", "make", "--owner", "lab", "--scope", "agent")
+    world.serve(executor="none", require_token=True)
+    world.agent("lab", token=agent)
+    yield world, world.client(user)
+    world.close()
+    assert user not in world.logs() and agent not in world.logs()
+
+
+def test_a_model_and_pictures_that_nobody_else_has(far: tuple[Apart, Client]) -> None:
+    world, client = far
+    there = evaluate(world, world.place / "work", "--server", world.url, "--token", client.token or "")
+    here = evaluate(world, world.place / "work")
     assert there["samples"] == here["samples"] == 12 and there["failed"] == 0
     assert there["metrics"] == here["metrics"]
-    sources = there["plan"]["dataset"]["sources"][0]["files"]
-    assert sources["url"].startswith("artifact:sha256:") and sources["url"].endswith("/photos.tar#/")
-    assert sources["sha256"] == here["plan"]["dataset"]["sources"][0]["files"]["sha256"]
-    names = {each["name"]: each for each in client.artifacts()}
-    assert set(names) == {"net.json", "labels.txt", "photos.tar"} and {each["owner"] for each in names.values()} == {
-        "ada"
+    files = there["plan"]["dataset"]["sources"][0]["files"]
+    assert files["url"].startswith("artifact:sha256:") and files["url"].endswith("/photos.tar#/")
+    assert files["sha256"] == here["plan"]["dataset"]["sources"][0]["files"]["sha256"]
+    sent = {each["name"]: each for each in client.artifacts()}
+    assert set(sent) == {"net.json", "labels.txt", "photos.tar"}
+    assert {each["owner"] for each in sent.values()} == {"ada"}
+    assert (world.place / "lab-cache" / "files").is_dir() and not (world.place / "server-cache" / "files").exists()
+    text = manifest_text(client, world.place / "work" / "my-data.yml")
+    assert sent["photos.tar"]["reference"] in text
+    assert {each["name"]: each for each in client.artifacts()} == sent  # nothing was sent a second time
+
+
+def test_an_archive_that_leaves_its_folder_is_refused_by_the_agent(far: tuple[Apart, Client]) -> None:
+    world, client = far
+    place = world.place / "evil.tar"
+    with tarfile.open(place, mode="w") as archive:
+        entry = tarfile.TarInfo("../outside.png")
+        entry.size = 4
+        archive.addfile(entry, io.BytesIO(b"evil"))
+    model = manifest_text(client, world.place / "work" / "my-model.yml")
+    data = DATASET.replace("url: pictures", f"url: '{client.upload(place)}#/'")
+    (asked,) = client.ask({"model": {"text": model}, "dataset": {"text": data}, "attempts": 1})
+    with pytest.raises(MLModelScopeError, match="outside its folder"):
+        asked.record()
+    assert not list(world.place.rglob("outside.png"))
+
+
+def test_a_file_that_was_deleted_meanwhile_is_said(far: tuple[Apart, Client]) -> None:
+    world, client = far
+    gone = world.place / "gone.json"
+    gone.write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 7}))
+    reference = client.upload(gone)
+    request = {
+        "model": {"text": MODEL.replace("toy.json", f"'{reference}'")},
+        "dataset": {"text": manifest_text(client, world.place / "work" / "my-data.yml")},
+        "where": {"labels": {"room": "none"}},
     }
-    assert (apart.place / "lab-cache" / "files").is_dir() and not (apart.place / "server-cache" / "files").exists()
+    with pytest.raises(MLModelScopeError, match="no agent"):
+        client.ask(request)  # it is there
+    client.delete(f"/artifacts/{sha256(gone.read_bytes())}")
+    with pytest.raises(UsageError, match="there is no artifact"):
+        client.ask(request)
 
-    def samples(record: str) -> list[Any]:
-        found = client.get(f"/records/{record}/samples")["items"]
-        return [{key: each[key] for key in ("id", "digest", "classes", "label")} for each in found]
 
-    before = [each["created_at"] for each in client.artifacts()]
-    again = evaluate(apart, apart.place / "work", "--again", "--server", apart.url, "--token", user)
-    assert samples(again["id"]) == samples(there["id"])
-    assert [each["created_at"] for each in client.artifacts()] == before  # nothing was sent a second time
-    page = httpx.get(f"{apart.url}/api/v1/records/{there['id']}/report", headers={"Authorization": f"Bearer {user}"})
-    assert page.status_code == 200
+def test_a_file_that_is_missing_here_is_said_before_anything_is_asked(far: tuple[Apart, Client]) -> None:
+    world, client = far
+    text = (world.place / "work" / "my-model.yml").read_text().replace("net.json", "nowhere.json")
+    (world.place / "work" / "wrong.yml").write_text(text)
+    with pytest.raises(UsageError, match=r"nowhere.json, which is not there"):
+        manifest_text(client, world.place / "work" / "wrong.yml")
 
 
 def test_the_server_s_own_agent_evaluates_them_where_they_are(apart: Apart) -> None:
     write_files(apart.place / "work")
     apart.serve()
-    apart.client()
-    assert evaluate(apart, apart.place / "work", "--server", apart.url)["samples"] == 12
+    client = apart.client()
+    model, data = (manifest_text(client, apart.place / "work" / f"my-{name}.yml") for name in ("model", "data"))
+    record = client.evaluate({"text": model}, {"text": data}, options={"timed_runs": 1, "warm_up_runs": 1})
+    assert record.samples == 12
     cached = [path for path in (apart.place / "server-cache").glob("files/*/*") if path.is_file()]
     assert not [path for path in cached if path.stat().st_size > 10_000]  # the tar is in one place only
 
@@ -345,37 +388,3 @@ def test_manifests_name_only_what_was_uploaded(server: Apart, client: Client) ->
     with pytest.raises(UsageError, match="there is no artifact"):
         ask(f"artifact:sha256:{sha256(b'half')}/net.json")
     client.delete(f"/artifacts/{sha256(b'half')}")
-
-
-def test_a_file_that_is_missing_here_is_said_before_anything_is_asked(apart: Apart) -> None:
-    write_files(apart.place / "work")
-    (apart.place / "work" / "net.json").unlink()
-    apart.serve(executor="none")
-    command = [sys.executable, "-m", "mlmodelscope", "evaluate", "my-model.yml", "my-data.yml", "--server", apart.url]
-    done = subprocess.run(
-        command, cwd=apart.place / "work", env=apart.environment("laptop"), capture_output=True, text=True
-    )
-    assert done.returncode == 2 and "net.json, which is not there" in done.stderr
-
-
-def test_an_archive_that_leaves_its_folder_is_refused_by_the_agent(apart: Apart) -> None:
-    import io
-    import tarfile
-
-    write_files(apart.place / "work")
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w") as archive:
-        entry = tarfile.TarInfo("../outside.png")
-        entry.size = 4
-        archive.addfile(entry, io.BytesIO(b"evil"))
-    apart.serve()
-    client = apart.client()
-    place = apart.place / "evil.tar"
-    place.write_bytes(packed.getvalue())
-    net = client.upload(apart.place / "work" / "net.json")
-    text = DATASET.replace("url: pictures", f"url: '{client.upload(place)}#/'")
-    request = {"model": {"text": MODEL.replace("toy.json", f"'{net}'")}, "dataset": {"text": text}, "attempts": 1}
-    (asked,) = client.ask(request)
-    with pytest.raises(MLModelScopeError, match="outside its folder"):
-        asked.record()
-    assert not list(apart.place.rglob("outside.png"))

@@ -17,6 +17,8 @@ from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.record.record import Record
 
 _RETRIES = 3
+Choice = str | Mapping[str, str]
+"""A manifest by its name, or `{"text": …}`."""
 
 
 class Evaluation:
@@ -74,10 +76,8 @@ class Client:
     """Everything that a server offers, as calls."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        self.url = address(url)
-        self._http = httpx.Client(
-            base_url=self.url, headers=headers(token or os.environ.get("MLMODELSCOPE_TOKEN")), timeout=TIMEOUT
-        )
+        self.url, self.token = address(url), token or os.environ.get("MLMODELSCOPE_TOKEN")
+        self._http = httpx.Client(base_url=self.url, headers=headers(self.token), timeout=TIMEOUT)
 
     def close(self) -> None:
         self._http.close()
@@ -95,7 +95,7 @@ class Client:
         answer = self.post("/requests", request, {"Idempotency-Key": key} if key else None)
         return [Evaluation(self, each) for each in answer["evaluations"]]
 
-    def evaluate(self, model: str, dataset: str | None = None, **more: Any) -> Record:
+    def evaluate(self, model: Choice, dataset: Choice | None = None, **more: Any) -> Record:
         """Evaluate there, wait, and get the record."""
         return self.ask({"kind": "evaluate", "model": model, "dataset": dataset, **more})[0].record()
 

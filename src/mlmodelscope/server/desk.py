@@ -11,6 +11,7 @@ from mlmodelscope.ledger.audit import Audit
 from mlmodelscope.ledger.manifests import Manifests
 from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.tokens import Person, Tokens
+from mlmodelscope.ledger.traces import Traces
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
 from mlmodelscope.server.config import Config
@@ -41,7 +42,7 @@ class Desk:
         self.queue, self.agents = Queue(database), Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
-        self.artifacts = Artifacts(database)
+        self.artifacts, self.traces = Artifacts(database), Traces(database)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

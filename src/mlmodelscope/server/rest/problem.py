@@ -52,6 +52,7 @@ STATUSES = {
     409: "It contradicts what is there.",
     410: "It is another one's by now, or has ended.",
     413: "It is too large.",
+    415: "It is not written in a way that is read here.",
     416: "It has no such bytes.",
     422: "What was sent is not right; the problems say where.",
     429: "Too many questions; the header Retry-After says when to ask again.",

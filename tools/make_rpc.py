@@ -14,7 +14,7 @@ from grpc_tools import protoc
 
 FOLDER = Path(__file__).parent.parent / "src" / "mlmodelscope" / "server" / "rpc"
 COMPILED = FOLDER / "services.binpb"
-SOURCES = ("mlmodelscope.proto", "health.proto")
+SOURCES = ("mlmodelscope.proto", "health.proto", "opentelemetry.proto")
 
 
 def compile_descriptions() -> bytes:

@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from mlmodelscope.manifest.reference import parse_reference
+
 from .conftest import World
 
 PROTECTION = {
@@ -212,10 +214,16 @@ AUDITED = {
     "join_agent": "join",
     "leave_agent": "leave",
     "finish_evaluation": "hand over",
+    "send_artifact": "upload",
+    "delete_artifact": "delete artifact",
+    "delete_trace": "delete trace",
 }
 """What changes something, and how the audit log calls it."""
 NOT_AUDITED = {
     "resolve_request": "changes nothing",
+    "look_up_artifact": "changes nothing",
+    "announce_artifact": "nothing is there before it is sent",
+    "take_spans": "spans come all the time; the trace says whose it is",
     "beat_agent": "a sign of life",
     "take_evaluations": "an event of the evaluation",
     "tell_events": "events of the evaluation",
@@ -248,6 +256,12 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})
     client.delete(f"/tokens/{made['id']}")
+    place = world.place / "file"
+    place.write_text("mine")
+    client.delete(f"/artifacts/{parse_reference(client.upload(place)).digest}")
+    span = {"traceId": "5b8aa5a2d2c872e8321cf37308d69df2", "spanId": "051581bf3cb55c13", "name": "a"}
+    client.post("/otlp/v1/traces", {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    client.delete(f"/traces/{span['traceId']}")
     agent.terminate()
     assert agent.wait(30) == 0
     noted = {each["what"] for each in client.get("/audit")["items"]}

@@ -32,7 +32,7 @@ def test_operations_have_short_names_of_their_own() -> None:
 @pytest.mark.parametrize(("method", "path", "operation"), OPERATIONS, ids=lambda each: str(each)[:40])
 def test_every_answer_is_described(method: str, path: str, operation: dict[str, Any]) -> None:
     for status, response in operation["responses"].items():
-        if status in ("204", "304"):
+        if status in ("204", "304") or (method == "head" and status == "200"):
             continue
         for kind, body in response["content"].items():
             assert body["schema"] not in ({}, {"type": "object", "additionalProperties": True}), (status, kind)

@@ -15,9 +15,12 @@ from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.errors import MLModelScopeError, WorkerError
 from mlmodelscope.prediction import Prediction
+from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.record.record import Record
 
 _RETRIES = 3
+Choice = str | Mapping[str, str]
+"""A manifest by its name, or `{"text": …}`."""
 
 
 class Evaluation:
@@ -75,10 +78,8 @@ class Client:
     """Everything that a server offers, as calls."""
 
     def __init__(self, url: str, token: str | None = None) -> None:
-        self.url = address(url)
-        self._http = httpx.Client(
-            base_url=self.url, headers=headers(token or os.environ.get("MLMODELSCOPE_TOKEN")), timeout=TIMEOUT
-        )
+        self.url, self.token = address(url), token or os.environ.get("MLMODELSCOPE_TOKEN")
+        self._http = httpx.Client(base_url=self.url, headers=headers(self.token), timeout=TIMEOUT)
 
     def close(self) -> None:
         self._http.close()
@@ -96,7 +97,7 @@ class Client:
         answer = self.post("/requests", request, {"Idempotency-Key": key} if key else None)
         return [Evaluation(self, each) for each in answer["evaluations"]]
 
-    def evaluate(self, model: str, dataset: str | None = None, **more: Any) -> Record:
+    def evaluate(self, model: Choice, dataset: Choice | None = None, **more: Any) -> Record:
         """Evaluate there, wait, and get the record."""
         return self.ask({"kind": "evaluate", "model": model, "dataset": dataset, **more})[0].record()
 
@@ -140,6 +141,35 @@ class Client:
     def put_manifest(self, text: str) -> dict[str, Any]:
         found: dict[str, Any] = self.post("/manifests", {"text": text})
         return found
+
+    def upload(self, path: Path | str, progress: Progress = silent) -> str:
+        """Send a file or folder there, unless it is there already; the reference by which manifests name it."""
+        from mlmodelscope.client.upload import upload
+
+        return upload(self, Path(path), progress)
+
+    def announce(self, digest: str, size: int, name: str) -> dict[str, Any]:
+        """How far the upload of a file is."""
+        found: dict[str, Any] = self.post("/artifacts", {"sha256": digest, "size": size, "name": name})
+        return found
+
+    def send_piece(self, digest: str, offset: int, piece: Iterator[bytes]) -> dict[str, Any]:
+        said = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
+        found: dict[str, Any] = self._send("PATCH", f"/artifacts/{digest}", content=piece, headers=said)
+        return found
+
+    def artifacts(self, owner: str | None = None) -> Iterator[dict[str, Any]]:
+        """Files that were uploaded, newest first."""
+        yield from self._pages("/artifacts", {"owner": owner})
+
+    def _pages(self, path: str, wanted: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+        after = None
+        while True:
+            page = self.get(path, {**wanted, "after": after})
+            yield from page["items"]
+            after = page["next"]
+            if after is None:
+                return
 
     def download(self, path: str, destination: Path) -> None:
         """A file, written when it is complete."""

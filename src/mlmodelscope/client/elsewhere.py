@@ -54,8 +54,8 @@ class Elsewhere:
         """Have it done there, tell how it goes, and fetch the record."""
         request = {
             "kind": kind,
-            "model": manifest_of(model),
-            "dataset": manifest_of(dataset),
+            "model": self._with_files(model, watcher),
+            "dataset": self._with_files(dataset, watcher),
             "software": manifest_of(software),
             "hardware": manifest_of(hardware),
             "options": {name: value for name, value in asdict(options).items() if value != _DEFAULTS[name]},
@@ -88,20 +88,38 @@ class Elsewhere:
     ) -> list[Prediction]:
         """As the library's own `predict`, answered there."""
         chosen = {name: value for name, value in asdict(options).items() if value != _DEFAULTS[name]}
-        question = {"model": manifest_of(model), "software": manifest_of(software), "options": chosen, "trust": trust}
+        question = {
+            "model": self._with_files(model, watcher),
+            "software": manifest_of(software),
+            "options": chosen,
+            "trust": trust,
+        }
         asked = {name: value for name, value in question.items() if value is not None}
         return ask_about(self.client, asked, images, watcher)
+
+    def _with_files(self, choice: str | None, watcher: Watcher | None) -> str | dict[str, str] | None:
+        """As `manifest_of`; the files of this machine that it names are uploaded where the server lacks them."""
+        if choice is None or not _is_file(choice):
+            return choice
+        if not Path(choice).is_file():
+            return manifest_of(choice)
+        from mlmodelscope.client.upload import manifest_text
+
+        return {"text": manifest_text(self.client, Path(choice), (watcher or Watcher()).downloading)}
+
+
+def _is_file(choice: str) -> bool:
+    return choice.endswith((".yml", ".yaml")) or Path(choice).is_file()
 
 
 def manifest_of(choice: str | None) -> str | dict[str, str] | None:
     """A manifest's name stays a name; a file of this machine goes along as what it says."""
     if choice is None or choice == "current" or choice.startswith("image:"):
         return choice
-    path = Path(choice)
-    if not choice.endswith((".yml", ".yaml")) and not path.is_file():
+    if not _is_file(choice):
         return choice
     try:
-        return {"text": path.read_text(encoding="utf-8")}
+        return {"text": Path(choice).read_text(encoding="utf-8")}
     except OSError as error:
         raise UsageError(f"cannot read {choice}: {error.strerror}") from None
 

@@ -11,6 +11,7 @@ import httpx
 from mlmodelscope import __version__
 from mlmodelscope.errors import (
     ArtifactError,
+    ChecksumError,
     InputError,
     ManifestError,
     MLModelScopeError,
@@ -22,10 +23,12 @@ from mlmodelscope.errors import (
     WorkerError,
 )
 from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
 _KINDS |= {"InputError": InputError, "WorkerError": WorkerError, "ArtifactError": ArtifactError}
+_KINDS |= {each.__name__: each for each in (NoRoom, OtherPlace, TooLong, ChecksumError)}
 
 
 class ServerError(MLModelScopeError):
@@ -72,6 +75,8 @@ def raise_document(status: int, body: Mapping[str, Any]) -> NoReturn:
         raise Gone(detail)
     if status == 401:
         raise Unauthorised(f"the server says: {detail}", hint="set MLMODELSCOPE_TOKEN, or give --token")
+    if title == NoRoom.__name__:
+        raise NoRoom(f"the server says: {detail}", hint=hint)
     if status in (429, 502, 503, 504) or status >= 500:
         raise ServerError(f"the server says: {detail}", hint=hint)
     if title == "ManifestError" and body.get("problems"):

@@ -6,18 +6,22 @@ import asyncio
 import base64
 import logging
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import httpx
 
+from mlmodelscope.client.fetch import fetch_artifact
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Beat
 from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure, Work
+from mlmodelscope.provision.cache import Cache
+from mlmodelscope.provision.download import Progress
 from mlmodelscope.record.store import Store
 
 _LOG = logging.getLogger("mlmodelscope.agent")
@@ -31,6 +35,7 @@ _BLOCK = 1 << 20
 class HttpLink:
     def __init__(self, url: str, token: str | None, store: Store) -> None:
         self._url, self._store = address(url), store
+        self._token = token
         self._client = httpx.AsyncClient(base_url=self._url, headers=headers(token), timeout=TIMEOUT)
         self._id = self._incarnation = ""
 
@@ -56,6 +61,14 @@ class HttpLink:
             Assigned(each["id"], each["attempt"], Work.model_validate(each["work"]), each["timeout_s"])
             for each in found["evaluations"]
         ]
+
+    async def fetch(self, digest: str, cache: Cache, progress: Progress) -> None:
+        stop = threading.Event()
+        try:
+            await asyncio.to_thread(fetch_artifact, self._url, self._token, digest, cache, progress, stop)
+        except asyncio.CancelledError:
+            stop.set()  # a thread is not cancelled by itself
+            raise
 
     async def tell(self, evaluation: str, attempt: int, told: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         events = [{"kind": kind, "document": dict(document)} for kind, document in told]

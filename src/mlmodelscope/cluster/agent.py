@@ -14,9 +14,11 @@ from mlmodelscope.cluster.child import LAST, Child
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.cluster.predictions import Predictions
-from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.ledger.queue import Assigned, Gone
 from mlmodelscope.ledger.request import TIMED, Failure
+from mlmodelscope.manifest.reference import named_artifacts
+from mlmodelscope.provision.cache import Cache
 from mlmodelscope.settings import Settings
 
 _LOG = logging.getLogger("mlmodelscope.agent")
@@ -28,6 +30,8 @@ class _Running:
     assigned: Assigned
     task: asyncio.Task[None] | None = None
     child: Child | None = None
+    fetching: asyncio.Task[None] | None = None
+    """Files that its manifests name by digest, on their way from the server."""
     cancelled: bool = False
     gone: bool = False
     told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
@@ -89,10 +93,13 @@ class Agent:
             self._draining = beat.draining
             for identity in (*beat.gone, *beat.cancel):
                 each = self._running.get(identity)
-                if each is not None and each.child is not None:
+                if each is not None and (each.child is not None or each.fetching is not None):
                     each.gone, each.cancelled = each.gone or identity in beat.gone, True
                     _LOG.info("ending %s: %s", identity, "it is another one's" if each.gone else "it was cancelled")
-                    asyncio.ensure_future(each.child.end())
+                    if each.child is not None:
+                        asyncio.ensure_future(each.child.end())
+                    elif each.fetching is not None:
+                        each.fetching.cancel()
 
     async def _take(self) -> None:
         free = self._description.slots - len(self._running)
@@ -119,6 +126,10 @@ class Agent:
         try:
             if assigned.work.kind in TIMED:
                 await self._predictions.quiet()
+            ending = await self._fetch(running)
+            if ending is not None:
+                await self._end(running, ending, teller)
+                return
             running.child = await Child.start(assigned.work, self._settings, self._description.remote)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(assigned.timeout_s):
@@ -137,6 +148,33 @@ class Agent:
             self._running.pop(assigned.id, None)
             self._changed.set()
             self._predictions.wake()
+
+    async def _fetch(self, running: _Running) -> Mapping[str, Any] | None:
+        """Have the uploaded files that it needs; where that fails, how it ends."""
+        work, cache = running.assigned.work, Cache(self._settings.cache)
+        named = named_artifacts(work.model, work.dataset, work.software)
+
+        def tell(name: str, done: int, total: int | None) -> None:
+            running.told.append(("downloading", {"name": name, "done": done, "of": total}))
+
+        async def fetch() -> None:
+            for digest in named:
+                await self._link.fetch(digest, cache, tell)
+
+        running.fetching = asyncio.create_task(fetch())
+        try:
+            await running.fetching
+        except asyncio.CancelledError:
+            if not running.cancelled:  # it is the agent that ends
+                raise
+            return {"kind": "died"}
+        except MLModelScopeError as error:
+            reason = {"error": type(error).__name__, "message": error.message, "hint": error.hint}
+            return {"kind": "failed", **reason, "again": not isinstance(error, UsageError)}
+        finally:
+            running.fetching.cancel()
+            running.fetching = None
+        return None
 
     async def _end(self, running: _Running, last: Mapping[str, Any], teller: asyncio.Task[None]) -> None:
         teller.cancel()

@@ -15,6 +15,8 @@ from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned, Queue
 from mlmodelscope.ledger.request import Failure
+from mlmodelscope.provision.cache import Cache
+from mlmodelscope.provision.download import Progress
 
 _LOG = logging.getLogger("mlmodelscope.agent")
 _LONGEST_PAUSE_S = 30.0
@@ -40,6 +42,10 @@ class Link(Protocol):
     async def beat(self, held: Mapping[str, int]) -> Beat: ...
 
     async def take(self, most: int, alone: bool) -> list[Assigned]: ...
+
+    async def fetch(self, digest: str, cache: Cache, progress: Progress) -> None:
+        """Have an uploaded file of the server in this machine's cache."""
+        ...
 
     async def tell(self, evaluation: str, attempt: int, told: Sequence[tuple[str, Mapping[str, Any]]]) -> None: ...
 
@@ -111,6 +117,9 @@ class DirectLink:
 
     async def take(self, most: int, alone: bool) -> list[Assigned]:
         return await asyncio.to_thread(self._queue.take, self._id, most, self._lease_s, alone=alone)
+
+    async def fetch(self, digest: str, cache: Cache, progress: Progress) -> None:
+        """It lies in the same home, where it is looked for."""
 
     async def tell(self, evaluation: str, attempt: int, told: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
         await asyncio.to_thread(self._queue.tell, evaluation, attempt, told)

@@ -15,6 +15,8 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.prediction import Answered, Ending, Posed
 from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.ledger.request import Failure
+from mlmodelscope.manifest.reference import named_artifacts
+from mlmodelscope.provision.cache import Cache
 from mlmodelscope.settings import Settings
 
 _LOG = logging.getLogger("mlmodelscope.agent")
@@ -30,7 +32,7 @@ class Predictions:
 
     def __init__(self, link: Link, settings: Settings, speaks_for: str | None, may_take: Callable[[], bool]) -> None:
         self._link, self._may_take = link, may_take
-        self._answering = Answering(settings, speaks_for)
+        self._answering, self._cache = Answering(settings, speaks_for), Cache(settings.cache)
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -99,9 +101,8 @@ class Predictions:
     async def _predict(self, job: Job, told: asyncio.Queue[Mapping[str, Any] | None]) -> None:
         posed = job.posed
         telling = asyncio.create_task(self._tell(posed.id, told))
-        future = self._in_thread(job)
         try:
-            answered = await asyncio.wait_for(asyncio.shield(future), posed.timeout_s)
+            answered = await asyncio.wait_for(self._answer(job), posed.timeout_s)
             ending = Ending(answered=answered)
         except TimeoutError:
             asyncio.get_running_loop().call_later(_PATIENCE_S, lambda: job.give_up(at_once=True))
@@ -127,6 +128,20 @@ class Predictions:
                 failure = Failure(kind="WorkerError", message=f"the answer could not be sent: {error.message}"[:4000])
                 await self._link.answer_prediction(posed.id, Ending(failure=failure))
 
+    async def _answer(self, job: Job) -> Answered:
+        """Have the uploaded files that its manifests name, then ask; what is asked in a thread goes on there."""
+        try:
+            for digest in named_artifacts(job.posed.work.model, job.posed.work.software):
+                await self._link.fetch(digest, self._cache, job.downloading)
+        except BaseException:
+            self._over(job)
+            raise
+        return await asyncio.shield(self._in_thread(job))
+
+    def _over(self, job: Job) -> None:
+        self._jobs.pop(job.posed.id, None)
+        self._changed.set()
+
     async def _tell(self, identity: str, told: asyncio.Queue[Mapping[str, Any] | None]) -> None:
         while (event := await told.get()) is not None:
             with contextlib.suppress(MLModelScopeError):
@@ -138,8 +153,7 @@ class Predictions:
         future: asyncio.Future[Answered] = loop.create_future()
 
         def settle(answered: Answered | None, error: BaseException | None) -> None:
-            self._jobs.pop(job.posed.id, None)
-            self._changed.set()
+            self._over(job)
             if future.cancelled():
                 return
             if error is None and answered is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sqlalchemy import (
+    BigInteger,
     Boolean,
     Column,
     DateTime,
@@ -134,4 +135,34 @@ audit = Table(
     Column("what", String(40), nullable=False),
     Column("about", String(200), nullable=False),
     Index("audit_by_time", "at"),
+)
+
+artifacts = Table(
+    "artifacts",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("size", BigInteger, nullable=False),
+    Column("name", String(200), nullable=False),
+    Column("owner", String(100), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Index("artifacts_by_time", "created_at", "digest"),
+)
+
+traces = Table(
+    "traces",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("owner", String(100), nullable=False),
+    Column("service", String(200), nullable=False),
+    Column("model", String(200)),
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE")),
+    Column("began_unix_ns", BigInteger, nullable=False),
+    Column("duration_ns", BigInteger, nullable=False),
+    Column("spans", Integer, nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Index("traces_by_time", "created_at", "id"),
+    Index("traces_by_record", "record"),
+    Index("traces_by_service", "service", "created_at"),
+    Index("traces_by_model", "model", "created_at"),
 )

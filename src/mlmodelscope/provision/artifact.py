@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
 from mlmodelscope.manifest.reference import FileReference, parse_reference
 from mlmodelscope.provision.archive import MissingMember, extract_member
-from mlmodelscope.provision.cache import Cache, storage_errors
+from mlmodelscope.provision.cache import Cache, storage_errors, uploads_of
 from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import Mirrors
@@ -36,6 +36,7 @@ class ArtifactStore:
         self.settings = settings
         self._root = settings.cache
         self._cache = Cache(settings.cache)
+        self._uploads = uploads_of(settings)
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
         self._origin = Origin(self._cache, self._hasher, settings.offline, progress, public_only=settings.public_only)
@@ -50,6 +51,8 @@ class ArtifactStore:
         with storage_errors(self._root):
             if parsed.is_local and not parsed.member:
                 return self._local(parsed, wanted)
+            if parsed.digest and not parsed.member:
+                return self._uploaded(parsed, wanted)
             key = self._key(parsed, wanted)
             found = self._cached(parsed, wanted, key) or self._mirrored(parsed, wanted)
             if found:
@@ -115,6 +118,20 @@ class ArtifactStore:
                 _verify(seen, wanted, reference)
         return Artifact(path, digest)
 
+    def _uploaded(self, reference: FileReference, wanted: Checksum | None) -> Artifact:
+        """An agent has fetched it into its cache before it began; on the server it lies where it was uploaded to."""
+        digest = reference.digest or ""
+        for place in (self._cache, self._uploads):
+            path = place.file(digest)
+            if path.is_file() and self._hasher.file(path) == digest:
+                if wanted is not None:
+                    _verify(self._hasher.file(path, wanted.algorithm), wanted, reference)
+                return Artifact(path, digest)
+        raise ArtifactError(
+            f"{reference.shown} is not on this machine",
+            hint="uploaded files are used by a server's own evaluations: mlmodelscope evaluate --server URL",
+        )
+
     def _key(self, reference: FileReference, wanted: Checksum | None) -> str:
         """What the cache remembers a reference by. An archive on this machine may change: its digest belongs to it.
 
@@ -173,6 +190,10 @@ class ArtifactStore:
         """Ways to the file or archive that holds what is meant, the nearest first."""
         if reference.is_local:
             yield lambda: Copy(_existing(reference), _local_path(reference).name)
+            return
+        if reference.digest:
+            whole = replace(reference, member="")
+            yield lambda: Copy(self._uploaded(whole, None).path, whole.name)
             return
         for path in self._mirrors.archives(reference, is_checked=wanted is not None):
             yield lambda path=path: Copy(path, path.name)  # type: ignore[misc]

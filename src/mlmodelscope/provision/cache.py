@@ -24,6 +24,7 @@ from typing import IO
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.settings import Settings
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
 _OWNER = ".owner"
@@ -112,6 +113,11 @@ class Cache:
         with (folder / _short(key)).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def uploads_of(settings: Settings) -> Cache:
+    """What people have uploaded to the server of this home; nobody could fetch it again, so it is not in the cache."""
+    return Cache(settings.home / "artifacts")
 
 
 def _short(key: str) -> str:

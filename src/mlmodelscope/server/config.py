@@ -54,6 +54,16 @@ class Config(BaseModel):
     largest_body: Annotated[int, Field(gt=0, description="Bytes that a request may have.")] = 16 << 20
     largest_upload: Annotated[int, Field(gt=0, description="Bytes that a record's files may have.")] = 8 << 30
     largest_input: Annotated[int, Field(gt=0, description="Bytes that a model may be asked about at once.")] = 16 << 20
+    largest_artifact: Annotated[int, Field(gt=0, description="Bytes that a file may have which people upload.")] = (
+        8 << 30
+    )
+    artifacts_quota: Annotated[int, Field(ge=0, description="Bytes that all files may have which people upload.")] = (
+        64 << 30
+    )
+    largest_trace: Annotated[int, Field(gt=0, description="Spans that a trace may have which comes over OTLP.")] = (
+        500_000
+    )
+    traces_quota: Annotated[int, Field(ge=0, description="Bytes that such traces may have together.")] = 16 << 30
     requests_per_minute: Annotated[int, Field(gt=0, description="From one token or address.")] = 6000
     keep_alive_s: Annotated[int, Field(gt=0, description="Seconds that an idle connection is kept.")] = 15
     head_s: Annotated[float, Field(gt=0, description="Seconds within which a question's head must be there.")] = 15.0

@@ -6,10 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mlmodelscope.ledger.agents import Agents
+from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
 from mlmodelscope.ledger.manifests import Manifests
 from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.tokens import Person, Tokens
+from mlmodelscope.ledger.traces import Traces
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
 from mlmodelscope.server.board import Board
@@ -42,6 +44,7 @@ class Desk:
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
         self.board = Board()
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
+        self.artifacts, self.traces = Artifacts(database), Traces(database)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

@@ -102,7 +102,7 @@ def as_json(trace: Trace, spans: Sequence[Span]) -> dict[str, Any]:
                 "scopeSpans": [
                     {
                         "scope": {"name": _SCOPE, "version": __version__},
-                        "spans": [_span_json(span, trace.began_unix_ns) for span in spans],
+                        "spans": [_span_json(span, trace.began_unix_ns, _prefix(trace)) for span in spans],
                     }
                 ],
             }
@@ -114,11 +114,16 @@ def _resource(trace: Trace) -> dict[str, str]:
     return {"service.name": "mlmodelscope", "service.version": __version__, **dict(trace.resource)}
 
 
-def _attributes(span: Span) -> dict[str, Any]:
-    return {"mlmodelscope.level": span.level, **{f"mlmodelscope.{key}": each for key, each in span.attributes.items()}}
+def _prefix(trace: Trace) -> str:
+    """Before the names of attributes: ours say whose they are, those of other people's spans are as they came."""
+    return "mlmodelscope." if trace.resource.get("service.name", _SCOPE) == _SCOPE else ""
 
 
-def _span_json(span: Span, began_ns: int) -> dict[str, Any]:
+def _attributes(span: Span, prefix: str) -> dict[str, Any]:
+    return {"mlmodelscope.level": span.level, **{f"{prefix}{key}": each for key, each in span.attributes.items()}}
+
+
+def _span_json(span: Span, began_ns: int, prefix: str) -> dict[str, Any]:
     return {
         "traceId": span.trace_id,
         "spanId": span.id,
@@ -127,7 +132,7 @@ def _span_json(span: Span, began_ns: int) -> dict[str, Any]:
         "kind": _INTERNAL,
         "startTimeUnixNano": str(began_ns + span.start_ns),
         "endTimeUnixNano": str(began_ns + span.end_ns),
-        "attributes": [_pair(*each) for each in _attributes(span).items()],
+        "attributes": [_pair(*each) for each in _attributes(span, prefix).items()],
     }
 
 
@@ -153,11 +158,13 @@ def as_protobuf(trace: Trace, spans: Sequence[Span]) -> bytes:
     """The same ExportTraceServiceRequest, byte by byte."""
     resource = _join(_message(1, _pair_bytes(*each)) for each in _resource(trace).items())
     scope = _text(1, _SCOPE) + _text(2, __version__)
-    inside = _message(1, scope) + _join(_message(2, _span_bytes(span, trace.began_unix_ns)) for span in spans)
+    inside = _message(1, scope) + _join(
+        _message(2, _span_bytes(span, trace.began_unix_ns, _prefix(trace))) for span in spans
+    )
     return _message(1, _message(1, resource) + _message(2, inside))
 
 
-def _span_bytes(span: Span, began_ns: int) -> bytes:
+def _span_bytes(span: Span, began_ns: int, prefix: str) -> bytes:
     return _join(
         [
             _message(1, bytes.fromhex(span.trace_id)),
@@ -167,7 +174,7 @@ def _span_bytes(span: Span, began_ns: int) -> bytes:
             _number(6, _INTERNAL),
             _fixed(7, began_ns + span.start_ns),
             _fixed(8, began_ns + span.end_ns),
-            *(_message(9, _pair_bytes(*each)) for each in _attributes(span).items()),
+            *(_message(9, _pair_bytes(*each)) for each in _attributes(span, prefix).items()),
         ]
     )
 

@@ -15,7 +15,7 @@ from mlmodelscope.trace.span import Overhead, Span, Trace
 
 NAME = "trace.parquet"
 
-_SPANS = pa.schema(
+SPANS = pa.schema(
     [
         ("id", pa.string()),
         ("parent", pa.string()),
@@ -36,7 +36,7 @@ def save_trace(trace: Trace, folder: Path) -> Path:
         "resource": dict(trace.resource),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    writer = TableWriter(folder / NAME, _SPANS.with_metadata({"trace": json.dumps(said)}))
+    writer = TableWriter(folder / NAME, SPANS.with_metadata({"trace": json.dumps(said)}))
     for span in trace.spans:
         words = json.dumps(dict(span.attributes), separators=(",", ":")) if span.attributes else None
         writer.add(span.id, span.parent, span.name, span.level, span.start_ns, span.end_ns, words)
@@ -50,7 +50,7 @@ def load_trace(folder: Path) -> Trace:
         raise UsageError(f"record {folder.name} has no trace", hint="mlmodelscope profile makes records with one")
     table = pq.read_table(path)
     said = json.loads(table.schema.metadata[b"trace"])
-    columns = [table.column(name).to_pylist() for name in _SPANS.names]
+    columns = [table.column(name).to_pylist() for name in SPANS.names]
     return Trace(
         said["id"],
         said["began_unix_ns"],

@@ -20,6 +20,7 @@ from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.trust import code_of
 from mlmodelscope.plan.options import Options
 from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle import artifacts
 from mlmodelscope.server.handle.shelf import find
 
 _CHECKED = TypeAdapter(Options)
@@ -79,6 +80,7 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
             "code in these manifests would run, and the request does not say that it may",
             hint="`trust: true`, with a token that has the scope `trust`",
         )
+    artifacts.demand_present(desk, model_text, dataset_text, software_text)
     work = Work(
         kind=request.kind,
         model=model_text,

@@ -79,7 +79,7 @@ def _refuse_local_files(data: object, path: str = "") -> None:
                         f"`{value}` is a file of your machine, which nobody else has",
                         where,
                         "<request>",
-                        hint="give its URL, or upload it as an artifact",
+                        hint="give its URL, or upload it as an artifact: `mlmodelscope evaluate --server` does",
                     )
                 )
             _refuse_local_files(value, where)

@@ -42,6 +42,7 @@ _SLOWEST = 1024
 _PREDICTION = re.compile(r"/api/v1/predictions(/[^/]+/answer)?")
 _MARGIN = 1 << 20
 UPLOADS = ("/record", "/part", "/bundle")
+ARTIFACTS = "/api/v1/artifacts/"
 
 
 class Guard:
@@ -86,9 +87,13 @@ class Guard:
         wait = self._limiter.wait_s(visitor_key(request)) or self._addresses.wait_s(address_of(request))
         if wait:
             return problem(429, "TooMany", "too many questions", {"Retry-After": str(int(wait) + 1)})
-        length, is_upload = request.headers.get("content-length", "0"), request.scope["path"].endswith(UPLOADS)
-        largest = config.largest_upload if is_upload else config.largest_body
-        if _PREDICTION.fullmatch(request.scope["path"]):  # base64 takes four bytes for three
+        length, path = request.headers.get("content-length", "0"), request.scope["path"]
+        is_artifact = request.method == "PATCH" and path.startswith(ARTIFACTS)
+        is_upload = is_artifact or path.endswith(UPLOADS)
+        largest = (
+            config.largest_artifact if is_artifact else config.largest_upload if is_upload else config.largest_body
+        )
+        if _PREDICTION.fullmatch(path):  # base64 takes four bytes for three
             largest = max(largest, config.largest_input * 4 // 3 + _MARGIN)
         # A body that does not say how long it is could go on for ever; only uploads are counted on the way.
         endless = "transfer-encoding" in request.headers and not is_upload

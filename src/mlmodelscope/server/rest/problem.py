@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from mlmodelscope.errors import (
+    ChecksumError,
     InputError,
     ManifestError,
     MLModelScopeError,
@@ -22,6 +23,7 @@ from mlmodelscope.errors import (
 )
 from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
 from mlmodelscope.server.handle.predictions import PredictionFailed
@@ -29,6 +31,10 @@ from mlmodelscope.server.handle.requests import NoAgent, spell
 
 _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Gone, 410),
+    (NoRoom, 507),
+    (TooLong, 413),
+    (OtherPlace, 409),
+    (ChecksumError, 422),
     (Taken, 409),
     (NoAgent, 409),
     (ManifestError, 422),
@@ -49,10 +55,13 @@ STATUSES = {
     409: "It contradicts what is there.",
     410: "It is another one's by now, or has ended.",
     413: "It is too large.",
+    415: "It is not written in a way that is read here.",
+    416: "It has no such bytes.",
     422: "What was sent is not right; the problems say where.",
     429: "Too many questions; the header Retry-After says when to ask again.",
     503: "The database cannot be used right now, or nobody is there to answer.",
     504: "The answer did not come in time.",
+    507: "There is no room for it.",
 }
 
 

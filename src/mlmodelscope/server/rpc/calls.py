@@ -57,7 +57,7 @@ def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
 def list_evaluations(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     choice(asked, "state", ("waiting", "running", "finished", "failed", "cancelled"))
     wanted = {name: asked.get(name) for name in ("state", "model", "dataset", "agent", "owner", "request")}
-    limit = _limit(asked, 50)
+    limit = limit_of(asked, 50)
     found = evaluations.find(desk, person, limit, cursor.read(asked.get("after")), **wanted)
     last = found[-1] if len(found) == limit else None
     return {"items": found, "next": cursor.write(last["created_at"], last["id"]) if last else None}
@@ -74,7 +74,7 @@ def cancel_evaluation(desk: Desk, person: Person, asked: Asked) -> Mapping[str, 
 def list_records(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     wanted = {name: asked.get(name) for name in ("model", "dataset", "kind")}
     status = choice(asked, "status", ("running", "finished"))
-    return {"items": records.find(desk, person, **wanted, status=status, limit=_limit(asked, 50))}
+    return {"items": records.find(desk, person, **wanted, status=status, limit=limit_of(asked, 50))}
 
 
 def get_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -85,7 +85,7 @@ def get_samples(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     only, start = choice(asked, "only", ("wrong", "failed")), asked.get("start", 0)
     if not 0 <= start <= 10**12:
         raise UsageError(f"`start` is {start}, it must be from 0 to {10**12}")
-    limit = _limit(asked, 100)
+    limit = limit_of(asked, 100)
     found, total = records.samples(desk, person, said(asked, "name"), only=only, start=start, limit=limit)
     return {"items": found, "total": total}
 
@@ -147,10 +147,10 @@ def choice(asked: Asked, name: str, known: Sequence[str]) -> str | None:
     return found
 
 
-def _limit(asked: Asked, otherwise: int) -> int:
+def limit_of(asked: Asked, otherwise: int, most: int = _MOST) -> int:
     limit: int = asked.get("limit", otherwise)
-    if not 1 <= limit <= _MOST:
-        raise UsageError(f"`limit` is {limit}, it must be from 1 to {_MOST}")
+    if not 1 <= limit <= most:
+        raise UsageError(f"`limit` is {limit}, it must be from 1 to {most}")
     return limit
 
 

@@ -17,7 +17,8 @@ from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.server import log
 from mlmodelscope.server.rest.body import check
-from mlmodelscope.server.rpc import health
+from mlmodelscope.server.rpc import health, otlp
+from mlmodelscope.server.rpc.artifact_calls import ARTIFACT_CALLS, ARTIFACT_STREAMS
 from mlmodelscope.server.rpc.caller import Threshold, as_request
 from mlmodelscope.server.rpc.calls import CALLS, Asked
 from mlmodelscope.server.rpc.convert import fill, plain
@@ -25,8 +26,11 @@ from mlmodelscope.server.rpc.messages import Method, methods
 from mlmodelscope.server.rpc.prediction_calls import LARGE, TALKS
 from mlmodelscope.server.rpc.status import Status, status_of
 from mlmodelscope.server.rpc.streams import STREAMS
+from mlmodelscope.server.rpc.trace_calls import TRACE_CALLS, TRACE_STREAMS
 
 _LOG = logging.getLogger("mlmodelscope.server")
+_ALL_CALLS = {**CALLS, **ARTIFACT_CALLS, **TRACE_CALLS}
+_ALL_STREAMS = {**STREAMS, **ARTIFACT_STREAMS, **TRACE_STREAMS}
 
 
 def make_handlers(app: FastAPI) -> list[Any]:
@@ -51,7 +55,7 @@ class _Bridge:
         async def answer(message: bytes, context: Any) -> bytes | None:
             call = _Call(method, as_request(self._app, method.path, context))
             try:
-                ask = await self._admit(call, CALLS, self._health.check)
+                ask = await self._admit(call, _ALL_CALLS, self._health.check)
                 asked = call.read(message)
                 found = await (ask(asked) if iscoroutinefunction(ask) else run_in_threadpool(ask, asked))
                 written = call.write(found)
@@ -71,7 +75,7 @@ class _Bridge:
         async def answers(message: bytes, context: Any) -> AsyncIterator[bytes]:
             call = _Call(method, as_request(self._app, method.path, context))
             try:
-                ask = await self._admit(call, STREAMS, self._health.watch)
+                ask = await self._admit(call, _ALL_STREAMS, self._health.watch)
                 async with aclosing(ask(call.read(message))) as found:
                     async for each in found:
                         yield call.write(each)
@@ -132,7 +136,8 @@ class _Call:
         if len(message) > largest and self.method.name not in LARGE:
             raise HTTPException(413, f"more than {largest} bytes")
         asked: Asked = plain(self.method.asked.FromString(message))
-        check(asked)
+        if self.method.service != otlp.SERVICE:  # whose spans are looked at one by one
+            check(asked)
         return asked
 
     def write(self, found: Any) -> bytes:

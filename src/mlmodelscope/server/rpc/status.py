@@ -28,6 +28,7 @@ _CODES = {
     429: grpc.StatusCode.RESOURCE_EXHAUSTED,
     503: grpc.StatusCode.UNAVAILABLE,
     504: grpc.StatusCode.DEADLINE_EXCEEDED,
+    507: grpc.StatusCode.RESOURCE_EXHAUSTED,
 }
 # Whoever receives more than 8 KiB of metadata may break the call off and never see the reason.
 _LONGEST_MESSAGE = 2000

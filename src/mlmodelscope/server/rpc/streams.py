@@ -19,7 +19,7 @@ from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rpc.calls import Asked, choice, said
 
 Stream = Callable[[Desk, Person, Asked], AsyncIterator[Mapping[str, Any]]]
-_PIECE = 1 << 20  # clients take 4 MiB at once unless they are told otherwise
+PIECE = 1 << 20  # clients take 4 MiB at once unless they are told otherwise
 _FORMS = ("html", "md", "json", "csv")
 
 
@@ -41,12 +41,12 @@ async def follow_evaluation(desk: Desk, person: Person, asked: Asked) -> AsyncIt
 async def get_report(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
     form = choice(asked, "form", _FORMS) or "html"
     text = await run_in_threadpool(records.report, desk, person, said(asked, "name"), form)
-    for piece in _pieces(text):
+    for piece in pieces(text):
         yield piece
 
 
 async def get_log(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
-    for piece in _pieces(await run_in_threadpool(records.log, desk, person, said(asked, "name"))):
+    for piece in pieces(await run_in_threadpool(records.log, desk, person, said(asked, "name"))):
         yield piece
 
 
@@ -55,13 +55,13 @@ async def get_bundle(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[
         path = Path(place) / "bundle.zip"
         await run_in_threadpool(records.bundle, desk, person, said(asked, "name"), path)
         with path.open("rb") as file:
-            while data := await run_in_threadpool(file.read, _PIECE):
+            while data := await run_in_threadpool(file.read, PIECE):
                 yield {"data": data}
 
 
-def _pieces(text: str) -> list[Mapping[str, Any]]:
+def pieces(text: str) -> list[Mapping[str, Any]]:
     whole = text.encode()
-    return [{"data": whole[start : start + _PIECE]} for start in range(0, len(whole), _PIECE)]
+    return [{"data": whole[start : start + PIECE]} for start in range(0, len(whole), PIECE)]
 
 
 STREAMS: dict[str, Stream] = {

@@ -35,6 +35,7 @@ postprocess:
         return [{"said": text} for text in data]
 """
 LARGEST = 100_000
+BRIEF = {"scenario": "single-stream", "budget_s": 0.5}
 
 
 class Asked:
@@ -339,7 +340,7 @@ def test_nobody_waits_for_ever(asked: Asked) -> None:
 def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
     slow_model(asked.world, "steady", 0.02)
     content = encoded(asked.picture().read_bytes())
-    assert asked(input=content).json()["warm"] and workers(asked.server.pid)
+    assert asked(input=content).status_code == 200 and workers(asked.server.pid)
     request = {"model": "steady", "dataset": "pictures", "kind": "bench"}
     (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "budget_s": 4}})
     asked.world.until(lambda: timed.refresh().state == "running", "it runs")
@@ -349,6 +350,19 @@ def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
     assert not workers(asked.server.pid)  # what was open is not any more
     assert timed.wait().state == "finished", timed.facts
     assert asked(input=content).status_code == 200
+
+
+def test_a_timed_evaluation_begins_when_what_is_asked_has_its_answer(asked: Asked) -> None:
+    slow_model(asked.world, "slow", 2)
+    body = {"model": "slow", "input": encoded(asked.picture().read_bytes())}
+    kinds = []
+    for event in asked.client.stream("/predictions", {"Accept": "text/event-stream"}, body):
+        kinds.append(event["kind"])
+        if event["kind"] == "opened":
+            (timed,) = asked.client.ask({"model": "toy", "dataset": "pictures", "kind": "bench", "arguments": BRIEF})
+        if event["kind"] == "answer":
+            assert timed.refresh().state == "waiting"
+    assert kinds[-1] == "answer" and timed.wait().state == "finished"
 
 
 def test_nothing_is_written_down(asked: Asked) -> None:

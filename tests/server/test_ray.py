@@ -43,6 +43,9 @@ def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, node
     world.serve(executor="ray", ray_address=nodes.address, slots=1)
     client = world.client()
     world.until(lambda: _there(client) == 2, "both nodes have an agent", 120)
+    picture = world.place / "manifests" / "pictures" / "class0" / "0000.png"
+    (predicted,) = client.predict("toy", [picture])
+    assert predicted.error is None and len(predicted.classes) == 5
     request = {"model": "toy", "dataset": "pictures", "options": QUICK}
     (whole,) = client.ask(request)
     expected = _answers(world, whole)

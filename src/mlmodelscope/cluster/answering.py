@@ -13,6 +13,7 @@ from mlmodelscope.cluster.run import manifest_from, software_from
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.evaluation import Watcher
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
+from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest
 from mlmodelscope.plan.options import Options
@@ -94,8 +95,7 @@ class Answering:
     def __init__(self, settings: Settings, speaks_for: str | None = None, most: int = 2) -> None:
         self._settings, self._speaks_for = settings, speaks_for or ""
         self._models: Warm[OpenModel] = Warm(most)
-        self._plans: dict[str, tuple[float, Plan]] = {}
-        self._lock = threading.Lock()
+        self._plans: Recent[Plan] = Recent(_PLAN_LASTS_S)
 
     def answer(self, job: Job) -> Answered:
         began, posed = time.perf_counter_ns(), job.posed
@@ -129,23 +129,19 @@ class Answering:
 
     def _plan(self, work: Work, artifacts: ArtifactStore, job: Job) -> Plan:
         """Made anew, since files and what is trusted may have changed, unless the same was asked a moment ago."""
-        key, moment = work.model_dump_json(), time.monotonic()
-        with self._lock:
-            self._plans = {each: known for each, known in self._plans.items() if moment - known[0] < _PLAN_LASTS_S}
-            if key in self._plans:
-                return self._plans[key][1]
-        plan = plan_prediction(
-            manifest_from(ModelManifest, work.model),
-            Options(**work.options),
-            artifacts,
-            software=software_from(work.software),
-            hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
-            trust=work.trust,
-            watcher=job,
-        )
-        with self._lock:
-            self._plans[key] = (moment, plan)
-        return plan
+
+        def make() -> Plan:
+            return plan_prediction(
+                manifest_from(ModelManifest, work.model),
+                Options(**work.options),
+                artifacts,
+                software=software_from(work.software),
+                hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
+                trust=work.trust,
+                watcher=job,
+            )
+
+        return self._plans.get(work.model_dump_json(), make)
 
     def _fetch(self, posed: Posed) -> bytes:
         is_limited = posed.public_input or self._settings.public_only

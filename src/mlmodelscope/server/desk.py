@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
 from mlmodelscope.ledger.manifests import Manifests
 from mlmodelscope.ledger.queue import Queue
+from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.tokens import Person, Tokens
 from mlmodelscope.ledger.traces import Traces
 from mlmodelscope.record.store import Store
@@ -21,6 +22,10 @@ from mlmodelscope.settings import Settings
 
 if TYPE_CHECKING:
     from mlmodelscope.server.oidc import Issuer
+
+
+_POSED_LASTS_S = 1.0
+"""For which a question to a model need not be looked at again: its manifests, and the agents that fit."""
 
 
 class Refused(Exception):
@@ -42,7 +47,7 @@ class Desk:
         database = self.store.database
         self.queue, self.agents = Queue(database), Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
-        self.board = Board()
+        self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
         self.artifacts, self.traces = Artifacts(database), Traces(database)
 

@@ -59,6 +59,19 @@ class Question:
 def pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
     """Find the manifests and the agents that fit; everything that can be refused at once is."""
     demand(person, "run")
+    if asked.trust:  # nothing else is left behind of code that runs
+        demand(person, "trust")
+        desk.audit.note(person.owner, "predict with trust", _called(asked))
+    key = (person, asked.model_dump_json(exclude={"input"}))
+    found: Question = desk.posed.get(key, lambda: _pose(desk, person, asked))
+    return found
+
+
+def _called(asked: PredictionRequest) -> str:
+    return asked.model if isinstance(asked.model, str) else "a manifest of their own"
+
+
+def _pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
     request = Request(
         model=asked.model, software=asked.software, options=asked.options, where=asked.where, trust=asked.trust
     )
@@ -66,8 +79,6 @@ def pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
     resolution = resolve(prepared.needs, alive(desk))
     if not resolution.matching:
         raise NoAgent(resolution)
-    if asked.trust:  # nothing else is left behind of code that runs
-        desk.audit.note(person.owner, "predict with trust", prepared.model)
     key = hashlib.sha256(prepared.work.model_dump_json().encode()).hexdigest()
     return Question(person, prepared.work, resolution.matching, key, asked.timeout_s)
 

@@ -35,6 +35,7 @@ ORDER = [
     "replicate",
     "study",
     "sharding",
+    "inference",
     "ledger",
     "cluster",
     "client",

@@ -59,6 +59,17 @@ class Agent:
             with contextlib.suppress(Exception):
                 await self._link.leave()
 
+    @property
+    def is_timing(self) -> bool:
+        """Whether something runs beside which nothing else may."""
+        return any(each.assigned.work.kind in TIMED for each in self._running.values())
+
+    async def publish(self, description: AgentDescription, stop: asyncio.Event) -> None:
+        """What it has is something else by now."""
+        self._description = description
+        await self._join(stop)
+        self._changed.set()
+
     async def _join(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
@@ -92,7 +103,7 @@ class Agent:
 
     async def _take(self) -> None:
         free = self._description.slots - len(self._running)
-        if free < 1 or self._draining or any(each.assigned.work.kind in TIMED for each in self._running.values()):
+        if free < 1 or self._draining or self._description.away or self.is_timing:
             return
         try:
             taken = await self._link.take(free, not self._running)

@@ -25,7 +25,6 @@ from mlmodelscope_worker.predictor import ModelError
 from mlmodelscope_worker.predictor.remote_address import Address, headers_for, printable
 
 _LOG = logging.getLogger("mlmodelscope.agent")
-LOOK_EVERY_S = 5.0
 _PATIENCE_S = 5.0
 _MOST_MODELS = 1000
 
@@ -150,10 +149,10 @@ def _unknown(name: str) -> Description:
 async def keep_looking(
     agent: Agent, device: Device, describe: Callable[[Seen], AgentDescription], last: Seen, stop: asyncio.Event
 ) -> None:
-    """Publish anew whenever the device goes away, comes back, or has other models."""
+    """Publish anew whenever the device goes away, comes back, or has other models; seen as often as the agent beats."""
     while not stop.is_set():
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), LOOK_EVERY_S)
+            await asyncio.wait_for(stop.wait(), agent.beat_s)
         seen = await asyncio.to_thread(device.look)
         if seen == last or stop.is_set():
             continue

@@ -67,7 +67,7 @@ class RestApp:
         path, method = scope["path"].strip("/"), scope["method"]
         client = scope.get("client")
         if path not in PUBLIC:
-            may = await self._door.enter(Caller(path, client[0] if client else None, headers))
+            may = await self._enter(Caller(path, client[0] if client else None, headers))
         parts = [unquote(each) for each in _raw_path(scope).strip("/").split("/")]
         if parts[:1] != ["v2"]:
             raise Refusal(404, "there is nothing here; the protocol's paths begin with /v2")
@@ -83,6 +83,11 @@ class RestApp:
         if parts[1] == "repository":
             return await self._repository(parts[2:], method, headers, receive, may)
         raise Refusal(404, f"there is no v2/{'/'.join(parts[1:])[:200]}")
+
+    async def _enter(self, caller: Caller) -> frozenset[str]:
+        known = self._door.quick(caller)
+        found: frozenset[str] = known if known is not None else await self._in_thread(self._door.enter, caller)
+        return found
 
     async def _model(
         self, parts: list[str], method: str, headers: Mapping[str, str], receive: Receive, may: frozenset[str]

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable
-from concurrent.futures import Executor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
@@ -36,45 +35,51 @@ PUBLIC = ("ServerLive", "ServerReady")
 _RUN = ("ModelInfer", "ModelStreamInfer", "RepositoryModelLoad", "RepositoryModelUnload")
 
 
-async def start_rpc(models: Models, door: Door, threads: Executor, listening: Listening) -> tuple[Any, int]:
-    """(the server, its port)."""
-    # Otherwise gRPC writes a line to our log whenever a worker is started. It is read when grpc is imported.
-    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
-    try:
-        import grpc.aio
+class RpcServer:
+    """A server with threads of its own: with a loop between, a tensor of 600 KB would take half a millisecond more."""
 
-        from mlmodelscope.inference import messages
-    except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[server]'") from None
-    service = _Service(models, door, threads)
-    server: Any = grpc.aio.server(
-        handlers=[grpc.method_handlers_generic_handler(messages.SERVICE, service.handlers())],
-        maximum_concurrent_rpcs=_AT_ONCE,
-        options=[
-            ("grpc.so_reuseport", 0),  # a second server at the same port is a mistake
-            ("grpc.max_receive_message_length", LARGEST),
-            ("grpc.max_send_message_length", -1),
-        ],
-    )
-    host = f"[{listening.host}]" if ":" in listening.host else listening.host
-    address = f"{host}:{listening.rpc_port}"
-    try:
-        if listening.tls_certificate is None or listening.tls_key is None:
-            port = int(server.add_insecure_port(address))
-        else:
-            files = (listening.tls_key.read_bytes(), listening.tls_certificate.read_bytes())
-            port = int(server.add_secure_port(address, grpc.ssl_server_credentials([files])))
-    except (RuntimeError, OSError) as error:
-        raise UsageError(f"models cannot be served over gRPC at {address}: {error}") from None
-    await server.start()
-    return server, port
+    def __init__(self, models: Models, door: Door, listening: Listening) -> None:
+        # Otherwise gRPC writes a line to our log whenever a worker is started. It is read when grpc is imported.
+        os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
+        try:
+            import grpc
+
+            from mlmodelscope.inference import messages
+        except ModuleNotFoundError as error:
+            hint = "pip install 'mlmodelscope[server]'"
+            raise UsageError(f"the package {error.name} is missing", hint=hint) from None
+        self._server: Any = grpc.server(
+            ThreadPoolExecutor(_AT_ONCE, "inference-rpc"),
+            handlers=[grpc.method_handlers_generic_handler(messages.SERVICE, _Service(models, door).handlers())],
+            maximum_concurrent_rpcs=_AT_ONCE,
+            options=[
+                ("grpc.so_reuseport", 0),  # a second server at the same port is a mistake
+                ("grpc.max_receive_message_length", LARGEST),
+                ("grpc.max_send_message_length", -1),
+            ],
+        )
+        host = f"[{listening.host}]" if ":" in listening.host else listening.host
+        address = f"{host}:{listening.rpc_port}"
+        try:
+            if listening.tls_certificate is None or listening.tls_key is None:
+                self.port = int(self._server.add_insecure_port(address))
+            else:
+                files = (listening.tls_key.read_bytes(), listening.tls_certificate.read_bytes())
+                self.port = int(self._server.add_secure_port(address, grpc.ssl_server_credentials([files])))
+        except (RuntimeError, OSError) as error:
+            raise UsageError(f"models cannot be served over gRPC at {address}: {error}") from None
+        self._server.start()
+
+    def stop(self, grace_s: float) -> None:
+        """Returns when nobody is being answered any more."""
+        self._server.stop(grace_s).wait()
 
 
 class _Service:
-    def __init__(self, models: Models, door: Door, threads: Executor) -> None:
+    def __init__(self, models: Models, door: Door) -> None:
         from mlmodelscope.inference.messages import methods
 
-        self._models, self._door, self._threads, self._methods = models, door, threads, methods()
+        self._models, self._door, self._methods = models, door, methods()
 
     def handlers(self) -> dict[str, Any]:
         import grpc
@@ -106,32 +111,33 @@ class _Service:
     def _one(self, name: str, call: Callable[[Any], Any]) -> Callable[[Any, Any], Any]:
         """For a caller it is one message; here it is a stream of one, so that the door comes before it."""
 
-        async def answer(messages: AsyncIterator[bytes], context: Any) -> bytes | None:
+        def answer(messages: Iterator[bytes], context: Any) -> bytes | None:
             try:
-                await self._enter(name, context)
-                async for message in messages:
-                    found: bytes = await self._in_thread(self._do, name, call, message)
-                    return found
+                self._enter(name, context)
+                for message in messages:
+                    return self._do(name, call, message)
                 raise Refusal(400, "there is no message")
             except Exception as error:
                 refusal = _refusal(error)
-            await _abort(context, refusal)
+            _abort(context, refusal)
             return None
 
         return answer
 
-    async def _stream(self, messages: AsyncIterator[bytes], context: Any) -> AsyncIterator[bytes]:
+    def _stream(self, messages: Iterator[bytes], context: Any) -> Iterator[bytes]:
         answered = self._methods["ModelStreamInfer"].answered
         try:
-            await self._enter("ModelStreamInfer", context)
+            self._enter("ModelStreamInfer", context)
         except Exception as error:
-            await _abort(context, _refusal(error))
+            refusal = _refusal(error)
+        else:
+            for message in messages:
+                try:
+                    yield self._do("ModelStreamInfer", self._infer_in_stream, message)
+                except Exception as error:  # it is told, and the next question may be better
+                    yield answered(error_message=_refusal(error).message).SerializeToString()
             return
-        async for message in messages:
-            try:
-                yield await self._in_thread(self._do, "ModelStreamInfer", self._infer_in_stream, message)
-            except Exception as error:  # it is told, and the next question may be better
-                yield answered(error_message=_refusal(error).message).SerializeToString()
+        _abort(context, refusal)
 
     def _infer_in_stream(self, asked: Any) -> Any:
         return self._methods["ModelStreamInfer"].answered(infer_response=self._infer(asked))
@@ -149,17 +155,14 @@ class _Service:
             said = method.answered(**(said or {}))
         return bytes(said.SerializeToString())
 
-    async def _enter(self, name: str, context: Any) -> None:
+    def _enter(self, name: str, context: Any) -> None:
         if name in PUBLIC:
             return
         headers = {key.lower(): value for key, value in context.invocation_metadata() or () if isinstance(value, str)}
-        may = await self._door.enter(Caller(name, _host(context.peer()), headers))
+        may = self._door.enter(Caller(name, _host(context.peer()), headers))
         scope = "run" if name in _RUN else "read"
         if scope not in may:
             raise Refusal(403, f"this needs the scope `{scope}`")
-
-    async def _in_thread(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
 
 def _refusal(error: Exception) -> Refusal:
@@ -170,11 +173,11 @@ def _refusal(error: Exception) -> Refusal:
     return found
 
 
-async def _abort(context: Any, refusal: Refusal) -> None:
+def _abort(context: Any, refusal: Refusal) -> None:
     import grpc
 
     code = grpc.StatusCode[_CODES.get(refusal.status, "INTERNAL")]
-    await context.abort(code, refusal.message[:_LONGEST_MESSAGE])
+    context.abort(code, refusal.message[:_LONGEST_MESSAGE])
 
 
 def _host(peer: str) -> str | None:

@@ -55,9 +55,10 @@ class InferenceServer:
             if self._listening.port is not None:
                 self.port = await self._start_rest(self._listening)
             if self._listening.rpc_port is not None:
-                from mlmodelscope.inference.rpc import start_rpc
+                from mlmodelscope.inference.rpc import RpcServer
 
-                self._rpc, self.rpc_port = await start_rpc(self._models, self._door, self._threads, self._listening)
+                self._rpc = RpcServer(self._models, self._door, self._listening)
+                self.rpc_port = self._rpc.port
         except BaseException:
             await self.stop()
             raise
@@ -101,7 +102,7 @@ class InferenceServer:
         if self._web is not None:
             self._web.should_exit = True
         if self._rpc is not None:
-            await self._rpc.stop(_GRACE_S)
+            await asyncio.get_running_loop().run_in_executor(None, self._rpc.stop, _GRACE_S)
         await asyncio.gather(*self._running, return_exceptions=True)
         await asyncio.get_running_loop().run_in_executor(None, self._end)
 

@@ -36,6 +36,7 @@ ORDER = [
     "replicate",
     "study",
     "sharding",
+    "inference",
     "ledger",
     "cluster",
     "client",

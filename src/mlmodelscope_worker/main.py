@@ -1,8 +1,8 @@
 """The worker process: read what the host asks for, do it, stream answers back.
 
-    host -> worker   open, prepare, latency, load, batches, ask, look, trace, watch, peak, train, close
-    worker -> host   opened, prepared, latency, loaded, answers, asked, seen, traced, watched, peak, progress, trained,
-                     refused, lost
+    host -> worker   open, prepare, latency, load, batches, ask, infer, look, trace, watch, peak, train, close
+    worker -> host   opened, prepared, latency, loaded, answers, asked, inferred, seen, traced, watched, peak, progress,
+                     trained, refused, lost
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -99,7 +99,13 @@ def serve(channel, requests):
 class Desk(object):
     """What the host may ask for, each request a method; at most one model is open."""
 
-    REQUESTS = ("open", "prepare", "latency", "load", "batches", "ask", "look", "trace", "watch", "peak", "train")
+    REQUESTS = ("open", "prepare", "latency", "load", "batches", "ask", "infer") + (
+        "look",
+        "trace",
+        "watch",
+        "peak",
+        "train",
+    )
 
     def __init__(self, channel):
         self._channel = channel
@@ -149,6 +155,11 @@ class Desk(object):
         except Lost as error:  # the host gives up on this worker; the batches that are under way go to another one
             self._channel.send({"do": "lost", "message": str(error)})
             raise SystemExit
+
+    def infer(self, header, buffers):
+        from .tensor_session import infer
+
+        self._channel.send(*infer(self.session, header, buffers))
 
     def look(self, header, buffers):
         views, pictures = look(lambda: self._load(header["sample"], buffers), header["pipelines"])

@@ -165,7 +165,11 @@ def aligned(shape, dtype):
 
 
 def open_session(task):
-    """The manifest's own functions, where it has any; the declared steps otherwise."""
+    """The manifest's own functions, where it has any; the model alone, for tensors; the declared steps otherwise."""
+    if task.get("tensors"):
+        from .tensor_session import TensorSession
+
+        return TensorSession(task)
     if task.get("functions"):
         from .function_session import FunctionSession
 

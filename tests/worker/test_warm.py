@@ -95,3 +95,14 @@ def test_closing_while_it_is_used_waits_for_its_user(said: list[str]) -> None:
         warm.close()
         said.append("still here")
     assert said == ["open a", "still here", "close a"]
+
+
+def test_one_that_is_dropped_is_closed_by_its_last_user(said: list[str]) -> None:
+    warm: Warm[Thing] = Warm()
+    with warm.use("a", lambda: Thing("a", said)):
+        warm.drop("a")
+        said.append("still here")
+    use(warm, "b", said)
+    warm.drop("b")
+    warm.drop("never there")
+    assert said == ["open a", "still here", "close a", "open b", "use b", "close b"] and not warm.keys()

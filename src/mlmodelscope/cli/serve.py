@@ -23,6 +23,15 @@ def serve(
     trust: Annotated[
         bool | None, typer.Option("--trust", help="Let code in manifests run here, for tokens that may ask for it.")
     ] = None,
+    inference_port: Annotated[
+        int | None, typer.Option(help="Serve models by the Open Inference Protocol at this port.", min=0, max=65535)
+    ] = None,
+    inference_rpc_port: Annotated[
+        int | None, typer.Option(help="The same over gRPC at this port.", min=0, max=65535)
+    ] = None,
+    serve_model: Annotated[
+        list[str] | None, typer.Option(help="A model to serve; by default the catalogue's.", metavar="MODEL")
+    ] = None,
     tls_certificate: Annotated[Path | None, typer.Option(help="PEM file; with --tls-key it speaks HTTPS.")] = None,
     tls_key: Annotated[Path | None, typer.Option(help="PEM file of the key.")] = None,
     config: Annotated[Path | None, typer.Option(help="A YAML file with these and further settings.")] = None,
@@ -32,7 +41,9 @@ def serve(
     from mlmodelscope.server.config import read_config
 
     flags = {"host": host, "port": port, "database": database, "executor": executor, "slots": slots, "trust": trust}
-    found = read_config(config, {**flags, "tls_certificate": tls_certificate, "tls_key": tls_key})
+    flags |= {"inference_port": inference_port, "inference_rpc_port": inference_rpc_port}
+    named = {"inference_models": tuple(serve_model) if serve_model else None}
+    found = read_config(config, {**flags, **named, "tls_certificate": tls_certificate, "tls_key": tls_key})
     if print_config:
         import yaml
 

@@ -42,7 +42,7 @@ class Agent:
 
     def __init__(self, link: Link, description: AgentDescription, settings: Settings, *, idle_s: float = 1.0) -> None:
         self._link, self._description, self._settings = link, description, settings
-        self._beat_s, self._idle_s = 1.0, idle_s
+        self.beat_s, self._idle_s = 1.0, idle_s
         self._incarnation = secrets.token_hex(8)
         self._running: dict[str, _Running] = {}
         self._draining = False
@@ -67,20 +67,31 @@ class Agent:
             with contextlib.suppress(Exception):
                 await self._link.leave()
 
+    @property
+    def is_timing(self) -> bool:
+        """Whether something runs beside which nothing else may."""
+        return any(each.assigned.work.kind in TIMED for each in self._running.values())
+
+    async def publish(self, description: AgentDescription, stop: asyncio.Event) -> None:
+        """What it has is something else by now."""
+        self._description = description
+        await self._join(stop)
+        self._changed.set()
+
     async def _join(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
             try:
-                self._beat_s = await self._link.join(self._description, self._incarnation) / 3
+                self.beat_s = await self._link.join(self._description, self._incarnation) / 3
                 _LOG.info("joined as %s", self._description.id)
                 return
             except MLModelScopeError as error:
                 _LOG.warning("cannot join: %s", error.message)
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(stop.wait(), self._beat_s)
+                await asyncio.wait_for(stop.wait(), self.beat_s)
 
     async def _beat(self, stop: asyncio.Event) -> None:
         while True:
-            await asyncio.sleep(self._beat_s)
+            await asyncio.sleep(self.beat_s)
             held = {each.assigned.id: each.assigned.attempt for each in self._running.values() if not each.gone}
             try:
                 beat = await self._link.beat(held)
@@ -116,8 +127,8 @@ class Agent:
             running.task = asyncio.create_task(self._evaluate(running))
 
     def _may_take_more(self) -> bool:
-        """Beside a timed evaluation nothing else runs."""
-        return not self._draining and not any(each.assigned.work.kind in TIMED for each in self._running.values())
+        """Beside a timed evaluation nothing else runs, and a device that is away does nothing."""
+        return not (self._draining or self._description.away or self.is_timing)
 
     async def _evaluate(self, running: _Running) -> None:
         assigned = running.assigned

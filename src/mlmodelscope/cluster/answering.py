@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mlmodelscope.cluster.run import manifest_from, software_from
+from mlmodelscope.cluster.run import at_device, manifest_from, software_from
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.evaluation import Watcher
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
@@ -131,9 +131,10 @@ class Answering:
         """Made anew, since files and what is trusted may have changed, unless the same was asked a moment ago."""
 
         def make() -> Plan:
+            model = manifest_from(ModelManifest, work.model)
             return plan_prediction(
-                manifest_from(ModelManifest, work.model),
-                Options(**work.options),
+                model,
+                at_device(Options(**work.options), model, self._speaks_for),
                 artifacts,
                 software=software_from(work.software),
                 hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,

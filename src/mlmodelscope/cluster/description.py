@@ -49,6 +49,7 @@ class AgentDescription(Part):
     slots: int = Field(default=1, description="Evaluations that may run side by side; timed ones run alone.")
     trusts: bool = Field(default=False, description="Whether it runs code in manifests for those who may ask for it.")
     remote: str | None = Field(default=None, description="Address of a server that it speaks for.")
+    away: str | None = Field(default=None, description="Why it can do nothing just now: that server does not answer.")
 
 
 def describe_agent(

@@ -61,6 +61,8 @@ class Needs:
     carries_code: bool = False
     software_word: str | None = None
     """`current` or an image, where no manifest describes the software."""
+    url: str | None = None
+    """Where a remote model is asked, where the request says so."""
 
 
 def resolve(needs: Needs, agents: Sequence[AgentDescription]) -> Resolution:
@@ -105,7 +107,9 @@ def refuse(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
         found.append(("framework", f"{wanted} is asked for, there is {_spell(agent.offers, where.framework.name)}"))
     if where.stack is not None and not any(offer.stack == where.stack for offer in agent.offers):
         found.append(("stack", f"{where.stack} is neither there nor known there"))
-    found += _model(needs, agent)
+    if agent.away is not None:
+        found.append(("presence", agent.away))
+    found += _model(needs, agent) or _device(needs, agent)
     if needs.carries_code and not agent.trusts:
         found.append(("trust", "code in the manifests would run, and this agent runs none"))
     return found
@@ -123,6 +127,28 @@ def _model(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
         return []
     reason = f"{wanted.name} {wanted.version} is needed by {model.name}, there is {_spell(offers, wanted.name)}"
     return [("the model's framework", reason)]
+
+
+def _device(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
+    """A device's agent does what its device does; and somebody must speak for a model that names no server."""
+    model = needs.model
+    if model is None:
+        return []
+    is_remote = model.framework is not None and framework_word(model.framework) == "remote"
+    named = needs.url or (model.remote.url if model.remote else None)
+    if agent.remote is None:
+        if is_remote and named is None:
+            return [("device", f"{model.name} names no server, and this agent speaks for none")]
+        return []
+    if not is_remote:
+        return [("device", f"this agent speaks for {agent.remote} and runs nothing itself")]
+    if named is not None and named.rstrip("/") != agent.remote.rstrip("/"):
+        return [("device", f"{model.name} is asked at {named}, this agent speaks for {agent.remote}")]
+    called = (model.remote.model if model.remote else None) or model.name
+    brings = model.source is not None or model.firmware is not None
+    if agent.models and called not in agent.models and not brings:
+        return [("device", f"{agent.remote} has no model `{called}`")]
+    return []
 
 
 def _offered(offers: Sequence[Offer], wanted: FrameworkChoice) -> bool:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import traceback
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -28,6 +29,7 @@ from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.plan.make import framework_word
 from mlmodelscope.plan.options import Options
 from mlmodelscope.record.record import Record
 from mlmodelscope.settings import Settings
@@ -116,7 +118,7 @@ def do(work: Work, settings: Settings, watcher: Watcher) -> dict[str, Any]:
         "watcher": watcher,
     }
     dataset = manifest_from(DatasetManifest, work.dataset) if work.dataset else None
-    options = Options(**work.options)
+    options = at_device(Options(**work.options), model, os.environ.get("MLMODELSCOPE_SPEAKS_FOR"))
     if work.kind == "evaluate":
         from mlmodelscope.evaluation import evaluate
 
@@ -145,6 +147,15 @@ def do(work: Work, settings: Settings, watcher: Watcher) -> dict[str, Any]:
         path = evaluate_shard(model, dataset, options, work.shard.number, work.shard.of, **common)
         return {"shard": str(path)}
     raise UsageError(f"this agent does not know the work `{work.kind}`", hint="upgrade mlmodelscope there")
+
+
+def at_device(options: Options, model: ModelManifest, own: str | None) -> Options:
+    """A model that names no server is asked at the one that this agent speaks for."""
+    is_remote = model.framework is not None and framework_word(model.framework) == "remote"
+    named = options.predictor_options.get("url") or (model.remote.url if model.remote else None)
+    if not own or not is_remote or named:
+        return options
+    return replace(options, predictor_options={**options.predictor_options, "url": own})
 
 
 def _replicate(

@@ -25,6 +25,16 @@ class Config(BaseModel):
     rpc_port: Annotated[
         int | None, Field(ge=0, le=65535, description="Speak gRPC at this port as well; 0 takes any that is free.")
     ] = None
+    inference_port: Annotated[
+        int | None,
+        Field(ge=0, le=65535, description="Serve this machine's models by the Open Inference Protocol at this port."),
+    ] = None
+    inference_rpc_port: Annotated[
+        int | None, Field(ge=0, le=65535, description="The same over gRPC; 0 takes any that is free.")
+    ] = None
+    inference_models: Annotated[
+        tuple[str, ...], Field(description="Models that are served, and no others; by default the catalogue's.")
+    ] = ()
     database: Annotated[
         str | None, Field(description="sqlite:///FILE or postgresql://…; by default a file in MLMODELSCOPE_HOME.")
     ] = None

@@ -16,7 +16,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
 from mlmodelscope.worker.loaded import Loaded, loaded_from
-from mlmodelscope.worker.process import WorkerDied, WorkerProcess
+from mlmodelscope.worker.process import Buffer, WorkerDied, WorkerProcess
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,10 @@ class Worker:
         around: tuple[str, ...] = (),
         environment: Mapping[str, str] | None = None,
         started: Callable[[WorkerProcess], None] = lambda process: None,
+        tensors: bool = False,
     ) -> None:
-        """`started` gets the process before the model is open, which may take long and can be ended so."""
+        """`started` gets the process before the model is open, which may take long and can be ended so. With `tensors`
+        the model is open alone, for `infer`: nothing prepares samples or reads answers."""
         self._site = site
         needs = needs_of(site, plan)
         if environment:
@@ -98,7 +100,8 @@ class Worker:
         self._process = WorkerProcess(site.stack, needs, around)
         try:
             started(self._process)
-            self._process.send({"do": "open", "task": task_of(site, plan)})
+            task = {**task_of(site, plan), "tensors": True} if tensors else task_of(site, plan)
+            self._process.send({"do": "open", "task": task})
             self.opened, _ = self._process.receive("opened")
         except BaseException:
             self._process.kill()
@@ -236,6 +239,14 @@ class Worker:
         content = [sample.content for sample in samples]
         self._process.send({**request, "do": "load", "samples": content})
         return self._receive("loaded")
+
+    def infer(
+        self, tensors: Sequence[Mapping[str, Any]], buffers: Sequence[Buffer], outputs: Sequence[str] = ()
+    ) -> tuple[list[dict[str, Any]], list[bytes]]:
+        """Tensors in, tensors out: each with its name, element type and shape, its values as bytes."""
+        self._process.send({"do": "infer", "tensors": list(tensors), "outputs": list(outputs)}, buffers)
+        header, found = self._receive("inferred")
+        return header["tensors"], found
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The tensors that the model would get, each with shape and element type, or the reason why there is none."""

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +21,8 @@ from mlmodelscope.errors import WorkerError
 from mlmodelscope.provision.stack.provisioner import Needs, Runnable
 from mlmodelscope_worker.protocol import Channel, Closed
 
+Buffer = bytes | bytearray | memoryview
+"""What can be sent as it is, without a copy."""
 _START_TIMEOUT_S = 120
 _STOP_TIMEOUT_S = 5
 _REPORT_TIMEOUT_S = 120  # for a program around the worker, which reports when that has ended
@@ -99,7 +101,7 @@ class WorkerProcess:
                 raise self._died()
         raise WorkerError(f"the worker did not start within {_START_TIMEOUT_S} s\n{self.log_tail()}")
 
-    def send(self, header: Mapping[str, Any], buffers: tuple[bytes, ...] = ()) -> None:
+    def send(self, header: Mapping[str, Any], buffers: Sequence[Buffer] = ()) -> None:
         try:
             self._channel.send(header, buffers)
         except Closed:

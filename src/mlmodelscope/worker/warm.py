@@ -23,6 +23,7 @@ class _Place(Generic[Opened]):
         self.lock = threading.Lock()
         self.opened: Opened | None = None
         self.users = 0
+        self.is_wanted = True
         self.used_at = time.monotonic()
 
 
@@ -61,6 +62,18 @@ class Warm(Generic[Opened]):
         with self._lock:
             return [key for key, place in self._places.items() if place.opened is not None]
 
+    def drop(self, key: str) -> None:
+        """Close this one; where it is in use, its last user does."""
+        with self._lock:
+            place = self._places.get(key)
+            if place is None:
+                return
+            place.is_wanted = False
+            if place.users:
+                return
+            del self._places[key]
+        _close([place])
+
     def sweep(self, idle_s: float | None = None) -> None:
         """Close what nobody has used for long, or for so many seconds."""
         moment = time.monotonic() - (self._idle_s if idle_s is None else idle_s)
@@ -94,7 +107,8 @@ class Warm(Generic[Opened]):
         with self._lock:
             place.users -= 1
             place.used_at = time.monotonic()
-            over = not place.users and (self._closed or len(self._places) > self._most or place.opened is None)
+            unwanted = self._closed or not place.is_wanted or len(self._places) > self._most
+            over = not place.users and (unwanted or place.opened is None)
             if over:
                 self._places.pop(key, None)
         if over:

@@ -94,7 +94,8 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         attempts=request.attempts,
         public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
     )
-    needs = Needs(request.where, model, software, hardware, carries_code, word)
+    url = request.options.get("predictor_options", {}).get("url")
+    needs = Needs(request.where, model, software, hardware, carries_code, word, url if isinstance(url, str) else None)
     return Prepared(work, needs, model.name, dataset.name if dataset is not None else "")
 
 

@@ -20,6 +20,7 @@ from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import shards
+from mlmodelscope.server.inference import check_inference, serving_models
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
 from mlmodelscope.server.rest import (
     agent_routes,
@@ -41,8 +42,9 @@ _THREADS = 8
 
 
 def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
-    if desk.config.rpc_port is not None:
+    if desk.config.rpc_port is not None or desk.config.inference_rpc_port is not None:
         check_packages()
+    check_inference(desk.config)
     app = FastAPI(
         title="MLModelScope",
         version=__version__,
@@ -77,7 +79,7 @@ async def _lifespan(app: FastAPI, with_agent: bool) -> AsyncIterator[None]:
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     beside = [asyncio.create_task(_reap(desk, stop)), asyncio.create_task(_wake(desk, stop))]
     if with_agent and desk.config.executor == "local":
-        beside.append(asyncio.create_task(_own_agent(desk, stop)))
+        beside.append(asyncio.create_task(_own_agent(app, stop)))
     elif with_agent and desk.config.executor == "ray":
         beside.append(asyncio.create_task(_ray_agents(desk, stop)))
     app.state.ready = True
@@ -100,13 +102,20 @@ async def _start_rpc(app: FastAPI) -> RpcServer | None:
     return rpc
 
 
-async def _own_agent(desk: Desk, stop: asyncio.Event) -> None:
+async def _own_agent(app: FastAPI, stop: asyncio.Event) -> None:
+    desk: Desk = app.state.desk
     config = desk.config
     description = await asyncio.to_thread(
         describe_agent, desk.settings, labels=config.labels, slots=config.slots, trusts=config.trust
     )
     link = DirectLink(desk.queue, desk.agents, config.lease_s, lambda *part: shards.keep(desk, *part), desk.board)
-    await Agent(link, description, desk.settings).run(stop)
+    agent = Agent(link, description, desk.settings)
+    try:
+        async with serving_models(app, agent):
+            await agent.run(stop)
+    except Exception:
+        _LOG.exception("this machine's agent cannot work")
+        raise
 
 
 async def _ray_agents(desk: Desk, stop: asyncio.Event) -> None:

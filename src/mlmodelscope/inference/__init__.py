@@ -1,0 +1,1 @@
+"""Our models by the Open Inference Protocol v2, over REST and gRPC: tensors in, tensors out."""

@@ -50,8 +50,16 @@ class Link(Protocol):
 class DirectLink:
     """To a ledger in this process, whose records are kept in the same store."""
 
-    def __init__(self, queue: Queue, agents: Agents, lease_s: float, keep: Callable[[str, int, Path], None]) -> None:
-        self._queue, self._agents, self._lease_s, self._keep = queue, agents, lease_s, keep
+    def __init__(
+        self,
+        queue: Queue,
+        agents: Agents,
+        lease_s: float,
+        keep: Callable[[str, int, Path], None],
+        joined: Callable[[AgentDescription], None] = lambda description: None,
+    ) -> None:
+        self._queue, self._agents, self._lease_s = queue, agents, lease_s
+        self._keep, self._joined = keep, joined
         self._id = self._incarnation = ""
 
     async def join(self, description: AgentDescription, incarnation: str) -> float:
@@ -59,6 +67,7 @@ class DirectLink:
         text = description.model_dump_json()
         if await asyncio.to_thread(self._agents.join, description.id, incarnation, text, self._lease_s):
             await asyncio.to_thread(self._queue.release, description.id)
+        await asyncio.to_thread(self._joined, description)
         return self._lease_s
 
     async def leave(self) -> None:

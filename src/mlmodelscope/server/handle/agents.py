@@ -17,7 +17,7 @@ from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import shards
+from mlmodelscope.server.handle import late, shards
 
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
@@ -44,6 +44,7 @@ def join(desk: Desk, person: Person, description: AgentDescription, incarnation:
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s):
         desk.queue.release(description.id)
         desk.audit.note(person.owner, "join", description.id)
+    late.offer(desk, description)
 
 
 def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from mlmodelscope.cluster.description import AgentDescription
-from mlmodelscope.cluster.resolve import Needs, Resolution, refuse, resolve
+from mlmodelscope.cluster.resolve import Needs, Resolution, resolve
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 from mlmodelscope.ledger.queue import Planned
 from mlmodelscope.ledger.request import Request, Work
@@ -33,13 +33,14 @@ class Prepared:
     needs: Needs
     model: str
     dataset: str
+    described: DatasetManifest
 
 
 class NoAgent(PlanError):
     """No agent fits; the resolution says why not."""
 
     def __init__(self, resolution: Resolution) -> None:
-        super().__init__(str(resolution))
+        super().__init__(str(resolution), hint="`wait_for_agent: true` has it wait until one joins that fits")
         self.resolution = resolution
 
 
@@ -90,7 +91,7 @@ def prepare(desk: Desk, person: Person, request: Request) -> Prepared:
         public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
     )
     needs = Needs(request.where, model, software, hardware, carries_code, word)
-    return Prepared(work, needs, model.name, dataset.name)
+    return Prepared(work, needs, model.name, dataset.name, dataset)
 
 
 def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:
@@ -116,7 +117,7 @@ def ask(desk: Desk, person: Person, request: Request, key: str | None = None) ->
             return known
     prepared = prepare(desk, person, request)
     resolution = resolve(prepared.needs, _alive(desk))
-    if not resolution.matching:
+    if not resolution.matching and not request.wait_for_agent:
         raise NoAgent(resolution)
     groups = [resolution.matching] if request.agents == "one" else [(each,) for each in resolution.matching]
     planned = [Planned(prepared.work, prepared.model, prepared.dataset, group) for group in groups]
@@ -124,11 +125,6 @@ def ask(desk: Desk, person: Person, request: Request, key: str | None = None) ->
     desk.bell.ring(resolution.matching)
     desk.audit.note(person.owner, f"ask {request.kind}", identity)
     return identity
-
-
-def fits(desk: Desk, request: Request, owner: Person, agent: AgentDescription) -> bool:
-    """Whether an agent that has just come could do a request that waits."""
-    return not refuse(prepare(desk, owner, request).needs, agent)
 
 
 def _alive(desk: Desk) -> list[AgentDescription]:

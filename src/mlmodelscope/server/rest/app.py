@@ -19,7 +19,7 @@ from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import shards
+from mlmodelscope.server.handle import budgets, late, shards
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
 from mlmodelscope.server.rest import agent_routes, answers, routes
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
@@ -95,7 +95,13 @@ async def _own_agent(desk: Desk, stop: asyncio.Event) -> None:
     description = await asyncio.to_thread(
         describe_agent, desk.settings, labels=config.labels, slots=config.slots, trusts=config.trust
     )
-    link = DirectLink(desk.queue, desk.agents, config.lease_s, lambda *part: shards.keep(desk, *part))
+    link = DirectLink(
+        desk.queue,
+        desk.agents,
+        config.lease_s,
+        lambda *part: shards.keep(desk, *part),
+        lambda joined: late.offer(desk, joined),
+    )
     await Agent(link, description, desk.settings).run(stop)
 
 
@@ -136,6 +142,8 @@ async def _reap(desk: Desk, stop: asyncio.Event) -> None:
         try:
             for identity in await asyncio.to_thread(desk.queue.reap):
                 _LOG.warning("evaluation %s: its agent is gone", identity)
+            for request in await asyncio.to_thread(budgets.end_spent, desk):
+                _LOG.warning("request %s: its budget is spent", request)
             await asyncio.to_thread(shards.advance_all, desk)
         except MLModelScopeError as error:
             _LOG.error("%s", error.message)

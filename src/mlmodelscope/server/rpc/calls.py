@@ -12,7 +12,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests
+from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
 
 Asked = Mapping[str, Any]
@@ -44,13 +44,18 @@ def delete_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, An
 
 
 def resolve_request(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    return requests.spell(requests.resolve_request(desk, person, _request(asked)))
+    return earlier.resolve_request(desk, person, _request(asked))
 
 
 def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     key = said(asked, "idempotency_key", _LONGEST_KEY) if "idempotency_key" in asked else None
-    identity = requests.ask(desk, person, _request(asked), key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, _MOST, None, request=identity)}
+    request = _request(asked)
+    identity = requests.ask(desk, person, request, key)
+    return {
+        "id": identity,
+        "evaluations": evaluations.find(desk, person, _MOST, None, request=identity),
+        "earlier": earlier.of_request(desk, person, request),
+    }
 
 
 def list_evaluations(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

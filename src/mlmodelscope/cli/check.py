@@ -139,7 +139,9 @@ def _mend(result: Result, subject: Subject, findings: list[Finding], codes: set[
 def _show(results: list[Result], form: str, verbose: bool, diff: bool, to_stdout: bool) -> None:
     checked = [result for result in results if not result.skipped]
     if form == "json":
-        print_json([_as_json(result) for result in checked])
+        from mlmodelscope.lint.plain import plain_result
+
+        print_json([plain_result(each.file, each.findings, each.mended) for each in checked])
     elif form == "sarif":
         from mlmodelscope.lint.rule import all_rules
         from mlmodelscope.lint.sarif import sarif_log
@@ -154,31 +156,6 @@ def _show(results: list[Result], form: str, verbose: bool, diff: bool, to_stdout
                     print(annotation(found))
     else:
         _show_to_people(results, verbose, diff, to_stdout)
-
-
-def _as_json(result: Result) -> dict[str, object]:
-    return {
-        "file": result.file,
-        "problems": [
-            {
-                "message": found.message,
-                "path": found.path,
-                "file": found.file,
-                "line": found.line,
-                "column": found.column,
-                "known": found.known,
-                "hint": found.hint,
-            }
-            for found in result.findings
-            if found.severity == "error"
-        ],
-        "findings": [_plain(found) for found in result.findings],
-        "mended": [_plain(found) for found in result.mended],
-    }
-
-
-def _plain(found: Finding) -> dict[str, object]:
-    return {**vars(found), "fix": [vars(edit) for edit in found.fix]}
 
 
 def _is_shown(found: Finding, verbose: bool) -> bool:

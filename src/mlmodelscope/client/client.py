@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -21,8 +21,10 @@ _RETRIES = 3
 class Evaluation:
     """One evaluation on a server."""
 
-    def __init__(self, client: Client, facts: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, facts: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]] = ()) -> None:
         self._client, self.facts = client, facts
+        self.earlier = earlier
+        """Records that answer the same already, where it was just asked for."""
 
     @property
     def id(self) -> str:
@@ -92,7 +94,7 @@ class Client:
     def ask(self, request: Mapping[str, Any], key: str | None = None) -> list[Evaluation]:
         """Ask for work; the evaluations that come of it, one for each agent."""
         answer = self.post("/requests", request, {"Idempotency-Key": key} if key else None)
-        return [Evaluation(self, each) for each in answer["evaluations"]]
+        return [Evaluation(self, each, answer.get("earlier", ())) for each in answer["evaluations"]]
 
     def evaluate(self, model: str, dataset: str | None = None, **more: Any) -> Record:
         """Evaluate there, wait, and get the record."""

@@ -15,6 +15,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.replicate.finding import Findings
 from mlmodelscope.settings import Settings
 
 _DEFAULTS = asdict(Options())
@@ -25,6 +26,7 @@ class Elsewhere:
 
     def __init__(self, url: str, token: str | None, settings: Settings) -> None:
         self.client = Client(url, token)
+        self.verdict: dict[str, Any] | None = None
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
         self.settings = replace(settings, home=Path(self._place.name), database=None)
 
@@ -62,8 +64,12 @@ class Elsewhere:
             "again": again,
         }
         (evaluation,) = self.client.ask({name: value for name, value in request.items() if value is not None})
+        watcher = watcher or Watcher()
+        if not again:
+            for each in evaluation.earlier[:1]:
+                watcher.building(_known(each))
         try:
-            self.verdict = _follow(evaluation, watcher or Watcher())
+            self.verdict = _follow(evaluation, watcher)
         except KeyboardInterrupt:
             evaluation.cancel()
             raise
@@ -73,6 +79,21 @@ class Elsewhere:
             return store.get(record.id)
         finally:
             store.close()
+
+    def replicate(self, model: str, dataset: str | None, options: Options, **asked: Any) -> Findings:
+        """Have a claim checked there; what was found has come with the record."""
+        record = self.run("replicate", model, dataset, options, **asked)
+        store = self.store()
+        try:
+            return Findings(store, record.id, str((self.verdict or {}).get("finding")))
+        finally:
+            store.close()
+
+
+def _known(earlier: Mapping[str, Any]) -> str:
+    """A record that is there already, in a line."""
+    how = "the same" if earlier["exact"] else f"nearly the same ({'; '.join(earlier['differs'])})"
+    return f"the server has {how} already: mlmodelscope report {earlier['record']}"
 
 
 def manifest_of(choice: str | None) -> str | dict[str, str] | None:
@@ -101,6 +122,8 @@ def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any] | None:
             watcher.building(event["text"])
         elif kind == "note":
             watcher.benching(event["text"])
+        elif kind == "tried":
+            watcher.tried(event["samples"], event["variants"])
         elif kind == "waiting" and event.get("because"):
             watcher.waiting(event["because"])
         elif kind == "verdict":

@@ -12,6 +12,7 @@ from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.tokens import Person, Tokens
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
+from mlmodelscope.server.catalogue import Catalogue
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.pulse import Pulse
 from mlmodelscope.settings import Settings
@@ -40,6 +41,7 @@ class Desk:
         self.queue, self.agents = Queue(database), Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
+        self.catalogue = Catalogue(database)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

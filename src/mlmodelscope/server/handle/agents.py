@@ -16,6 +16,8 @@ from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.record.bundle import take_in
+from mlmodelscope.record.late_files import take_in_folders
+from mlmodelscope.replicate.finding import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import late, shards
 
@@ -87,6 +89,7 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     demand(person, "agent")
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
     record = take_in(desk.store, bundle, desk.config.largest_upload)
+    take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
     desk.queue.finish(evaluation, attempt, record.id)
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
-
 from mlmodelscope.errors import UsageError
-from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
+from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
 
-Asked = Mapping[str, Any]
-Call = Callable[[Desk, Person, Asked], Mapping[str, Any]]
-_MOST = 1000
 _LONGEST_MANIFEST = 1_000_000
-_LONGEST_KEY = 200
 
 
 def who_am_i(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -44,16 +38,16 @@ def delete_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, An
 
 
 def resolve_request(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    return earlier.resolve_request(desk, person, _request(asked))
+    return earlier.resolve_request(desk, person, request_of(asked))
 
 
 def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    key = said(asked, "idempotency_key", _LONGEST_KEY) if "idempotency_key" in asked else None
-    request = _request(asked)
+    key = said(asked, "idempotency_key", LONGEST_KEY) if "idempotency_key" in asked else None
+    request = request_of(asked)
     identity = requests.ask(desk, person, request, key)
     return {
         "id": identity,
-        "evaluations": evaluations.find(desk, person, _MOST, None, request=identity),
+        "evaluations": evaluations.find(desk, person, MOST, None, request=identity),
         "earlier": earlier.of_request(desk, person, request),
     }
 
@@ -61,7 +55,7 @@ def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
 def list_evaluations(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     choice(asked, "state", ("waiting", "running", "finished", "failed", "cancelled"))
     wanted = {name: asked.get(name) for name in ("state", "model", "dataset", "agent", "owner", "request")}
-    limit = _limit(asked, 50)
+    limit = limit_of(asked, 50)
     found = evaluations.find(desk, person, limit, cursor.read(asked.get("after")), **wanted)
     last = found[-1] if len(found) == limit else None
     return {"items": found, "next": cursor.write(last["created_at"], last["id"]) if last else None}
@@ -78,7 +72,7 @@ def cancel_evaluation(desk: Desk, person: Person, asked: Asked) -> Mapping[str, 
 def list_records(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     wanted = {name: asked.get(name) for name in ("model", "dataset", "kind")}
     status = choice(asked, "status", ("running", "finished"))
-    return {"items": records.find(desk, person, **wanted, status=status, limit=_limit(asked, 50))}
+    return {"items": records.find(desk, person, **wanted, status=status, limit=limit_of(asked, 50))}
 
 
 def get_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -89,7 +83,7 @@ def get_samples(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     only, start = choice(asked, "only", ("wrong", "failed")), asked.get("start", 0)
     if not 0 <= start <= 10**12:
         raise UsageError(f"`start` is {start}, it must be from 0 to {10**12}")
-    limit = _limit(asked, 100)
+    limit = limit_of(asked, 100)
     found, total = records.samples(desk, person, said(asked, "name"), only=only, start=start, limit=limit)
     return {"items": found, "total": total}
 
@@ -129,40 +123,5 @@ CALLS: dict[str, Call] = {
     "ListAgents": list_agents,
     "GetAgent": get_agent,
     "DrainAgent": drain_agent,
+    **REPLICATION_CALLS,
 }
-
-
-def said(asked: Asked, name: str, longest: int = 300) -> str:
-    """A text that must be there."""
-    found = str(asked.get(name, ""))
-    if not found:
-        raise UsageError(f"`{name}` is missing")
-    if len(found) > longest:
-        raise UsageError(f"`{name}` has {len(found)} characters, {longest} are the most")
-    return found
-
-
-def choice(asked: Asked, name: str, known: Sequence[str]) -> str | None:
-    """One of a few words, or nothing."""
-    found: str | None = asked.get(name)
-    if found is not None and found not in known:
-        raise UsageError(f"`{name}` is `{found[:60]}`\nknown: {', '.join(known)}")
-    return found
-
-
-def _limit(asked: Asked, otherwise: int) -> int:
-    limit: int = asked.get("limit", otherwise)
-    if not 1 <= limit <= _MOST:
-        raise UsageError(f"`limit` is {limit}, it must be from 1 to {_MOST}")
-    return limit
-
-
-def _request(asked: Asked) -> Request:
-    request = dict(asked.get("request", {}))
-    for name in ("model", "dataset", "software", "hardware"):
-        if name in request:  # a name stands for itself, a text is kept apart from names
-            request[name] = request[name].get("name", request[name])
-    try:
-        return Request.model_validate(request)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from None

@@ -17,8 +17,9 @@ from starlette.concurrency import run_in_threadpool
 from mlmodelscope.server import log
 from mlmodelscope.server.rest.body import check
 from mlmodelscope.server.rpc import health
+from mlmodelscope.server.rpc.asked import Asked
 from mlmodelscope.server.rpc.caller import Threshold, as_request
-from mlmodelscope.server.rpc.calls import CALLS, Asked
+from mlmodelscope.server.rpc.calls import CALLS
 from mlmodelscope.server.rpc.convert import fill, plain
 from mlmodelscope.server.rpc.messages import Method, methods
 from mlmodelscope.server.rpc.status import Status, status_of

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
+    from mlmodelscope.client.async_client import AsyncClient
     from mlmodelscope.client.client import connect
     from mlmodelscope.evaluation import Options, evaluate, predict
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
 
 _HOMES = {
+    "AsyncClient": "mlmodelscope.client.async_client",
     "Options": "mlmodelscope.evaluation",
     "connect": "mlmodelscope.client.client",
     "evaluate": "mlmodelscope.evaluation",
@@ -34,6 +36,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AsyncClient",
     "Options",
     "Record",
     "Settings",

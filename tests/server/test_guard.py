@@ -204,6 +204,7 @@ AUDITED = {
     "put_manifest": "put dataset",
     "delete_manifest": "delete dataset",
     "ask_for_work": "ask evaluate",
+    "ask_for_replication": "ask replicate",
     "cancel_evaluation": "cancel",
     "delete_record": "delete record",
     "drain_agent": "drain",
@@ -216,6 +217,9 @@ AUDITED = {
 """What changes something, and how the audit log calls it."""
 NOT_AUDITED = {
     "resolve_request": "changes nothing",
+    "check_manifest": "changes nothing",
+    "convert_manifest": "changes nothing",
+    "begin_manifest": "changes nothing",
     "beat_agent": "a sign of life",
     "take_evaluations": "an event of the evaluation",
     "tell_events": "events of the evaluation",
@@ -239,6 +243,8 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}})
     record = asked.wait().record()
     asked.cancel()
+    claim = {"arguments": {"claim": "top1=50", "explain": False}, "options": {"timed_runs": 1}}
+    client.post("/replications", {"model": "toy", "dataset": "pictures", **claim})
     client.delete(f"/records/{record.id}")
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from mlmodelscope.client.client import Client, Evaluation
+from mlmodelscope.client.shelf import Shelf
 from mlmodelscope.errors import UsageError
 from mlmodelscope.evaluation import Watcher
+from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
@@ -19,6 +21,8 @@ from mlmodelscope.replicate.finding import Findings
 from mlmodelscope.settings import Settings
 
 _DEFAULTS = asdict(Options())
+Choice = str | Manifest
+_NEWEST = 1000
 
 
 class Elsewhere:
@@ -34,18 +38,23 @@ class Elsewhere:
         self.client.close()
         self._place.cleanup()
 
+    @property
+    def shelf(self) -> Shelf:
+        """The server's manifests."""
+        return Shelf(self.client)
+
     def store(self) -> Store:
         return FetchingStore(self.settings, self.client)
 
     def run(
         self,
         kind: str,
-        model: str,
-        dataset: str | None,
+        model: Choice,
+        dataset: Choice | None,
         options: Options,
         *,
-        software: str | None = None,
-        hardware: str | None = None,
+        software: Choice | None = None,
+        hardware: Choice | None = None,
         arguments: Mapping[str, Any] | None = None,
         trust: bool = False,
         again: bool = False,
@@ -96,8 +105,10 @@ def _known(earlier: Mapping[str, Any]) -> str:
     return f"the server has {how} already: mlmodelscope report {earlier['record']}"
 
 
-def manifest_of(choice: str | None) -> str | dict[str, str] | None:
+def manifest_of(choice: Choice | None) -> str | dict[str, str] | None:
     """A manifest's name stays a name; a file of this machine goes along as what it says."""
+    if isinstance(choice, Manifest):
+        choice = choice.file
     if choice is None or choice == "current" or choice.startswith("image:"):
         return choice
     path = Path(choice)
@@ -162,6 +173,17 @@ class FetchingStore(Store):
         kind: str | None = None,
     ) -> list[dict[str, Any]]:
         return self._client.records(model=model, dataset=dataset, status=status, limit=min(limit, 1000), kind=kind)
+
+    def newest(self, models: Sequence[str] = ()) -> Iterator[Record]:
+        seen: set[tuple[str, str]] = set()
+        for row in self.list(status="finished", limit=_NEWEST):
+            if models and row["model"] not in models:
+                continue
+            record = self._client.record(row["id"])
+            work = record.plan_digest, record.machine.digest
+            if work not in seen:
+                seen.add(work)
+                yield record
 
     def delete(self, record: Record) -> None:
         self._client.delete(f"/records/{record.id}")

@@ -11,6 +11,7 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
 from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
 
 _LONGEST_MANIFEST = 1_000_000
@@ -123,5 +124,6 @@ CALLS: dict[str, Call] = {
     "ListAgents": list_agents,
     "GetAgent": get_agent,
     "DrainAgent": drain_agent,
+    **CATALOGUE_CALLS,
     **REPLICATION_CALLS,
 }

@@ -11,7 +11,7 @@ from mlmodelscope.cli.terminal import console, print_json
 from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.catalog import Kind, list_catalog
 from mlmodelscope.manifest.load import load_manifest
-from mlmodelscope.manifest.schema import Manifest
+from mlmodelscope.manifest.schema import KINDS, Manifest
 
 
 def show_catalogue(
@@ -36,7 +36,9 @@ def _here(kind: Kind) -> list[Manifest]:
     manifests: list[Manifest] = []
     for entry in list_catalog(kind):
         try:
-            manifests.append(load_manifest(entry.path))
+            manifest = load_manifest(entry.path)
+            if isinstance(manifest, KINDS[kind.removesuffix("s")]):  # a folder may hold several kinds
+                manifests.append(manifest)
         except ManifestError as error:
             # One broken file of the user's must not hide the others.
             print(f"left out: {error.problems[0]}\n", file=sys.stderr)

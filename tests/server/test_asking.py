@@ -34,8 +34,8 @@ def test_what_is_known_already_is_offered_first(client: Client) -> None:
     assert (exact["record"], exact["exact"], exact["differs"]) == (record.id, True, [])
     (near,) = client.resolve({**TOY, "options": {"timed_runs": 1, "batch_size": 4, "limit": 6}})["earlier"]
     assert near["differs"] == ["batch_size: 1 there, 4 is asked for", "limit: all there, 6 is asked for"]
-    answer = client.post("/requests", TOY)
-    assert [each["record"] for each in answer["earlier"]] == [record.id]
+    (again,) = client.ask(TOY)
+    assert [each["record"] for each in again.earlier] == [record.id]
 
 
 def test_a_record_of_another_place_is_no_answer(client: Client) -> None:

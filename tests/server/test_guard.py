@@ -240,11 +240,11 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     text = "name: m\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{url: 'https://x.org/a.zip#a/'}]\n"
     client.put_manifest(text)
     client.delete("/manifests/dataset/m/1.0.0")
-    (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}})
+    work = {"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}, "wait_for_agent": True}
+    (asked,) = client.ask(work)
     record = asked.wait().record()
     asked.cancel()
-    claim = {"arguments": {"claim": "top1=50", "explain": False}, "options": {"timed_runs": 1}}
-    client.post("/replications", {"model": "toy", "dataset": "pictures", **claim})
+    client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
     client.delete(f"/records/{record.id}")
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})

@@ -20,7 +20,6 @@ class Open:
     evaluation: str
     request: str
     document: Request
-    work: Work
     offered: bool
 
     @property
@@ -37,7 +36,7 @@ class Offers:
         """What waits or may come to wait again: what runs, too, since its agent may be lost."""
         mine = and_(eligible.c.evaluation == evaluations.c.id, eligible.c.agent == agent)
         query = (
-            select(evaluations.c.id, evaluations.c.request, evaluations.c.work, requests.c.document, eligible.c.agent)
+            select(evaluations.c.id, evaluations.c.request, requests.c.document, eligible.c.agent)
             .join(requests, requests.c.id == evaluations.c.request)
             .outerjoin(eligible, mine)
             .where(
@@ -53,9 +52,14 @@ class Offers:
             for row in connection.execute(query):
                 if row.request not in documents:
                     documents[row.request] = Request.model_validate_json(row.document)
-                work = Work.model_validate_json(row.work)
-                found.append(Open(row.id, row.request, documents[row.request], work, row.agent is not None))
+                found.append(Open(row.id, row.request, documents[row.request], row.agent is not None))
         return found
+
+    def work(self, evaluation: str) -> Work:
+        """What there is to do; all parts of a request say the same of what they need."""
+        with self._database.reading() as connection:
+            text = connection.execute(select(evaluations.c.work).where(evaluations.c.id == evaluation)).scalar()
+        return Work.model_validate_json(text or "")
 
     def change(self, agent: str, fresh: Sequence[str], stale: Sequence[str]) -> None:
         """Let it take these, and those no longer."""

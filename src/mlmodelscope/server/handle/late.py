@@ -6,6 +6,7 @@ from pathlib import Path
 
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.resolve import Needs, refuse
+from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.offers import Offers, Open
 from mlmodelscope.ledger.request import Request, Work
 from mlmodelscope.manifest.load import parse_document
@@ -18,7 +19,7 @@ def offer(desk: Desk, agent: AgentDescription) -> None:
     """Let an agent take what waits and fits it, and nothing that does not fit it any more."""
     offers = Offers(desk.store.database)
     open_work = offers.open_work(agent.id)
-    fits = {each.request: not refuse(needs_of(each.document, each.work), agent) for each in _one_of_each(open_work)}
+    fits = {each.request: _fits(offers, each, agent) for each in _one_of_each(open_work)}
     fresh = [each.evaluation for each in open_work if not each.offered and each.is_for_one and fits[each.request]]
     stale = [each.evaluation for each in open_work if each.offered and not fits[each.request]]
     offers.change(agent.id, fresh, stale)
@@ -29,6 +30,13 @@ def offer(desk: Desk, agent: AgentDescription) -> None:
 def _one_of_each(work: list[Open]) -> list[Open]:
     """A request in a thousand parts is looked at once."""
     return list({each.request: each for each in work}.values())
+
+
+def _fits(offers: Offers, each: Open, agent: AgentDescription) -> bool:
+    try:
+        return not refuse(needs_of(each.document, offers.work(each.evaluation)), agent)
+    except MLModelScopeError:
+        return False  # asked for at another release
 
 
 def needs_of(request: Request, work: Work) -> Needs:

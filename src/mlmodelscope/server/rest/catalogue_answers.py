@@ -27,7 +27,7 @@ class LintFinding(Answer):
         file="<text>",
         line=23,
         column=9,
-        path="inputs[0].processing[1]",
+        path="inputs[0].processing.resise",
         hint="did you mean `resize`?",
         known=["crop", "resize"],
         fix=[{"start": 400, "end": 406, "text": "resize"}],

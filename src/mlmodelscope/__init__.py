@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
+    from mlmodelscope.client.async_client import AsyncClient
     from mlmodelscope.client.client import connect
     from mlmodelscope.evaluation import Options, evaluate
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
 
 _HOMES = {
+    "AsyncClient": "mlmodelscope.client.async_client",
     "Options": "mlmodelscope.evaluation",
     "connect": "mlmodelscope.client.client",
     "evaluate": "mlmodelscope.evaluation",
@@ -35,6 +37,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "AsyncClient",
     "Options",
     "Record",
     "Settings",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from mlmodelscope import __version__
 from mlmodelscope.dataset.files import numbered
@@ -65,6 +66,9 @@ class Watcher:
     def answered(self, done: int, total: int, failed: int) -> None: ...
 
     def trained(self, progress: float, metrics: dict[str, float]) -> None: ...
+
+    def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:
+        """Variants of a plan have seen so many samples; `out` says that one cannot be the cause."""
 
 
 def evaluate(

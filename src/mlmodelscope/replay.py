@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -40,18 +42,25 @@ def replay(
     trust: bool = False,
     settings: Settings | None = None,
     watcher: Watcher | None = None,
+    do: Callable[..., Record] | None = None,
 ) -> tuple[Record, Differences]:
-    """Do what a reference log describes, with any of its four manifests replaced."""
+    """Do what a reference log describes, with any of its four manifests replaced.
+
+    `do` does it elsewhere, such as on a server: it gets `train` or `evaluate` and leaves the record where the settings
+    say.
+    """
     settings = settings or Settings.from_environment()
     wanted = find_manifest(ReferenceLog, log)
     named = wanted.manifests
+    find = _find if do is None else _name
     chosen = {
-        "model": model if model is not None else _find(ModelManifest, named.model, wanted),
-        "dataset": dataset if dataset is not None else _find(DatasetManifest, named.dataset, wanted),
-        "software": software if software is not None else _find(SoftwareManifest, named.software, wanted),
-        "hardware": hardware if hardware is not None else _find(HardwareManifest, named.hardware, wanted),
+        "model": model if model is not None else find(ModelManifest, named.model, wanted),
+        "dataset": dataset if dataset is not None else find(DatasetManifest, named.dataset, wanted),
+        "software": software if software is not None else find(SoftwareManifest, named.software, wanted),
+        "hardware": hardware if hardware is not None else find(HardwareManifest, named.hardware, wanted),
     }
-    run = train if wanted.job_type == "training" else evaluate
+    kind = "train" if wanted.job_type == "training" else "evaluate"
+    run = partial(do, kind) if do is not None else train if kind == "train" else evaluate
     record = run(
         **chosen,  # type: ignore[arg-type]
         options=options_of(wanted),
@@ -70,6 +79,11 @@ def replay(
         return record, compare_with_log(wanted, record, expected, found)
     finally:
         store.close()
+
+
+def _name(sought: type[Manifest], reference: ManifestReference | None, log: ReferenceLog) -> str | None:
+    """Whoever does it elsewhere finds it there."""
+    return f"{reference.name}@{reference.version}" if reference is not None else None
 
 
 def _find(sought: type[Sought], reference: ManifestReference | None, log: ReferenceLog) -> Sought | None:

@@ -206,6 +206,7 @@ AUDITED = {
     "put_manifest": "put dataset",
     "delete_manifest": "delete dataset",
     "ask_for_work": "ask evaluate",
+    "ask_for_replication": "ask replicate",
     "cancel_evaluation": "cancel",
     "delete_record": "delete record",
     "drain_agent": "drain",
@@ -224,6 +225,9 @@ NOT_AUDITED = {
     "look_up_artifact": "changes nothing",
     "announce_artifact": "nothing is there before it is sent",
     "take_spans": "spans come all the time; the trace says whose it is",
+    "check_manifest": "changes nothing",
+    "convert_manifest": "changes nothing",
+    "begin_manifest": "changes nothing",
     "beat_agent": "a sign of life",
     "take_evaluations": "an event of the evaluation",
     "tell_events": "events of the evaluation",
@@ -249,9 +253,11 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     text = "name: m\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{url: 'https://x.org/a.zip#a/'}]\n"
     client.put_manifest(text)
     client.delete("/manifests/dataset/m/1.0.0")
-    (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}})
+    work = {"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}, "wait_for_agent": True}
+    (asked,) = client.ask(work)
     record = asked.wait().record()
     asked.cancel()
+    client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
     client.delete(f"/records/{record.id}")
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import console, print_json
 from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.catalog import Kind, list_catalog
 from mlmodelscope.manifest.load import load_manifest
-from mlmodelscope.manifest.schema import Manifest
+from mlmodelscope.manifest.schema import KINDS, Manifest
 
 
 def show_catalogue(
@@ -18,13 +19,8 @@ def show_catalogue(
 ) -> None:
     from rich.table import Table
 
-    manifests: list[Manifest] = []
-    for entry in list_catalog(kind):
-        try:
-            manifests.append(load_manifest(entry.path))
-        except ManifestError as error:
-            # One broken file of the user's must not hide the others.
-            print(f"left out: {error.problems[0]}\n", file=sys.stderr)
+    there = elsewhere()
+    manifests = _here(kind) if there is None else there.shelf.all(kind.removesuffix("s"))
     if as_json:
         print_json([manifest.model_dump(mode="json") for manifest in manifests])
         return
@@ -34,6 +30,19 @@ def show_catalogue(
     for manifest in manifests:
         table.add_row(manifest.name, manifest.version, *describe(manifest))
     console().print(table)
+
+
+def _here(kind: Kind) -> list[Manifest]:
+    manifests: list[Manifest] = []
+    for entry in list_catalog(kind):
+        try:
+            manifest = load_manifest(entry.path)
+            if isinstance(manifest, KINDS[kind.removesuffix("s")]):  # a folder may hold several kinds
+                manifests.append(manifest)
+        except ManifestError as error:
+            # One broken file of the user's must not hide the others.
+            print(f"left out: {error.problems[0]}\n", file=sys.stderr)
+    return manifests
 
 
 def show_manifest(manifest: Manifest, as_json: bool) -> None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
+from mlmodelscope.cli.server_choice import text_of
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
 from mlmodelscope.errors import ManifestError, UsageError
 
@@ -68,7 +69,12 @@ def check(
     from mlmodelscope.lint.files import find_files
 
     codes = _wanted(select, ignore, verbose)
-    results = [_check(each.name, each.explicit, codes, fix, diff) for each in find_files(paths)]
+    on_server = [path for path in paths if text_of(path) is not None]
+    if on_server and fix:
+        raise UsageError("a version on a server never changes", hint="--diff shows what to put there as a new one")
+    results = [_check(name, True, codes, fix, diff) for name in on_server]
+    here = [path for path in paths if path not in on_server]
+    results += [_check(each.name, each.explicit, codes, fix, diff) for each in (find_files(here) if here else ())]
     everything = verbose or select is not None  # who asks for a rule wants to see it
     _show(results, "json" if as_json else form, everything, diff, to_stdout="-" in paths and fix and not diff)
     failing = ("error", "warning") if strict else ("error",)
@@ -108,14 +114,15 @@ def _words(text: str, option: str) -> list[str]:
 def _check(name: str, explicit: bool, codes: set[str], fix: bool, diff: bool) -> Result:
     from mlmodelscope.lint.check import check_text, check_unreadable
     from mlmodelscope.lint.files import is_manifest
+    from mlmodelscope.lint.subject import NOWHERE
     from mlmodelscope.manifest.source import read_bytes
 
     file = _STDIN if name == "-" else name
     try:
-        raw = sys.stdin.buffer.read() if name == "-" else read_bytes(Path(name))
+        raw = sys.stdin.buffer.read() if name == "-" else text_of(name) or read_bytes(Path(name))
     except ManifestError as error:
         return Result(file, tuple(check_unreadable(error, file)[1]))
-    folder = None if name == "-" else Path(name).absolute().parent
+    folder = None if name == "-" else NOWHERE if text_of(name) else Path(name).absolute().parent
     wants_all = fix or diff  # a fix is judged by every rule, whichever are shown
     subject, findings = check_text(raw, file, folder, None if wants_all else codes)
     if not explicit and not is_manifest(subject):
@@ -139,7 +146,9 @@ def _mend(result: Result, subject: Subject, findings: list[Finding], codes: set[
 def _show(results: list[Result], form: str, verbose: bool, diff: bool, to_stdout: bool) -> None:
     checked = [result for result in results if not result.skipped]
     if form == "json":
-        print_json([_as_json(result) for result in checked])
+        from mlmodelscope.lint.plain import plain_result
+
+        print_json([plain_result(each.file, each.findings, each.mended) for each in checked])
     elif form == "sarif":
         from mlmodelscope.lint.rule import all_rules
         from mlmodelscope.lint.sarif import sarif_log
@@ -154,31 +163,6 @@ def _show(results: list[Result], form: str, verbose: bool, diff: bool, to_stdout
                     print(annotation(found))
     else:
         _show_to_people(results, verbose, diff, to_stdout)
-
-
-def _as_json(result: Result) -> dict[str, object]:
-    return {
-        "file": result.file,
-        "problems": [
-            {
-                "message": found.message,
-                "path": found.path,
-                "file": found.file,
-                "line": found.line,
-                "column": found.column,
-                "known": found.known,
-                "hint": found.hint,
-            }
-            for found in result.findings
-            if found.severity == "error"
-        ],
-        "findings": [_plain(found) for found in result.findings],
-        "mended": [_plain(found) for found in result.mended],
-    }
-
-
-def _plain(found: Finding) -> dict[str, object]:
-    return {**vars(found), "fix": [vars(edit) for edit in found.fix]}
 
 
 def _is_shown(found: Finding, verbose: bool) -> bool:

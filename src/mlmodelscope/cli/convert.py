@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlmodelscope.cli.server_choice import text_of
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
 from mlmodelscope.errors import ManifestError, Problem, StoreError, UsageError
 
@@ -47,7 +48,7 @@ def convert(
     failed = 0
     for name, destination in zip(paths, destinations, strict=True):
         try:
-            raw = sys.stdin.buffer.read() if name == "-" else read_bytes(Path(name))
+            raw = sys.stdin.buffer.read() if name == "-" else text_of(name) or read_bytes(Path(name))
             folder = Path.cwd() if name == "-" else Path(name).absolute().parent
             document = parse_document(raw, "<stdin>" if name == "-" else name, folder)
             text = convert_document(document, explain=explain)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, verb
 
 
@@ -16,9 +17,11 @@ def datasets(
     """List the datasets of the catalogue, or show one."""
     from mlmodelscope.cli.catalogue import show_catalogue, show_manifest
     from mlmodelscope.manifest.catalog import find_dataset
+    from mlmodelscope.manifest.schema import DatasetManifest
 
     if name is not None:
-        show_manifest(find_dataset(name), as_json)
+        there = elsewhere()
+        show_manifest(find_dataset(name) if there is None else there.shelf.find(DatasetManifest, name), as_json)
         return
     show_catalogue(
         "datasets",

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, console, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
+    from mlmodelscope.client.elsewhere import Elsewhere
     from mlmodelscope.provision.machine import Description
     from mlmodelscope.provision.machine.gpu import Gpu
 
@@ -28,12 +30,18 @@ def machine(
 ) -> None:
     """Describe this machine: processors, memory, disks, GPUs, links, and what is around them."""
     if restore:
+        if elsewhere() is not None:
+            raise UsageError("--restore sets back what was set on this machine")
         _restore(as_json)
         return
     if as_yaml and as_json:
         raise UsageError("--yaml and --json exclude each other")
     from mlmodelscope.provision.machine import describe
 
+    there = elsewhere()
+    if there is not None:
+        _show_agents(there, as_yaml, as_json)
+        return
     found = describe()
     if as_json:
         print_json(found.model_dump(mode="json", exclude_none=True))
@@ -44,6 +52,22 @@ def machine(
         sys.stdout.write(write_manifest(hardware_manifest(found), "hardware"))
     else:
         _show(found)
+
+
+def _show_agents(server: Elsewhere, as_yaml: bool, as_json: bool) -> None:
+    """The machines of a server's agents, each as this one would be shown."""
+    from mlmodelscope.provision.machine import Description
+
+    agents = [each for each in server.client.agents() if each["state"] != "gone"]
+    if as_json:
+        print_json({each["id"]: each["description"]["machine"] for each in agents})
+        return
+    if as_yaml:
+        sys.stdout.write("---\n".join(each["manifest"] for each in server.client.machines()))
+        return
+    for each in agents:
+        console().print(f"[bold]{each['id']}[/bold] ({each['state']})", highlight=False)
+        _show(Description.model_validate(each["description"]["machine"]))
 
 
 def _restore(as_json: bool) -> None:

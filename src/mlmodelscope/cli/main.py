@@ -43,8 +43,8 @@ app = typer.Typer(
     name="mlmodelscope",
     help="Check a shared model's claims: repeatable evaluation from text manifests, with statistics.",
     epilog="Exit codes: 0 done, 1 it failed (the message says why), 2 wrong usage, 3 done but some samples failed, "
-    "130 interrupted. With --server URL (and --token, or MLMODELSCOPE_SERVER and MLMODELSCOPE_TOKEN) evaluate, bench, "
-    "profile, records, report, log, trace, compare and analyze work on a server.",
+    "130 interrupted. With --server URL (and --token, or MLMODELSCOPE_SERVER and MLMODELSCOPE_TOKEN) most verbs work "
+    "on a server; those that do not say why.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     add_completion=False,

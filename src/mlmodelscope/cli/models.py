@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, verb
 
 
@@ -16,9 +17,11 @@ def models(
     """List the models of the catalogue, or show one."""
     from mlmodelscope.cli.catalogue import show_catalogue, show_manifest
     from mlmodelscope.manifest.catalog import find_model
+    from mlmodelscope.manifest.schema import ModelManifest
 
     if name is not None:
-        show_manifest(find_model(name), as_json)
+        there = elsewhere()
+        show_manifest(find_model(name) if there is None else there.shelf.find(ModelManifest, name), as_json)
         return
     show_catalogue(
         "models",

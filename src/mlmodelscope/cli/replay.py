@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlmodelscope.cli.choices import HardwareName, SoftwareName, Trust
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+
+if TYPE_CHECKING:
+    from mlmodelscope.client.elsewhere import Elsewhere
+    from mlmodelscope.record.record import Record
 
 
 @verb
@@ -30,6 +36,10 @@ def replay(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.replay import replay as run
 
+    there = elsewhere()
+    more: dict[str, Any] = {"settings": settings(offline)}
+    if there is not None:
+        more = {"settings": there.settings, "do": _there(there)}
     with TerminalWatcher() as watcher:
         record, differences = run(
             log,
@@ -39,8 +49,8 @@ def replay(
             hardware=hardware,
             again=again,
             trust=trust,
-            settings=settings(offline),
             watcher=watcher,
+            **more,
         )
     if as_json:
         print_json({"record": record.id, "same": differences.is_same, **asdict(differences)})
@@ -63,3 +73,12 @@ def replay(
     out.print(table if differences.items else "nothing differs")
     out.print(f"record {record.id}")
     return int(not differences.is_same)
+
+
+def _there(server: Elsewhere) -> Callable[..., Record]:
+    """The log's task done on a server."""
+
+    def do(kind: str, *, model: Any, dataset: Any, options: Any, settings: Any, **asked: Any) -> Record:
+        return server.run(kind, model, dataset, options, **asked)
+
+    return do

@@ -20,10 +20,14 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
-from mlmodelscope.errors import MLModelScopeError, StoreError
+from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mlmodelscope.replicate.finding import Finding, Outcome
     from mlmodelscope.replicate.replication import Replication
 
 EXIT = {"reproduced": 0, "not reproduced": 1, "undecided": 2}
@@ -79,12 +83,29 @@ def replicate(
     from mlmodelscope.replicate.claim import parse_claim
     from mlmodelscope.replicate.replication import replicate as run
 
+    options = make_options(batch_size, threads, limit, stratified, 0, 5, None)
+    there = elsewhere()
     try:
+        if there is not None:
+            asked = {
+                "claim": claim,
+                "within": within / 100 if within is not None else None,
+                "explain": explain,
+                "stacks": [name.strip() for name in (stacks or "").split(",") if name.strip()],
+                "budget": budget,
+            }
+            if model is None or log is not None:
+                raise UsageError("a server is asked about a model; a claimant's reference log is compared here")
+            with TerminalWatcher() as watcher:
+                chosen = {"software": software, "hardware": hardware, "trust": trust, "watcher": watcher}
+                arguments = {name: value for name, value in asked.items() if value is not None}
+                found = there.replicate(model, dataset, options, arguments=arguments, **chosen)
+            return _tell(found, found.finding().shown, report, junit, summary, as_json)
         with TerminalWatcher() as watcher:
             done = run(
                 model,
                 dataset,
-                make_options(batch_size, threads, limit, stratified, 0, 5, None),
+                options,
                 claim=parse_claim(claim) if claim else None,
                 log=log,
                 within=within / 100 if within is not None else None,
@@ -100,21 +121,32 @@ def replicate(
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
-    from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
+    from mlmodelscope.replicate.finding import Here
 
+    return _tell(Here(done), _evidence(done), report, junit, summary, as_json)
+
+
+def _tell(
+    found: Outcome,
+    evidence: Iterable[str],
+    report: Path | None,
+    junit: Path | None,
+    summary: Path | None,
+    as_json: bool,
+) -> int:
+    """Whether it was found here or on a server."""
     if report is not None:
-        from mlmodelscope.replicate.page import render
-
-        _write(report, render(done))
+        _write(report, found.page())
     if junit is not None:
-        _write(junit, to_junit(done))
+        _write(junit, found.text("junit.xml"))
     if summary is not None:
-        _write(summary, to_markdown(done), "a")
+        _write(summary, found.text("summary.md"), "a")
+    finding = found.finding()
     if as_json:
-        print_json(to_json(done))
+        print_json(found.document())
     else:
-        _show(done)
-    return EXIT[done.verdict.kind]
+        _show(finding, evidence)
+    return EXIT[finding.verdict]
 
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
@@ -128,43 +160,45 @@ def _write(path: Path, text: str, mode: str = "w") -> None:
         raise failure from None
 
 
-def _show(done: Replication) -> None:
+def _evidence(done: Replication) -> Iterable[str]:
+    """As this terminal can show it."""
+    from mlmodelscope.replicate.evidence_text import abilities_of, evidence_lines
+
+    if done.evidence is None:
+        return ()
+    return evidence_lines(done.evidence, abilities_of(sys.stdout, os.environ, min(console().width, 120)))
+
+
+def _show(finding: Finding, evidence: Iterable[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
-    from mlmodelscope.replicate.evidence_text import abilities_of, evidence_lines
+    from mlmodelscope.replicate.measure import MEASURES
 
     out = console()
-    color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[done.verdict.kind]
-    out.print(
-        f"[bold {color}]{done.verdict.kind}[/bold {color}]: {escape(describe_verdict(done.verdict))}", soft_wrap=True
-    )
-    for line in describe_paired(done.verdict):
+    color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[finding.verdict]
+    first, *rest = finding.said
+    words = escape(first.removeprefix(f"{finding.verdict}: "))
+    out.print(f"[bold {color}]{finding.verdict}[/bold {color}]: {words}", soft_wrap=True)
+    for line in rest:
         out.print(escape(line), soft_wrap=True)
-    if done.not_sought:
-        out.print(escape(done.not_sought), soft_wrap=True)
-    if done.found is None:
+    if finding.evaluations is None:
         return
-    for line in describe_search(done.found, done.verdict):
-        out.print(escape(line), soft_wrap=True)
     table = Table(box=None, pad_edge=False)
-    for column in ("pitfall", "variant", done.verdict.claim.measure.title, "±", "right now", "wrong now", "samples"):
+    title = MEASURES[finding.claim.metric].title
+    for column in ("pitfall", "variant", title, "±", "right now", "wrong now", "samples"):
         table.add_column(column, no_wrap=True)
-    for each in done.found.candidates[:_SHOWN]:
+    for each in finding.candidates[:_SHOWN]:
         table.add_row(
-            " + ".join(each.variant.pitfalls),
-            escape(each.variant.words),
+            escape(" + ".join(each.pitfalls)),
+            escape(each.words),
             f"{100 * each.expected:.2f} %",
             f"{100 * 1.96 * each.deviation:.2f}",
             str(each.gained),
             str(each.lost),
-            str(each.seen),
+            str(each.samples),
         )
     out.print(table)
-    if done.evidence is not None:
-        abilities = abilities_of(sys.stdout, os.environ, min(out.width, 120))
-        for line in evidence_lines(done.evidence, abilities):
-            print(line)
-    if done.cost is not None:
-        out.print(f"cost: {done.cost.calls / done.samples:.1f} evaluations for {len(done.found.candidates)} variants")
+    for line in evidence:
+        print(line)
+    out.print(f"cost: {finding.evaluations:.1f} evaluations for {len(finding.candidates)} variants")

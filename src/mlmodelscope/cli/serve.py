@@ -17,6 +17,9 @@ def serve(
         str | None, typer.Option(help="Address to listen on; beyond this machine only with tokens.")
     ] = None,
     port: Annotated[int | None, typer.Option(help="Port to listen on.")] = None,
+    rpc_port: Annotated[
+        int | None, typer.Option(help="Speak gRPC at this port as well; 0 takes any that is free.", min=0, max=65535)
+    ] = None,
     database: Annotated[str | None, typer.Option(help="postgresql://… or sqlite:///FILE.")] = None,
     executor: Annotated[str | None, typer.Option(help="Who evaluates here: local, ray or none.")] = None,
     slots: Annotated[int | None, typer.Option(help="Evaluations side by side on this machine.", min=1)] = None,
@@ -43,7 +46,8 @@ def serve(
     flags = {"host": host, "port": port, "database": database, "executor": executor, "slots": slots, "trust": trust}
     flags |= {"inference_port": inference_port, "inference_rpc_port": inference_rpc_port}
     named = {"inference_models": tuple(serve_model) if serve_model else None}
-    found = read_config(config, {**flags, **named, "tls_certificate": tls_certificate, "tls_key": tls_key})
+    files = {"tls_certificate": tls_certificate, "tls_key": tls_key}
+    found = read_config(config, {**flags, **named, **files, "rpc_port": rpc_port})
     if print_config:
         import yaml
 

@@ -16,8 +16,42 @@ if TYPE_CHECKING:
 _OWN = ("agent", "serve", "token")
 """Verbs that are about servers themselves."""
 _VARIABLES = {"--server": "MLMODELSCOPE_SERVER", "--token": "MLMODELSCOPE_TOKEN"}
-SERVED = {"evaluate", "bench", "profile", "predict", "records", "report", "log", "trace", "compare", "analyze"}
-"""Verbs that a server can be asked to do; the others are about this machine, or about files that are here."""
+SERVED = {
+    "evaluate",
+    "bench",
+    "profile",
+    "predict",
+    "train",
+    "replicate",
+    "replay",
+    "records",
+    "report",
+    "log",
+    "trace",
+    "compare",
+    "analyze",
+    "overview",
+    "models",
+    "datasets",
+    "stacks",
+    "machine",
+    "check",
+    "convert",
+    "show",
+}
+"""Verbs that a server can be asked to do."""
+HERE = {
+    "doctor": "it looks at what is installed here",
+    "trust": "it says whose code may run here; a server's agents are started with --trust",
+    "schema": "a schema is the same everywhere; over the API it is /manifests/KIND/schema",
+    "init": "it reads a file that is here; over the API it is POST /manifests/init",
+    "plan": "a plan is made where it runs; /requests/resolve says where that could be",
+    "pitfalls": "they are the same everywhere",
+    "sensitivity": "its table is printed, not kept; replicate is kept",
+    "study": "it writes a folder of files here",
+}
+"""Verbs that are done on this machine, and why."""
+_STACKS = ("build", "show", "lock", "diff", "remove")
 
 
 def take_server(arguments: list[str]) -> list[str]:
@@ -36,7 +70,10 @@ def take_server(arguments: list[str]) -> list[str]:
             raise UsageError(f"{name} needs a value")
         os.environ[_VARIABLES[name]] = found
     if "--server" in " ".join(arguments) and verb not in SERVED and verb:
-        raise UsageError(f"`{verb}` is done on this machine; a server cannot be asked to")
+        raise UsageError(f"`{verb}` is done on this machine: {HERE.get(verb, 'a server cannot be asked to')}")
+    said = [word for word in kept[1:] if not word.startswith("-")]
+    if verb == "stacks" and said[1:2] and said[1] in _STACKS and "--server" in " ".join(arguments):
+        raise UsageError(f"`stacks {said[1]}` is done where the stack is; agents build what they are asked for")
     return kept
 
 
@@ -67,3 +104,11 @@ def open_store(settings: Settings) -> Store:
     from mlmodelscope.record.store import Store
 
     return Store(settings)
+
+
+@cache
+def text_of(name: str) -> str | None:
+    """The text of a manifest of the server that was named; None where the name is that of a file here."""
+    there = elsewhere()
+    is_here = name == "-" or name.endswith((".yml", ".yaml")) or os.sep in name or os.path.exists(name)
+    return None if there is None or is_here else there.shelf.document_of_any_kind(name).text

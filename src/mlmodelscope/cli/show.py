@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
 from mlmodelscope.errors import UsageError
 
@@ -52,11 +53,12 @@ def show(
 def _open(name: str) -> Document:
     from mlmodelscope.manifest.load import open_document, parse_document
 
+    there = elsewhere()
     if name == "-":
         return parse_document(sys.stdin.buffer.read(), "<stdin>")
     if name.endswith((".yml", ".yaml")) or os.sep in name or Path(name).is_file():
         return open_document(name)
-    return open_document(find_file(name))
+    return open_document(find_file(name)) if there is None else there.shelf.document_of_any_kind(name)
 
 
 def find_file(name: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlmodelscope.cli.choices import Trust
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import StackError, UsageError
 
@@ -30,13 +31,17 @@ def default(context: typer.Context, as_json: AsJson = False) -> None:
 @verb
 def list_stacks(as_json: AsJson = False) -> None:
     """List known and built stacks."""
+    there = elsewhere()
+    if there is not None:
+        _show_rows([_row(each) for each in there.client.stacks()], as_json)
+        return
     from mlmodelscope.errors import MLModelScopeError
     from mlmodelscope.manifest.catalog import find_manifest, list_catalog
     from mlmodelscope.manifest.schema import SoftwareManifest
     from mlmodelscope.provision.stack import StackStore, digest_of, recipe_of
 
     built = {each.digest: each for each in StackStore(settings(False)).list()}
-    rows = []
+    rows: list[dict[str, object]] = []
     for entry in list_catalog("software"):
         try:
             software = find_manifest(SoftwareManifest, entry.path)
@@ -67,6 +72,18 @@ def list_stacks(as_json: AsJson = False) -> None:
         }
         for each in built.values()
     ]
+    _show_rows(rows, as_json)
+
+
+def _row(stack: dict[str, Any]) -> dict[str, object]:
+    """A stack of a server, as one of this machine is shown; and who has it."""
+    name = f"{stack['name']}@{stack['version']}" if stack["version"] else stack["name"]
+    framework = f"{stack['framework']} {stack['framework_version']}" if stack["framework"] else ""
+    facts = {"name": name, "kind": stack["kind"] or "", "framework": framework, "python": stack["python"] or ""}
+    return {**facts, "built": bool(stack["built"]), "agents": stack["built"], "buildable": stack["buildable"]}
+
+
+def _show_rows(rows: list[dict[str, object]], as_json: bool) -> None:
     if as_json:
         print_json(rows)
         return

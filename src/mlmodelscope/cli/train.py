@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlmodelscope.cli.choices import HardwareName, ModelName, Seed, SoftwareName, Threads, Trust, make_options, pair
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, seconds, settings, verb
+from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.record.record import Record
@@ -53,7 +55,13 @@ def train(
         make_options(1, threads, None, False, seed, 5, None),
         hyperparameters=dict(pair(text) for text in hyperparameter or ()),
     )
+    there = elsewhere()
+    if there is not None and log is not None:
+        raise UsageError("a curve is compared with a reference log on this machine, not on a server")
     with TerminalWatcher() as watcher:
+        if there is not None:
+            asked: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust, "again": again}
+            return _tell(there.run("train", model, dataset, options, watcher=watcher, **asked), as_json)
         record = run(
             model,
             dataset,
@@ -67,6 +75,10 @@ def train(
             again=again,
             watcher=watcher,
         )
+    return _tell(record, as_json)
+
+
+def _tell(record: Record, as_json: bool) -> int:
     if as_json:
         print(record.model_dump_json(indent=2))
     else:

@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
 
 import httpx
 
+from mlmodelscope.client import questions
 from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
-from mlmodelscope.errors import MLModelScopeError, WorkerError
+from mlmodelscope.client.questions import ENDED, RETRIES, Question, record_of
+from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.record.record import Record
 
-_RETRIES = 3
+if TYPE_CHECKING:
+    from mlmodelscope.client.async_client import AsyncClient
+
 Choice = str | Mapping[str, str]
 """A manifest by its name, or `{"text": …}`."""
+Given = ParamSpec("Given")
+Found = TypeVar("Found")
+
+
+def _asking(make: Callable[Given, Question[Found]]) -> Callable[Concatenate[Client, Given], Found]:
+    """A method that asks a question."""
+
+    @functools.wraps(make)
+    def method(self: Client, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        return self.answer(make(*given, **named))
+
+    return method
 
 
 class Evaluation:
     """One evaluation on a server."""
 
-    def __init__(self, client: Client, facts: Mapping[str, Any]) -> None:
+    def __init__(self, client: Client, facts: Mapping[str, Any], earlier: Sequence[Mapping[str, Any]] = ()) -> None:
         self._client, self.facts = client, facts
+        self.earlier = earlier
+        """Records that answer the same already, where it was just asked for."""
 
     @property
     def id(self) -> str:
@@ -38,11 +57,11 @@ class Evaluation:
         return str(self.facts["state"])
 
     def refresh(self) -> Self:
-        self.facts = self._client.get(f"/evaluations/{self.id}")
+        self.facts = self._client.answer(questions.evaluation(self.id))
         return self
 
     def cancel(self) -> None:
-        self.facts = self._client.post(f"/evaluations/{self.id}/cancel")
+        self.facts = self._client.answer(questions.cancel(self.id))
 
     def events(self) -> Iterator[dict[str, Any]]:
         """What happens, as it happens; a connection that breaks is taken up where it broke."""
@@ -55,7 +74,7 @@ class Evaluation:
                 return
             except ServerError:
                 tries += 1
-                if tries > _RETRIES:
+                if tries > RETRIES:
                     raise
 
     def wait(self) -> Self:
@@ -66,12 +85,9 @@ class Evaluation:
 
     def record(self) -> Record:
         """What came of it; an error where nothing did."""
-        if self.state not in ("finished", "failed", "cancelled"):
+        if self.state not in ENDED:
             self.wait()
-        if self.state == "finished" and self.facts["record"]:
-            return self._client.record(self.facts["record"])
-        error = self.facts.get("error") or {"message": f"evaluation {self.id} is {self.state}"}
-        raise WorkerError(error["message"], hint=error.get("hint"))
+        return self._client.record(record_of(self.facts))
 
 
 class Client:
@@ -94,8 +110,8 @@ class Client:
 
     def ask(self, request: Mapping[str, Any], key: str | None = None) -> list[Evaluation]:
         """Ask for work; the evaluations that come of it, one for each agent."""
-        answer = self.post("/requests", request, {"Idempotency-Key": key} if key else None)
-        return [Evaluation(self, each) for each in answer["evaluations"]]
+        answer = self.answer(questions.ask(request, key))
+        return [Evaluation(self, each, answer.get("earlier", ())) for each in answer["evaluations"]]
 
     def evaluate(self, model: Choice, dataset: Choice | None = None, **more: Any) -> Record:
         """Evaluate there, wait, and get the record."""
@@ -105,42 +121,33 @@ class Client:
         """What a model there says of files, addresses or bytes; see `mlmodelscope.client.asking`."""
         return ask_about(self, {"model": model, **more}, inputs)
 
-    def resolve(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = self.post("/requests/resolve", request)
-        return found
-
     def evaluation(self, identity: str) -> Evaluation:
-        return Evaluation(self, self.get(f"/evaluations/{identity}"))
+        return Evaluation(self, self.answer(questions.evaluation(identity)))
 
     def evaluations(self, **wanted: str | int | None) -> Iterator[Evaluation]:
         """All of them, newest first, page by page."""
         after = None
         while True:
-            page = self.get("/evaluations", {**wanted, "after": after})
+            page = self.answer(questions.evaluations(after, wanted))
             for each in page["items"]:
                 yield Evaluation(self, each)
             after = page["next"]
             if after is None:
                 return
 
-    def record(self, name: str) -> Record:
-        return Record.model_validate(self.get(f"/records/{name}"))
-
-    def records(self, **wanted: str | int | None) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("/records", wanted)["items"]
-        return found
-
-    def agents(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get("/agents")["items"]
-        return found
-
-    def manifests(self, kind: str, q: str | None = None) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.get(f"/manifests/{kind}", {"q": q})["items"]
-        return found
-
-    def put_manifest(self, text: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.post("/manifests", {"text": text})
-        return found
+    get, post, delete = _asking(questions.get), _asking(questions.post), _asking(questions.delete)
+    resolve = _asking(questions.resolve)
+    record, records, samples = _asking(questions.record), _asking(questions.records), _asking(questions.samples)
+    agents, machines = _asking(questions.agents), _asking(questions.machines)
+    manifests, manifest = _asking(questions.manifests), _asking(questions.manifest)
+    put_manifest, check, convert = (
+        _asking(questions.put_manifest),
+        _asking(questions.check),
+        _asking(questions.convert),
+    )
+    models, datasets = _asking(questions.models), _asking(questions.datasets)
+    frameworks, stacks = _asking(questions.frameworks), _asking(questions.stacks)
+    claims, replication = _asking(questions.claims), _asking(questions.replication)
 
     def upload(self, path: Path | str, progress: Progress = silent) -> str:
         """Send a file or folder there, unless it is there already; the reference by which manifests name it."""
@@ -155,7 +162,12 @@ class Client:
 
     def send_piece(self, digest: str, offset: int, piece: Iterator[bytes]) -> dict[str, Any]:
         said = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
-        found: dict[str, Any] = self._send("PATCH", f"/artifacts/{digest}", content=piece, headers=said)
+        try:
+            response = self._http.request("PATCH", f"/artifacts/{digest}", content=piece, headers=said)
+        except httpx.TransportError as error:
+            raise unreachable(self.url, error) from None
+        raise_problem(response)
+        found: dict[str, Any] = response.json()
         return found
 
     def artifacts(self, owner: str | None = None) -> Iterator[dict[str, Any]]:
@@ -188,16 +200,6 @@ class Client:
         finally:
             draft.unlink(missing_ok=True)
 
-    def get(self, path: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        wanted = {key: value for key, value in (parameters or {}).items() if value is not None}
-        return self._send("GET", path, params=wanted)
-
-    def post(self, path: str, body: Mapping[str, Any] | None = None, more: Mapping[str, str] | None = None) -> Any:
-        return self._send("POST", path, json=dict(body or {}), headers=dict(more or {}))
-
-    def delete(self, path: str) -> None:
-        self._send("DELETE", path)
-
     def stream(
         self, path: str, more: Mapping[str, str], body: Mapping[str, Any] | None = None, quiet_s: float = 60
     ) -> Iterator[dict[str, Any]]:
@@ -215,17 +217,28 @@ class Client:
         except httpx.TransportError as error:
             raise unreachable(self.url, error) from None
 
-    def _send(self, method: str, path: str, **more: Any) -> Any:
+    def answer(self, question: Question[Found]) -> Found:
         try:
-            response = self._http.request(method, path, **more)
+            response = self._http.request(question.method, question.path, **question.sent)
         except httpx.TransportError as error:
             raise unreachable(self.url, error) from None
-        raise_problem(response)
-        return response.json() if response.content else None
+        return question.answered(response)
 
 
-def connect(url: str, token: str | None = None) -> Client:
-    """A server, which must answer."""
+@overload
+def connect(url: str, token: str | None = None, *, asynchronous: Literal[False] = False) -> Client: ...
+
+
+@overload
+def connect(url: str, token: str | None = None, *, asynchronous: Literal[True]) -> AsyncClient: ...
+
+
+def connect(url: str, token: str | None = None, *, asynchronous: bool = False) -> Client | AsyncClient:
+    """A server, which must answer; one that is not waited for is asked when it is entered with `async with`."""
+    if asynchronous:
+        from mlmodelscope.client.async_client import AsyncClient
+
+        return AsyncClient(url, token)
     client = Client(url, token)
     try:
         client.get("/health")

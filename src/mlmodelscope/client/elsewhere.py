@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.client import Client, Evaluation
+from mlmodelscope.client.shelf import Shelf
 from mlmodelscope.errors import UsageError
 from mlmodelscope.evaluation import Watcher
+from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.replicate.finding import Findings
 from mlmodelscope.settings import Settings
 
 _DEFAULTS = asdict(Options())
+Choice = str | Manifest
+_NEWEST = 1000
 
 
 class Elsewhere:
@@ -27,6 +32,7 @@ class Elsewhere:
 
     def __init__(self, url: str, token: str | None, settings: Settings) -> None:
         self.client = Client(url, token)
+        self.verdict: dict[str, Any] | None = None
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
         self.settings = replace(settings, home=Path(self._place.name), database=None)
 
@@ -34,18 +40,23 @@ class Elsewhere:
         self.client.close()
         self._place.cleanup()
 
+    @property
+    def shelf(self) -> Shelf:
+        """The server's manifests."""
+        return Shelf(self.client)
+
     def store(self) -> Store:
         return FetchingStore(self.settings, self.client)
 
     def run(
         self,
         kind: str,
-        model: str,
-        dataset: str | None,
+        model: Choice,
+        dataset: Choice | None,
         options: Options,
         *,
-        software: str | None = None,
-        hardware: str | None = None,
+        software: Choice | None = None,
+        hardware: Choice | None = None,
         arguments: Mapping[str, Any] | None = None,
         trust: bool = False,
         again: bool = False,
@@ -64,8 +75,12 @@ class Elsewhere:
             "again": again,
         }
         (evaluation,) = self.client.ask({name: value for name, value in request.items() if value is not None})
+        watcher = watcher or Watcher()
+        if not again:
+            for each in evaluation.earlier[:1]:
+                watcher.building(_known(each))
         try:
-            self.verdict = _follow(evaluation, watcher or Watcher())
+            self.verdict = _follow(evaluation, watcher)
         except KeyboardInterrupt:
             evaluation.cancel()
             raise
@@ -97,8 +112,19 @@ class Elsewhere:
         asked = {name: value for name, value in question.items() if value is not None}
         return ask_about(self.client, asked, images, watcher)
 
-    def _with_files(self, choice: str | None, watcher: Watcher | None) -> str | dict[str, str] | None:
+    def replicate(self, model: str, dataset: str | None, options: Options, **asked: Any) -> Findings:
+        """Have a claim checked there; what was found has come with the record."""
+        record = self.run("replicate", model, dataset, options, **asked)
+        store = self.store()
+        try:
+            return Findings(store, record.id, str((self.verdict or {}).get("finding")))
+        finally:
+            store.close()
+
+    def _with_files(self, choice: Choice | None, watcher: Watcher | None) -> str | dict[str, str] | None:
         """As `manifest_of`; the files of this machine that it names are uploaded where the server lacks them."""
+        if isinstance(choice, Manifest):
+            choice = choice.file
         if choice is None or not _is_file(choice):
             return choice
         if not Path(choice).is_file():
@@ -112,8 +138,16 @@ def _is_file(choice: str) -> bool:
     return choice.endswith((".yml", ".yaml")) or Path(choice).is_file()
 
 
-def manifest_of(choice: str | None) -> str | dict[str, str] | None:
+def _known(earlier: Mapping[str, Any]) -> str:
+    """A record that is there already, in a line."""
+    how = "the same" if earlier["exact"] else f"nearly the same ({'; '.join(earlier['differs'])})"
+    return f"the server has {how} already: mlmodelscope report {earlier['record']}"
+
+
+def manifest_of(choice: Choice | None) -> str | dict[str, str] | None:
     """A manifest's name stays a name; a file of this machine goes along as what it says."""
+    if isinstance(choice, Manifest):
+        choice = choice.file
     if choice is None or choice == "current" or choice.startswith("image:"):
         return choice
     if not _is_file(choice):
@@ -137,6 +171,8 @@ def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any] | None:
             watcher.building(event["text"])
         elif kind == "note":
             watcher.benching(event["text"])
+        elif kind == "tried":
+            watcher.tried(event["samples"], event["variants"])
         elif kind == "waiting" and event.get("because"):
             watcher.waiting(event["because"])
         elif kind == "verdict":
@@ -175,6 +211,17 @@ class FetchingStore(Store):
         kind: str | None = None,
     ) -> list[dict[str, Any]]:
         return self._client.records(model=model, dataset=dataset, status=status, limit=min(limit, 1000), kind=kind)
+
+    def newest(self, models: Sequence[str] = ()) -> Iterator[Record]:
+        seen: set[tuple[str, str]] = set()
+        for row in self.list(status="finished", limit=_NEWEST):
+            if models and row["model"] not in models:
+                continue
+            record = self._client.record(row["id"])
+            work = record.plan_digest, record.machine.digest
+            if work not in seen:
+                seen.add(work)
+                yield record
 
     def delete(self, record: Record) -> None:
         self._client.delete(f"/records/{record.id}")

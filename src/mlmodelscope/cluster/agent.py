@@ -8,8 +8,10 @@ import logging
 import secrets
 from collections.abc import Coroutine, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Any
 
+from mlmodelscope.cluster.beside import note_beside, words_of
 from mlmodelscope.cluster.child import LAST, Child
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
@@ -34,6 +36,9 @@ class _Running:
     """Files that its manifests name by digest, on their way from the server."""
     cancelled: bool = False
     gone: bool = False
+    started_at: datetime = field(default_factory=lambda: datetime.now(UTC))
+    beside: int = 0
+    """Most others that ran here at the same time."""
     told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
 
 
@@ -125,6 +130,8 @@ class Agent:
             running = _Running(assigned)
             self._running[assigned.id] = running
             running.task = asyncio.create_task(self._evaluate(running))
+        for each in self._running.values():
+            each.beside = max(each.beside, len(self._running) - 1)
 
     def _may_take_more(self) -> bool:
         """Beside a timed evaluation nothing else runs, and a device that is away does nothing."""
@@ -192,7 +199,13 @@ class Agent:
         assigned = running.assigned
         if running.gone:
             return
+        if running.beside:
+            running.told.append(("note", {"text": words_of(running.beside)}))
         await self._flush(running)
+        if last["kind"] == "done" and running.beside and "record" in last:
+            await asyncio.to_thread(
+                note_beside, self._settings, last["record"], running.started_at, words_of(running.beside)
+            )
         if last["kind"] == "done":
             ending: Coroutine[Any, Any, None] = self._link.finish(assigned.id, assigned.attempt, last)
         elif running.cancelled:

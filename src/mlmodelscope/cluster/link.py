@@ -94,9 +94,16 @@ class DirectLink:
     """To a ledger in this process, whose records are kept in the same store."""
 
     def __init__(
-        self, queue: Queue, agents: Agents, lease_s: float, keep: Callable[[str, int, Path], None], board: Board
+        self,
+        queue: Queue,
+        agents: Agents,
+        lease_s: float,
+        keep: Callable[[str, int, Path], None],
+        board: Board,
+        joined: Callable[[AgentDescription], None] = lambda description: None,
     ) -> None:
-        self._queue, self._agents, self._lease_s, self._keep, self._board = queue, agents, lease_s, keep, board
+        self._queue, self._agents, self._lease_s = queue, agents, lease_s
+        self._keep, self._board, self._joined = keep, board, joined
         self._id = self._incarnation = ""
 
     async def join(self, description: AgentDescription, incarnation: str) -> float:
@@ -104,6 +111,7 @@ class DirectLink:
         text = description.model_dump_json()
         if await asyncio.to_thread(self._agents.join, description.id, incarnation, text, self._lease_s):
             await asyncio.to_thread(self._queue.release, description.id)
+        await asyncio.to_thread(self._joined, description)
         return self._lease_s
 
     async def leave(self) -> None:

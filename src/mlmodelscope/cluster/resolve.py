@@ -102,7 +102,7 @@ def refuse(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
     for reason in asked:
         constraint, _, why = reason.partition(": ")
         found.append((constraint, why))
-    if where.framework is not None and not _offered(agent.offers, where.framework):
+    if where.framework is not None and not is_offered(agent.offers, where.framework):
         wanted = f"{where.framework.name} {where.framework.version}"
         found.append(("framework", f"{wanted} is asked for, there is {_spell(agent.offers, where.framework.name)}"))
     if where.stack is not None and not any(offer.stack == where.stack for offer in agent.offers):
@@ -123,7 +123,7 @@ def _model(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
         return []
     wanted = FrameworkChoice(name=framework_word(model.framework), version=model.framework.version)
     offers = [each for each in agent.offers if needs.software_word is None or each.stack == "current"]
-    if wanted.name == "remote" or _offered(offers, wanted):
+    if wanted.name == "remote" or is_offered(offers, wanted):
         return []
     reason = f"{wanted.name} {wanted.version} is needed by {model.name}, there is {_spell(offers, wanted.name)}"
     return [("the model's framework", reason)]
@@ -151,7 +151,7 @@ def _device(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
     return []
 
 
-def _offered(offers: Sequence[Offer], wanted: FrameworkChoice) -> bool:
+def is_offered(offers: Sequence[Offer], wanted: FrameworkChoice) -> bool:
     try:
         constraint = Constraint(wanted.version)
     except VersionError:

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -106,6 +107,9 @@ class Teller(Watcher):
     def trained(self, progress: float, metrics: dict[str, float]) -> None:
         say("progress", done=progress, of=1, metrics=metrics)
 
+    def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:
+        say("tried", samples=samples, variants=list(variants))
+
 
 def do(work: Work, settings: Settings, watcher: Watcher) -> dict[str, Any]:
     """Do it, and say which record it is in."""
@@ -161,15 +165,22 @@ def at_device(options: Options, model: ModelManifest, own: str | None) -> Option
 def _replicate(
     model: ModelManifest, dataset: DatasetManifest | None, options: Options, work: Work, common: dict[str, Any]
 ) -> str:
-    """The verdict goes out as an event; the record is that of the evaluation as the manifest says it."""
+    """The verdict goes out as an event, what was found is kept with the record of the manifest as it is."""
+    from mlmodelscope.record.store import Store
     from mlmodelscope.replicate.claim import parse_claim
-    from mlmodelscope.replicate.export import to_json
+    from mlmodelscope.replicate.finding import finding_of, keep
     from mlmodelscope.replicate.replication import replicate
 
     asked = dict(work.arguments)
     claim = asked.pop("claim", None)
     done = replicate(model, dataset, options, claim=parse_claim(claim) if claim else None, **asked, **common)
-    say("verdict", **to_json(done))
+    store = Store(common["settings"])
+    try:
+        key = keep(done, store)
+    finally:
+        store.close()
+    told = finding_of(done).model_dump(mode="json", exclude={"candidates", "shown"})
+    say("verdict", **told, finding=key)
     return done.record.id
 
 

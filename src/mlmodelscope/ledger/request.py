@@ -73,12 +73,19 @@ class Request(Part):
     priority: Annotated[int, Field(ge=0, le=9, description="Nine comes first.")] = 5
     timeout_s: Annotated[int | None, Field(ge=1, le=30 * 86_400, description="Seconds that it may run.")] = None
     attempts: Annotated[int, Field(ge=1, le=20, description="How often it is begun before it has failed.")] = 5
+    budget_s: Annotated[
+        int | None,
+        Field(ge=1, le=30 * 86_400, description="Seconds of agents' time that all its attempts and parts may take."),
+    ] = None
+    wait_for_agent: bool = Field(default=False, description="Where no agent fits yet, wait until one joins.")
 
     @model_validator(mode="after")
     def _check(self) -> Request:
         ARGUMENTS[self.kind].model_validate(self.arguments)
         if self.shards > 1 and self.kind != "evaluate":
             raise ValueError(f"only an evaluation can be done in parts, not {self.kind}")
+        if self.wait_for_agent and self.agents == "all":
+            raise ValueError("`wait_for_agent` waits for one agent; who all of them are is known only when it is asked")
         return self
 
 

@@ -29,6 +29,8 @@ DataPath = tuple[str | int, ...]
 
 # As YAML counts lines, so that a place is found again in the text.
 _BREAK = re.compile("\r\n|[\r\n\x85\u2028\u2029]")
+NOWHERE = Path("/nonexistent")
+"""The folder of a stranger's text: no file of this machine is looked at for it."""
 _INSIDE_PROCESSING = ("features_url", "features_checksum", "label_offset")
 
 
@@ -114,6 +116,8 @@ class Subject:
 
     def local(self, reference: str | None) -> Path | None:
         """The path of a file that is on this machine rather than somewhere in the network."""
+        if self.folder == NOWHERE:
+            return None
         try:
             parsed = parse_reference(reference) if reference else None
             return Path(parsed.location) if parsed and parsed.is_local and not parsed.member else None

@@ -58,12 +58,17 @@ def catalog_folders() -> list[Path]:
 
 def list_catalog(kind: Kind) -> Iterator[Catalogued]:
     """Every manifest of a kind, without reading more of it than its name and id."""
+    for path in catalog_files(kind):
+        found = _names_in(path)
+        if found is not None:
+            yield found
+
+
+def catalog_files(kind: Kind) -> Iterator[Path]:
+    """Files that may be manifests of a kind, unread."""
     for folder in catalog_folders():
         for place in (folder / kind, folder) if not (folder / kind).is_dir() else (folder / kind,):
-            for path in sorted(place.glob("*.y*ml")):
-                found = _names_in(path)
-                if found is not None:
-                    yield found
+            yield from sorted(place.glob("*.y*ml"))
 
 
 def _names_in(path: Path) -> Catalogued | None:

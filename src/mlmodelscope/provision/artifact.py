@@ -78,6 +78,11 @@ class ArtifactStore:
     def digests(self, paths: Sequence[Path | str]) -> list[str]:
         return self._hasher.files(paths)
 
+    def held(self, sha256: str) -> Path | None:
+        """The file of a digest, where it is here already."""
+        found = self._at(sha256, is_folder=False)
+        return found.path if found is not None else None
+
     def derive(self, key: str, make: Callable[[Path], None]) -> Path:
         """A file made from artifacts: made once, kept under `key`, complete or not there."""
         with storage_errors(self._root):

@@ -110,7 +110,7 @@ def replicate(
         for name in stacks
     ]
     with open_trials(record, settings, watcher, others=others) as trials:
-        found = search(goal, trials, watcher.building, budget)
+        found = search(goal, trials, watcher.building, budget, watcher.tried)
         cost = replace(trials.cost)
         cause = found.candidates[0] if found.explained or found.near else None
         evidence = None

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
@@ -42,6 +43,7 @@ _WORTH_TELLING = 0.45
 """Share of the gap that an edit closes which is told where nothing closes all of it."""
 
 Told = Callable[[str], None]
+Tried = Callable[[int, Sequence[Mapping[str, Any]]], None]
 
 
 @dataclass(frozen=True)
@@ -74,12 +76,18 @@ class Found:
         return best if best is not None and best.closes >= _WORTH_TELLING else None
 
 
-def search(goal: Goal, trials: Trials, told: Told = lambda line: None, budget: float | None = None) -> Found:
+def search(
+    goal: Goal,
+    trials: Trials,
+    told: Told = lambda line: None,
+    budget: float | None = None,
+    tried: Tried = lambda samples, variants: None,
+) -> Found:
     """Find the edit that explains a claim, or two. The plan's own answers must be known for all samples.
 
     `budget` is in evaluations of the whole dataset.
     """
-    race = Race(goal, trials, told, budget)
+    race = Race(goal, trials, told, budget, tried)
     variants = [each for each in trials.possible if _can_matter(each, goal)]
     about_stack = [each for each in variants if _is_about_stack(each)]
     found = race.run(each for each in variants if not _is_about_stack(each))
@@ -112,10 +120,10 @@ def _is_about_stack(variant: Variant) -> bool:
 class Race:
     """Variants that are tried on more samples as long as they may be the cause, the likeliest first."""
 
-    def __init__(self, goal: Goal, trials: Trials, told: Told, budget: float | None) -> None:
+    def __init__(self, goal: Goal, trials: Trials, told: Told, budget: float | None, tried: Tried) -> None:
         self.rounds: list[tuple[int, int]] = []
         self.is_cut_short = False
-        self._goal, self._trials, self._told = goal, trials, told
+        self._goal, self._trials, self._told, self._tried = goal, trials, told, tried
         self._sampling = sampling_of(trials, goal)
         self.total = len(self._sampling.order)
         self._sizes = _sizes(self.total)
@@ -205,7 +213,22 @@ class Race:
         for each in runners:
             prior = prior_of(each.variant, self._variants)
             each.candidate = judge(each.variant, self._goal, trials, seen, self._sampling, prior)
+        self._tried(size, _round(runners))
         return runners
+
+
+def _round(runners: Sequence[_Runner]) -> list[dict[str, Any]]:
+    """How they stand, and which of them are out."""
+    best = max((each.judged.evidence for each in runners), default=0.0)
+    return [
+        {
+            "pitfalls": list(each.variant.pitfalls),
+            "words": each.variant.words,
+            "expected": each.judged.expected,
+            "out": not each.judged.is_possible or each.judged.evidence < best + _HOPELESS,
+        }
+        for each in runners
+    ]
 
 
 @dataclass(eq=False)

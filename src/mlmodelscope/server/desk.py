@@ -16,6 +16,7 @@ from mlmodelscope.ledger.traces import Traces
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
 from mlmodelscope.server.board import Board
+from mlmodelscope.server.catalogue import Catalogue
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.pulse import Pulse
 from mlmodelscope.settings import Settings
@@ -50,6 +51,7 @@ class Desk:
         self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
         self.artifacts, self.traces = Artifacts(database), Traces(database)
+        self.catalogue = Catalogue(database)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

@@ -16,8 +16,10 @@ from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.record.bundle import take_in
+from mlmodelscope.record.late_files import take_in_folders
+from mlmodelscope.replicate.finding import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import shards
+from mlmodelscope.server.handle import late, shards
 
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
@@ -44,6 +46,7 @@ def join(desk: Desk, person: Person, description: AgentDescription, incarnation:
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s):
         desk.queue.release(description.id)
         desk.audit.note(person.owner, "join", description.id)
+    late.offer(desk, description)
 
 
 def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:
@@ -86,6 +89,7 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     demand(person, "agent")
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
     record = take_in(desk.store, bundle, desk.config.largest_upload)
+    take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
     desk.queue.finish(evaluation, attempt, record.id)
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from mlmodelscope.cluster.description import AgentDescription
-from mlmodelscope.cluster.resolve import Needs, Resolution, refuse, resolve
+from mlmodelscope.cluster.resolve import Needs, Resolution, resolve
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 from mlmodelscope.ledger.queue import Planned
 from mlmodelscope.ledger.request import Request, Work
@@ -35,13 +35,14 @@ class Prepared:
     needs: Needs
     model: str
     dataset: str
+    described: DatasetManifest | None
 
 
 class NoAgent(PlanError):
     """No agent fits; the resolution says why not."""
 
     def __init__(self, resolution: Resolution) -> None:
-        super().__init__(str(resolution))
+        super().__init__(str(resolution), hint="`wait_for_agent: true` has it wait until one joins that fits")
         self.resolution = resolution
 
 
@@ -96,7 +97,7 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
     )
     url = request.options.get("predictor_options", {}).get("url")
     needs = Needs(request.where, model, software, hardware, carries_code, word, url if isinstance(url, str) else None)
-    return Prepared(work, needs, model.name, dataset.name if dataset is not None else "")
+    return Prepared(work, needs, model.name, dataset.name if dataset is not None else "", dataset)
 
 
 def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:
@@ -122,7 +123,7 @@ def ask(desk: Desk, person: Person, request: Request, key: str | None = None) ->
             return known
     prepared = prepare(desk, person, request)
     resolution = resolve(prepared.needs, alive(desk))
-    if not resolution.matching:
+    if not resolution.matching and not request.wait_for_agent:
         raise NoAgent(resolution)
     groups = [resolution.matching] if request.agents == "one" else [(each,) for each in resolution.matching]
     planned = [Planned(prepared.work, prepared.model, prepared.dataset, group) for group in groups]
@@ -130,11 +131,6 @@ def ask(desk: Desk, person: Person, request: Request, key: str | None = None) ->
     desk.bell.ring(resolution.matching)
     desk.audit.note(person.owner, f"ask {request.kind}", identity)
     return identity
-
-
-def fits(desk: Desk, request: Request, owner: Person, agent: AgentDescription) -> bool:
-    """Whether an agent that has just come could do a request that waits."""
-    return not refuse(prepare(desk, owner, request).needs, agent)
 
 
 def alive(desk: Desk) -> list[AgentDescription]:

@@ -57,6 +57,35 @@ class Obstacle(Answer):
     example: Annotated[str, Field(description="Why, in the words of one of them.")]
 
 
+class Earlier(Answer):
+    """A finished record that answers a request already, or nearly."""
+
+    model_config = example(
+        record="20260131-101502-3f9a2b",
+        exact=False,
+        differs=["batch_size: 1 there, 8 is asked for"],
+        finished_at="2026-01-31T10:41:40Z",
+        model="resnet50@1.0.0",
+        dataset="imagenet@1.0.0",
+        stack="current",
+        cpu="Intel Xeon",
+        samples=50000,
+        top1=0.7601,
+        latency_s=0.021,
+    )
+    record: str
+    exact: Annotated[bool, Field(description="Whether it is what would be made, as far as the request says.")]
+    differs: Annotated[list[str], Field(description="In what it is another one.")]
+    finished_at: datetime | None
+    model: str
+    dataset: str
+    stack: str
+    cpu: str
+    samples: int
+    top1: float | None
+    latency_s: Annotated[float | None, Field(description="Of a batch, at the median.")]
+
+
 class Resolution(Answer):
     """Which agents fit, or what stands in the way."""
 
@@ -79,6 +108,7 @@ class Resolution(Answer):
     obstacles: list[Obstacle]
     refusals: Annotated[dict[str, list[str]], Field(description="Every reason, by agent.")]
     text: Annotated[str, Field(description="All of that for people.")]
+    earlier: Annotated[list[Earlier], Field(description="Records that answer it already, the nearest first.")] = []
 
 
 class Problem(Answer):
@@ -205,6 +235,7 @@ class EvaluationPage(Answer):
 class Accepted(Answer):
     id: Annotated[str, Field(description="Of the request.")]
     evaluations: list[Evaluation]
+    earlier: Annotated[list[Earlier], Field(description="Records that answer it already, the nearest first.")] = []
 
 
 class RecordSummary(Answer):

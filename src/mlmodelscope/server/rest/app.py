@@ -19,14 +19,16 @@ from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import shards
+from mlmodelscope.server.handle import budgets, late, shards
 from mlmodelscope.server.inference import check_inference, serving_models
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
 from mlmodelscope.server.rest import (
     agent_routes,
     answers,
     artifact_routes,
+    catalogue_routes,
     prediction_routes,
+    replication_routes,
     routes,
     trace_routes,
 )
@@ -62,6 +64,8 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(prediction_routes.router)
     app.include_router(artifact_routes.router)
     app.include_router(trace_routes.router)
+    app.include_router(replication_routes.router)
+    app.include_router(catalogue_routes.router)
     app.state.metrics = Metrics(desk)
     _add_public(app)
     add_problems(app)
@@ -108,7 +112,14 @@ async def _own_agent(app: FastAPI, stop: asyncio.Event) -> None:
     description = await asyncio.to_thread(
         describe_agent, desk.settings, labels=config.labels, slots=config.slots, trusts=config.trust
     )
-    link = DirectLink(desk.queue, desk.agents, config.lease_s, lambda *part: shards.keep(desk, *part), desk.board)
+    link = DirectLink(
+        desk.queue,
+        desk.agents,
+        config.lease_s,
+        lambda *part: shards.keep(desk, *part),
+        desk.board,
+        lambda joined: late.offer(desk, joined),
+    )
     agent = Agent(link, description, desk.settings)
     try:
         async with serving_models(app, agent):
@@ -154,6 +165,8 @@ async def _reap(desk: Desk, stop: asyncio.Event) -> None:
         try:
             for identity in await asyncio.to_thread(desk.queue.reap):
                 _LOG.warning("evaluation %s: its agent is gone", identity)
+            for request in await asyncio.to_thread(budgets.end_spent, desk):
+                _LOG.warning("request %s: its budget is spent", request)
             await asyncio.to_thread(shards.advance_all, desk)
         except MLModelScopeError as error:
             _LOG.error("%s", error.message)

@@ -41,8 +41,8 @@ _SLOWEST = 1024
 """Bytes a second that a body must come with, when the first patience is used up."""
 _PREDICTION = re.compile(r"/api/v1/predictions(/[^/]+/answer)?")
 _MARGIN = 1 << 20
-UPLOADS = ("/record", "/part", "/bundle")
 ARTIFACTS = "/api/v1/artifacts/"
+UPLOADS = ("/record", "/part", "/bundle", "/manifests/init")
 
 
 class Guard:

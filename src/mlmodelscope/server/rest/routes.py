@@ -16,7 +16,7 @@ from starlette.background import BackgroundTask
 
 from mlmodelscope.ledger.request import Request as Asked
 from mlmodelscope.record.record import Record
-from mlmodelscope.server.handle import agents, evaluations, manifests, people, records, requests
+from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, people, records, requests
 from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rest import answers, cursor
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -84,8 +84,8 @@ def delete_manifest(desk: TheDesk, person: Someone, kind: answers.ManifestKind, 
 
 @router.post("/requests/resolve", tags=["requests"], response_model=answers.Resolution, responses=fails(404, 409))
 def resolve_request(desk: TheDesk, person: Someone, request: Asked) -> dict[str, Any]:
-    """Which agents fit a request, or what stands in the way; nothing runs."""
-    return requests.spell(requests.resolve_request(desk, person, request))
+    """Which agents fit a request, or what stands in the way, and which records answer it already; nothing runs."""
+    return earlier.resolve_request(desk, person, request)
 
 
 @router.post(
@@ -99,7 +99,11 @@ def ask_for_work(
 ) -> dict[str, Any]:
     """Ask for work. With the header `Idempotency-Key` the same question again has the same answer."""
     identity = requests.ask(desk, person, request, idempotency_key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, 1000, None, request=identity)}
+    return {
+        "id": identity,
+        "evaluations": evaluations.find(desk, person, 1000, None, request=identity),
+        "earlier": earlier.of_request(desk, person, request),
+    }
 
 
 @router.get("/evaluations", tags=["evaluations"], response_model=answers.EvaluationPage)

@@ -12,8 +12,8 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import artifacts
 from mlmodelscope.server.rest import cursor
-from mlmodelscope.server.rpc.calls import Asked, Call, limit_of, said
-from mlmodelscope.server.rpc.streams import PIECE, Stream
+from mlmodelscope.server.rpc.asked import Asked, Call, limit_of, said
+from mlmodelscope.server.rpc.pieces import PIECE, Stream
 
 _LARGEST = 2**53
 

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from fastapi.exceptions import RequestValidationError
-from pydantic import ValidationError
-
 from mlmodelscope.errors import UsageError
-from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests
+from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
+from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
 from mlmodelscope.server.rpc.prediction_calls import PREDICTION_CALLS
+from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
 
-Asked = Mapping[str, Any]
-Call = Callable[[Desk, Person, Asked], Mapping[str, Any] | Awaitable[Mapping[str, Any]]]
-_MOST = 1000
 _LONGEST_MANIFEST = 1_000_000
-_LONGEST_KEY = 200
 
 
 def who_am_i(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -45,13 +40,18 @@ def delete_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, An
 
 
 def resolve_request(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    return requests.spell(requests.resolve_request(desk, person, _request(asked)))
+    return earlier.resolve_request(desk, person, request_of(asked))
 
 
 def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    key = said(asked, "idempotency_key", _LONGEST_KEY) if "idempotency_key" in asked else None
-    identity = requests.ask(desk, person, _request(asked), key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, _MOST, None, request=identity)}
+    key = said(asked, "idempotency_key", LONGEST_KEY) if "idempotency_key" in asked else None
+    request = request_of(asked)
+    identity = requests.ask(desk, person, request, key)
+    return {
+        "id": identity,
+        "evaluations": evaluations.find(desk, person, MOST, None, request=identity),
+        "earlier": earlier.of_request(desk, person, request),
+    }
 
 
 def list_evaluations(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -126,40 +126,6 @@ CALLS: dict[str, Call] = {
     "GetAgent": get_agent,
     "DrainAgent": drain_agent,
     **PREDICTION_CALLS,
+    **CATALOGUE_CALLS,
+    **REPLICATION_CALLS,
 }
-
-
-def said(asked: Asked, name: str, longest: int = 300) -> str:
-    """A text that must be there."""
-    found = str(asked.get(name, ""))
-    if not found:
-        raise UsageError(f"`{name}` is missing")
-    if len(found) > longest:
-        raise UsageError(f"`{name}` has {len(found)} characters, {longest} are the most")
-    return found
-
-
-def choice(asked: Asked, name: str, known: Sequence[str]) -> str | None:
-    """One of a few words, or nothing."""
-    found: str | None = asked.get(name)
-    if found is not None and found not in known:
-        raise UsageError(f"`{name}` is `{found[:60]}`\nknown: {', '.join(known)}")
-    return found
-
-
-def limit_of(asked: Asked, otherwise: int, most: int = _MOST) -> int:
-    limit: int = asked.get("limit", otherwise)
-    if not 1 <= limit <= most:
-        raise UsageError(f"`limit` is {limit}, it must be from 1 to {most}")
-    return limit
-
-
-def _request(asked: Asked) -> Request:
-    request = dict(asked.get("request", {}))
-    for name in ("model", "dataset", "software", "hardware"):
-        if name in request:  # a name stands for itself, a text is kept apart from names
-            request[name] = request[name].get("name", request[name])
-    try:
-        return Request.model_validate(request)
-    except ValidationError as error:
-        raise RequestValidationError(error.errors()) from None

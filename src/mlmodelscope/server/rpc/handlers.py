@@ -19,8 +19,9 @@ from mlmodelscope.server import log
 from mlmodelscope.server.rest.body import check
 from mlmodelscope.server.rpc import health, otlp
 from mlmodelscope.server.rpc.artifact_calls import ARTIFACT_CALLS, ARTIFACT_STREAMS
+from mlmodelscope.server.rpc.asked import Asked
 from mlmodelscope.server.rpc.caller import Threshold, as_request
-from mlmodelscope.server.rpc.calls import CALLS, Asked
+from mlmodelscope.server.rpc.calls import CALLS
 from mlmodelscope.server.rpc.convert import fill, plain
 from mlmodelscope.server.rpc.messages import Method, methods
 from mlmodelscope.server.rpc.prediction_calls import LARGE, TALKS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -16,10 +16,10 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import evaluations, records
 from mlmodelscope.server.handle.follow import Stopping, follow
-from mlmodelscope.server.rpc.calls import Asked, choice, said
+from mlmodelscope.server.rpc.asked import Asked, choice, said
+from mlmodelscope.server.rpc.pieces import PIECE, Stream, pieces
+from mlmodelscope.server.rpc.replication_calls import REPLICATION_STREAMS
 
-Stream = Callable[[Desk, Person, Asked], AsyncIterator[Mapping[str, Any]]]
-PIECE = 1 << 20  # clients take 4 MiB at once unless they are told otherwise
 _FORMS = ("html", "md", "json", "csv")
 
 
@@ -41,12 +41,13 @@ async def follow_evaluation(desk: Desk, person: Person, asked: Asked) -> AsyncIt
 async def get_report(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
     form = choice(asked, "form", _FORMS) or "html"
     text = await run_in_threadpool(records.report, desk, person, said(asked, "name"), form)
-    for piece in pieces(text):
+    for piece in pieces(text.encode()):
         yield piece
 
 
 async def get_log(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
-    for piece in pieces(await run_in_threadpool(records.log, desk, person, said(asked, "name"))):
+    text = await run_in_threadpool(records.log, desk, person, said(asked, "name"))
+    for piece in pieces(text.encode()):
         yield piece
 
 
@@ -59,14 +60,10 @@ async def get_bundle(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[
                 yield {"data": data}
 
 
-def pieces(text: str) -> list[Mapping[str, Any]]:
-    whole = text.encode()
-    return [{"data": whole[start : start + PIECE]} for start in range(0, len(whole), PIECE)]
-
-
 STREAMS: dict[str, Stream] = {
     "FollowEvaluation": follow_evaluation,
     "GetReport": get_report,
     "GetLog": get_log,
     "GetBundle": get_bundle,
+    **REPLICATION_STREAMS,
 }

@@ -13,8 +13,8 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import traces
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rpc import otlp
-from mlmodelscope.server.rpc.calls import Asked, Call, choice, limit_of, said
-from mlmodelscope.server.rpc.streams import Stream, pieces
+from mlmodelscope.server.rpc.asked import Asked, Call, choice, limit_of, said
+from mlmodelscope.server.rpc.pieces import Stream, pieces
 from mlmodelscope.trace.span import LEVELS
 from mlmodelscope.trace.window import Window
 
@@ -50,7 +50,8 @@ def delete_trace(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
 
 async def export_trace(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
     form = choice(asked, "format", tuple(traces.FORMS)) or "perfetto"
-    for piece in pieces(await run_in_threadpool(traces.export, desk, person, said(asked, "id"), form)):
+    text = await run_in_threadpool(traces.export, desk, person, said(asked, "id"), form)
+    for piece in pieces(text.encode()):
         yield piece
 
 

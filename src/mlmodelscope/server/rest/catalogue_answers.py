@@ -1,0 +1,203 @@
+"""What the API answers about the catalogue: manifests as they are written, and what there is to choose from."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from mlmodelscope.server.rest.answers import Answer, Fault, example
+from mlmodelscope.server.rest.replication_answers import ClaimVerdict, Verdict
+
+Words = dict[str, dict[str, int]]
+
+
+class Edit(Answer):
+    """A piece of the text and what shall stand there instead; from and to in characters."""
+
+    start: int
+    end: int
+    text: str
+
+
+class LintFinding(Answer):
+    model_config = example(
+        message="unknown step `resise`",
+        file="<text>",
+        line=23,
+        column=9,
+        path="inputs[0].processing.resise",
+        hint="did you mean `resize`?",
+        known=["crop", "resize"],
+        fix=[{"start": 400, "end": 406, "text": "resize"}],
+        code="M001",
+        severity="error",
+    )
+    message: str
+    file: str
+    line: int
+    column: int
+    path: str
+    hint: str | None
+    known: list[str]
+    fix: Annotated[list[Edit], Field(description="All of them together mend it; empty where only the author knows.")]
+    code: str
+    severity: Literal["error", "warning", "info"] | None
+
+
+class Checked(Answer):
+    """As `mlmodelscope check --json` says it."""
+
+    file: str
+    kind: str | None
+    dialect: Annotated[str | None, Field(description="Of an older form; null where it is today's.")]
+    problems: Annotated[list[Fault], Field(description="What must be mended before it is a manifest.")]
+    findings: Annotated[list[LintFinding], Field(description="Everything, in the order of the text.")]
+    mended: Annotated[list[LintFinding], Field(description="What `fix` has mended.")]
+    text: Annotated[str | None, Field(description="The text after that.")]
+
+
+class Converted(Answer):
+    model_config = example(kind="model", dialect="v1", notes=[], text="name: resnet50\n…")
+    kind: str
+    dialect: str
+    notes: Annotated[list[str], Field(description="What a person should look at.")]
+    text: Annotated[str, Field(description="Today's form, with the author's comments.")]
+
+
+class FoundFact(Answer):
+    where: str
+    value: Any
+    because: str
+
+
+class Guessed(Answer):
+    where: str
+    value: str
+    because: str
+
+
+class Question(Answer):
+    flag: str
+    text: str
+
+
+class Begun(Answer):
+    """As `mlmodelscope init --json` says it."""
+
+    manifest: str
+    found: list[FoundFact]
+    guessed: list[Guessed]
+    questions: list[Question]
+    not_expressed: list[str]
+    notes: list[str]
+    labels: Annotated[str | None, Field(description="Names of the classes that came with it, one a line.")]
+
+
+class Version(Answer):
+    model_config = example(version="1.0.0", digest="0" * 64, owner=None, shipped=True, created_at=None)
+    version: str
+    digest: str
+    owner: str | None
+    shipped: bool
+    created_at: datetime | None
+
+
+class VersionList(Answer):
+    items: Annotated[list[Version], Field(description="The newest first.")]
+
+
+class Listed(Answer):
+    name: str
+    version: Annotated[str, Field(description="The newest.")]
+    versions: list[str]
+    digest: str
+    description: str | None
+    author: str | None
+    licence: str | None
+    owner: str | None
+    shipped: bool
+    created_at: datetime | None
+    evaluations: Annotated[int, Field(description="How many there are of it, of all versions.")]
+    task: str
+
+
+class ListedModel(Listed):
+    job_type: str
+    framework: str | None
+    framework_version: str | None
+    dataset: str | None
+    claims: list[ClaimVerdict]
+    verdict: Annotated[
+        Verdict | Literal["not checked", "no claim"], Field(description="On its claims together, the worst of them.")
+    ]
+
+
+class ModelPage(Answer):
+    items: list[ListedModel]
+    total: int
+    next: Annotated[int | None, Field(description="Give it as `start` to get the next page; null on the last one.")]
+    facets: Annotated[
+        Words, Field(description="How many there would be with each value, all other choices as they are.")
+    ]
+
+
+class ListedDataset(Listed):
+    format: str
+    size: int | None
+
+
+class DatasetPage(Answer):
+    items: list[ListedDataset]
+    total: int
+    next: int | None
+    facets: Words
+
+
+class Framework(Answer):
+    model_config = example(
+        name="onnxruntime", version="1.17.3", built=["lab-1"], buildable=["lab-2"], stacks=["onnxruntime-1.17"]
+    )
+    name: str
+    version: str
+    built: Annotated[list[str], Field(description="Agents that have it.")]
+    buildable: Annotated[list[str], Field(description="Agents that can build it.")]
+    stacks: list[str]
+
+
+class FrameworkList(Answer):
+    items: list[Framework]
+
+
+class Stack(Answer):
+    name: Annotated[str, Field(description="`current` is the Python that an agent runs in.")]
+    version: str | None
+    description: str | None
+    kind: str | None
+    framework: str | None
+    framework_version: str | None
+    python: str | None
+    built: Annotated[list[str], Field(description="Agents that have it.")]
+    buildable: Annotated[list[str], Field(description="Agents that can build it.")]
+
+
+class StackList(Answer):
+    items: list[Stack]
+
+
+class AgentMachine(Answer):
+    agent: str
+    architecture: str
+    cpu: str
+    cores: int | None
+    memory_bytes: int | None
+    gpus: list[str]
+    labels: dict[str, str]
+    slots: int
+    trusts: bool
+    manifest: Annotated[str, Field(description="A hardware manifest that it meets.")]
+
+
+class MachineList(Answer):
+    items: list[AgentMachine]

@@ -1,0 +1,91 @@
+"""What the API answers about claims and replications."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from mlmodelscope.ledger.request import Request
+from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Measured
+from mlmodelscope.server.rest.answers import Answer, Evaluation, example
+
+Verdict = Literal["reproduced", "not reproduced", "undecided"]
+
+
+class ReplicationRequest(Request):
+    """A claim to be checked: `arguments` may name it, and say how it is searched for a cause."""
+
+    kind: Literal["replicate"] = "replicate"
+
+
+class ClaimVerdict(Answer):
+    """A published number, and the last verdict on it."""
+
+    model_config = example(
+        metric="top1",
+        value="75.1",
+        dataset="imagenet-val",
+        source="https://example.org/paper",
+        checkable=True,
+        verdict="not reproduced",
+        explained_by=["crop 0.875 in place of 1"],
+        replication="e20260131-101500-3f9a2b",
+        record="20260131-101502-3f9a2b",
+        measured={"value": 0.7421, "low": 0.7383, "high": 0.7459},
+    )
+    metric: str
+    value: Annotated[str, Field(description="In percent, with the digits that it was published with.")]
+    dataset: str | None
+    source: str | None
+    checkable: Annotated[bool, Field(description="Whether it is a number that can be measured here.")]
+    verdict: Verdict | Literal["not checked"]
+    explained_by: Annotated[list[str], Field(description="What explains the number where it does not hold.")]
+    replication: str | None
+    record: str | None
+    measured: Measured | None
+
+
+class ModelClaim(ClaimVerdict):
+    model: str
+    version: str
+    task: str
+
+
+class ClaimList(Answer):
+    items: list[ModelClaim]
+
+
+class ReplicationSummary(Evaluation):
+    verdict: Verdict | None
+    claim: Claimed | None
+    measured: Measured | None
+    explained_by: list[str]
+    text: Annotated[str | None, Field(description="The verdict for people.")]
+
+
+class ReplicationPage(Answer):
+    items: list[ReplicationSummary]
+    next: Annotated[str | None, Field(description="Give it as `after` to get the next page; null on the last one.")]
+
+
+class TriedVariant(Answer):
+    pitfalls: list[str]
+    words: str
+    expected: Annotated[float, Field(description="Its number on all samples, by what is known so far.")]
+    out: Annotated[bool, Field(description="Whether it cannot be the cause.")]
+
+
+class TriedRound(Answer):
+    samples: Annotated[int, Field(description="Samples that these have seen by then.")]
+    variants: list[TriedVariant]
+
+
+class Replication(ReplicationSummary):
+    tried: Annotated[list[TriedRound], Field(description="The search, round by round, while it goes on, too.")]
+    finding: Annotated[Finding | None, Field(description="When it has finished.")]
+
+
+class FlipPage(Answer):
+    items: list[Flip]
+    total: int

@@ -1,0 +1,138 @@
+"""The catalogue over the API: manifests checked, converted and begun, and what there is to choose from."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from manifest.dialect.test_v1 import V1
+from mlmodelscope.client.client import Client
+from mlmodelscope.errors import ManifestError, UsageError
+
+from .conftest import MODEL, World
+
+GRAPH = Path(__file__).parent.parent / "model_file" / "files" / "onnx_softmax.onnx"
+
+
+@pytest.fixture(scope="module")
+def client(lasting_world: World) -> Client:
+    return lasting_world.client()
+
+
+def text_of(version: str, **more: str) -> str:
+    kept = MODEL.replace("name: toy", "name: mine").replace("1.0.0", version)
+    kept = kept.replace("graph_path: toy.json", "graph_path: 'https://x.example/toy.json'")
+    return kept + "".join(f"{key}: {value}\n" for key, value in more.items())
+
+
+def test_a_manifest_is_checked_with_line_and_column(client: Client) -> None:
+    found = client.post("/manifests/check", {"text": text_of("1.0.0").replace("resize:", "resise:")})
+    (problem,) = found["problems"]
+    assert (problem["line"], problem["hint"]) == (9, "did you mean `resize`?") and problem["column"] > 0
+    assert found["kind"] == "model" and found["findings"][0]["severity"] == "error" and found["text"] is None
+    fixed = client.post("/manifests/check", {"text": text_of("1.0.0").replace("resize:", "resise:"), "fix": True})
+    assert fixed["problems"] == [] and "resize:" in fixed["text"] and fixed["mended"][0]["line"] == 9
+    broken = client.post("/manifests/check", {"text": "a: [b"})
+    assert broken["problems"] and broken["kind"] is None
+
+
+def test_no_file_of_the_server_is_looked_at(client: Client, lasting_world: World) -> None:
+    secret = lasting_world.place / "manifests" / "toy.json"
+    texts = [text_of("1.0.0").replace("https://x.example/toy.json", each) for each in (str(secret), f"{secret}-not")]
+    there, missing = (client.post("/manifests/check", {"text": text, "verbose": True}) for text in texts)
+    assert [each["code"] for each in there["findings"]] == [each["code"] for each in missing["findings"]]
+
+
+def test_an_old_manifest_becomes_one_of_today_with_its_comments(client: Client) -> None:
+    found = client.post("/manifests/convert", {"text": f"# what it is\n{V1}"})
+    assert (found["kind"], found["dialect"]) == ("model", "v1")
+    assert "# what it is" in found["text"] and "resize:" in found["text"]
+    again = client.post("/manifests/convert", {"text": found["text"]})
+    assert (again["dialect"], again["text"]) == ("today", found["text"])
+    with pytest.raises(ManifestError, match="resise"):
+        client.post("/manifests/convert", {"text": text_of("1.0.0").replace("resize:", "resise:")})
+
+
+def test_a_manifest_begins_with_a_model_file(client: Client, lasting_world: World) -> None:
+    data = GRAPH.read_bytes()
+    url = f"{client.url}/manifests/init"
+    begun = httpx.post(url, params={"file": "digits.onnx", "name": "digits"}, content=data).json()
+    assert "graph_path: digits.onnx" in begun["manifest"] and "name: digits" in begun["manifest"]
+    assert hashlib.sha256(data).hexdigest() in begun["manifest"] and begun["questions"]
+    assert client.post("/manifests/check", {"text": begun["manifest"]})["problems"] == []
+    pickle = httpx.post(url, params={"file": "model.pt"}, content=b"\x80\x04cos\nsystem\n.")
+    assert pickle.status_code == 400 and "model.pt" in pickle.json()["detail"]
+    assert str(lasting_world.place) not in pickle.text
+    for wrong in ({"file": "../x.onnx"}, {"file": "config.json"}, {"file": "x.onnx", "labels": "/etc/passwd"}):
+        assert httpx.post(url, params=wrong, content=data).status_code == 400
+    assert httpx.post(url, params={"file": "x.onnx", "artifact": "0" * 64}).status_code == 404
+
+
+def test_the_schema_of_each_kind(client: Client) -> None:
+    for kind in ("model", "dataset", "software", "hardware", "log"):
+        assert client.get(f"/manifests/{kind}/schema")["type"] == "object"
+
+
+def test_versions_of_a_name(client: Client) -> None:
+    for version in ("1.0.0", "1.10.0", "1.9.0"):
+        client.put_manifest(text_of(version))
+    found = client.get("/manifests/model/mine")["items"]
+    assert [each["version"] for each in found] == ["1.10.0", "1.9.0", "1.0.0"] and not found[0]["shipped"]
+    assert [each["shipped"] for each in client.get("/manifests/model/toy")["items"]] == [True]
+    with pytest.raises(UsageError, match="there is no model"):
+        client.get("/manifests/model/nothing")
+
+
+def names(page: dict[str, Any]) -> list[str]:
+    return [each["name"] for each in page["items"]]
+
+
+def test_models_are_searched_and_narrowed_down(client: Client) -> None:
+    client.put_manifest(text_of("2.0.0", description="Sees cats.", licence="MIT"))
+    everything = client.get("/models")
+    assert {"toy", "mine", "resnet20-cifar10"} <= set(names(everything)) and everything["total"] == len(
+        everything["items"]
+    )
+    (mine,) = client.get("/models", {"q": "CATS sees"})["items"]
+    assert (mine["name"], mine["version"], mine["versions"][0]) == ("mine", "2.0.0", "2.0.0")
+    assert (mine["owner"], mine["verdict"], mine["licence"]) == ("local", "no claim", "MIT")
+    fake = client.get("/models", {"framework": "fake"})
+    assert names(fake) == ["mine", "toy"] and fake["facets"]["framework"] == everything["facets"]["framework"]
+    assert fake["facets"]["licence"] == {"MIT": 1, "not said": 1}
+    assert names(client.get("/models", {"verdict": "not checked", "q": "resnet20"})) == ["resnet20-cifar10"]
+    first = client.get("/models", {"limit": 1})
+    assert first["next"] == 1 and names(client.get("/models", {"start": 1, "limit": 1})) == names(everything)[1:2]
+    assert names(client.get("/models", {"sort": "newest"}))[0] == "mine"
+
+
+def test_a_page_that_is_as_it_was_is_not_sent_again(client: Client) -> None:
+    url = f"{client.url}/models"
+    tag = httpx.get(url).headers["etag"]
+    assert httpx.get(url, headers={"If-None-Match": tag}).status_code == 304
+    client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}})[0].wait()
+    changed = httpx.get(url, headers={"If-None-Match": tag})
+    assert changed.status_code == 200
+    assert {each["name"]: each["evaluations"] for each in changed.json()["items"]}["toy"] == 1
+
+
+def test_datasets_have_facets_too(client: Client) -> None:
+    page = client.get("/datasets", {"format": "folder", "q": "pictures"})
+    assert names(page) == ["pictures"] and page["facets"]["format"]["folder"] == 1
+
+
+def test_who_has_which_framework_stack_and_machine(client: Client) -> None:
+    (agent,) = (each["id"] for each in client.agents())
+    (fake,) = client.get("/frameworks", {"name": "fake"})["items"]
+    assert (fake["built"], fake["stacks"]) == ([agent], ["current"])
+    assert client.get("/frameworks", {"name": "tensorflow", "version": ">=1.10.x and <=1.13.x"})["items"] != []
+    assert client.get("/frameworks", {"name": "tensorflow", "version": ">99"})["items"] == []
+    stacks = {each["name"]: each for each in client.get("/stacks")["items"]}
+    assert stacks["current"]["built"] == [agent] and stacks["tensorflow-1.15"]["framework"] == "tensorflow"
+    assert [each["name"] for each in client.get("/stacks", {"q": "tensorflow 1.15"})["items"]] == ["tensorflow-1.15"]
+    (machine,) = client.get("/machines")["items"]
+    assert machine["agent"] == agent and machine["cores"] >= 1
+    assert client.post("/manifests/check", {"text": machine["manifest"]})["kind"] == "hardware"

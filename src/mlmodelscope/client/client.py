@@ -17,6 +17,7 @@ from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.record.record import Record
 
 _RETRIES = 3
+_MOST_SPANS = 10_000
 Choice = str | Mapping[str, str]
 """A manifest by its name, or `{"text": …}`."""
 
@@ -156,6 +157,28 @@ class Client:
         """Files that were uploaded, newest first."""
         yield from self._pages("/artifacts", {"owner": owner})
 
+    def traces(self, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+        """Traces that came over OTLP and those of records, newest first."""
+        yield from self._pages("/traces", wanted)
+
+    def trace(self, identity: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.get(f"/traces/{identity}")
+        return found
+
+    def spans(self, identity: str, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+        """Spans of a trace in the order of their starts; `from_ns`, `to_ns`, `level`, `least_ns`, `bins` choose."""
+        start = 0
+        while True:
+            page = self.get(f"/traces/{identity}/spans", {"limit": _MOST_SPANS, **wanted, "start": start})
+            yield from page["items"]
+            start += len(page["items"])
+            if start >= page["total"] or not page["items"]:
+                return
+
+    def export_trace(self, identity: str, form: str = "perfetto") -> str:
+        """A trace as a file: perfetto, speedscope, csv, html, otlp or folded."""
+        return self._ask("GET", f"/traces/{identity}/export", params={"format": form}).text
+
     def _pages(self, path: str, wanted: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         after = None
         while True:
@@ -206,12 +229,16 @@ class Client:
             raise unreachable(self.url, error) from None
 
     def _send(self, method: str, path: str, **more: Any) -> Any:
+        response = self._ask(method, path, **more)
+        return response.json() if response.content else None
+
+    def _ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
             response = self._http.request(method, path, **more)
         except httpx.TransportError as error:
             raise unreachable(self.url, error) from None
         raise_problem(response)
-        return response.json() if response.content else None
+        return response
 
 
 def connect(url: str, token: str | None = None) -> Client:

@@ -10,6 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from mlmodelscope.manifest.reference import parse_reference
+
 from .conftest import World
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
@@ -52,9 +54,18 @@ def api(lasting_world: World) -> Api:
         "records": {"name": asked.wait().record().id},
         "evaluations": {"identity": asked.id},
         "agents": {"identity": client.agents()[0]["id"]},
+        "artifacts": {"digest": str(parse_reference(client.upload(__file__)).digest)},
+        "traces": {"identity": _trace(client)},
         "manifests": {"kind": "model", "name": "toy", "version": "1.0.0"},
     }
     return Api(lasting_world, admin, httpx.get(f"{lasting_world.url}/api/v1/openapi.json").json(), known)
+
+
+def _trace(client: Any) -> str:
+    identity = "5b8aa5a2d2c872e8321cf37308d69df2"
+    span = {"traceId": identity, "spanId": "051581bf3cb55c13", "name": "a", "endTimeUnixNano": 9}
+    client.post("/otlp/v1/traces", {"resourceSpans": [{"scopeSpans": [{"spans": [span]}]}]})
+    return identity
 
 
 @pytest.mark.parametrize("who", ["admin", "local"])

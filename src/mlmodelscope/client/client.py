@@ -24,6 +24,7 @@ from mlmodelscope.record.record import Record
 if TYPE_CHECKING:
     from mlmodelscope.client.async_client import AsyncClient
 
+_MOST_SPANS = 10_000
 Choice = str | Mapping[str, str]
 """A manifest by its name, or `{"text": …}`."""
 Given = ParamSpec("Given")
@@ -162,17 +163,35 @@ class Client:
 
     def send_piece(self, digest: str, offset: int, piece: Iterator[bytes]) -> dict[str, Any]:
         said = {"Upload-Offset": str(offset), "Content-Type": "application/octet-stream"}
-        try:
-            response = self._http.request("PATCH", f"/artifacts/{digest}", content=piece, headers=said)
-        except httpx.TransportError as error:
-            raise unreachable(self.url, error) from None
-        raise_problem(response)
+        response = self._ask("PATCH", f"/artifacts/{digest}", content=piece, headers=said)
         found: dict[str, Any] = response.json()
         return found
 
     def artifacts(self, owner: str | None = None) -> Iterator[dict[str, Any]]:
         """Files that were uploaded, newest first."""
         yield from self._pages("/artifacts", {"owner": owner})
+
+    def traces(self, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+        """Traces that came over OTLP and those of records, newest first."""
+        yield from self._pages("/traces", wanted)
+
+    def trace(self, identity: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.get(f"/traces/{identity}")
+        return found
+
+    def spans(self, identity: str, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+        """Spans of a trace in the order of their starts; `from_ns`, `to_ns`, `level`, `least_ns`, `bins` choose."""
+        start = 0
+        while True:
+            page = self.get(f"/traces/{identity}/spans", {"limit": _MOST_SPANS, **wanted, "start": start})
+            yield from page["items"]
+            start += len(page["items"])
+            if start >= page["total"] or not page["items"]:
+                return
+
+    def export_trace(self, identity: str, form: str = "perfetto") -> str:
+        """A trace as a file: perfetto, speedscope, csv, html, otlp or folded."""
+        return self._ask("GET", f"/traces/{identity}/export", params={"format": form}).text
 
     def _pages(self, path: str, wanted: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         after = None
@@ -218,11 +237,15 @@ class Client:
             raise unreachable(self.url, error) from None
 
     def answer(self, question: Question[Found]) -> Found:
+        return question.answered(self._ask(question.method, question.path, **question.sent))
+
+    def _ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
-            response = self._http.request(question.method, question.path, **question.sent)
+            response = self._http.request(method, path, **more)
         except httpx.TransportError as error:
             raise unreachable(self.url, error) from None
-        return question.answered(response)
+        raise_problem(response)
+        return response
 
 
 @overload

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -38,6 +38,8 @@ FORMS: dict[str, Callable[[Trace], str]] = {
     "folded": write_folded,
 }
 _AT_ONCE = 100
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST_NS = 1 << 62
 
 
 def take(desk: Desk, person: Person, document: Mapping[str, Any]) -> Message:
@@ -175,7 +177,8 @@ def _ns(moment: datetime | None) -> int | None:
     if moment is None:
         return None
     found = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-    return int(found.timestamp()) * 1_000_000_000 + found.microsecond * 1000
+    # In whole numbers, since a float has no nanoseconds, and within what a database keeps.
+    return max(-_LATEST_NS, min((found - _EPOCH) // timedelta(microseconds=1) * 1000, _LATEST_NS))
 
 
 def _spell(row: RowMapping) -> dict[str, Any]:

@@ -76,7 +76,18 @@ async def send_artifact(
         return await asyncio.to_thread(artifacts.finish_piece, desk, person, receiver)
 
 
-@router.head("/artifacts/{digest}", response_class=Response, responses=fails(404))
+@router.head(
+    "/artifacts/{digest}",
+    response_class=Response,
+    responses={
+        200: {
+            **_FILE,
+            "description": "How far it is, in the headers.",
+            "headers": {name: {"schema": {"type": "integer"}} for name in ("Upload-Offset", "Upload-Length")},
+        },
+        **fails(404),
+    },
+)
 def look_up_artifact(desk: TheDesk, person: Someone, digest: Digest) -> Response:
     """How far it is: `Upload-Offset` of `Upload-Length` bytes have arrived; with an `ETag` it is complete."""
     found = artifacts.progress(desk, person, digest)

@@ -13,6 +13,7 @@ from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.trust import code_of
 from mlmodelscope.server.desk import Desk
+from mlmodelscope.server.handle.requests import address_in
 
 
 def offer(desk: Desk, agent: AgentDescription) -> None:
@@ -55,4 +56,4 @@ def needs_of(request: Request, work: Work) -> Needs:
     assert isinstance(model, ModelManifest)
     assert software is None or isinstance(software, SoftwareManifest)
     assert hardware is None or isinstance(hardware, HardwareManifest)
-    return Needs(request.where, model, software, hardware, carries_code, word)
+    return Needs(request.where, model, software, hardware, carries_code, word, address_in(request))

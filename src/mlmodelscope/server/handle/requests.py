@@ -95,9 +95,14 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         attempts=request.attempts,
         public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
     )
-    url = request.options.get("predictor_options", {}).get("url")
-    needs = Needs(request.where, model, software, hardware, carries_code, word, url if isinstance(url, str) else None)
+    needs = Needs(request.where, model, software, hardware, carries_code, word, address_in(request))
     return Prepared(work, needs, model.name, dataset.name if dataset is not None else "", dataset)
+
+
+def address_in(request: Request) -> str | None:
+    """The server that a request names for its model."""
+    url = request.options.get("predictor_options", {}).get("url")
+    return url if isinstance(url, str) else None
 
 
 def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:

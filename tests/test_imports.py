@@ -36,6 +36,8 @@ ORDER = [
     "study",
     "sharding",
     "ledger",
+    "upkeep",
+    "hub",
     "cluster",
     "client",
     "server",

@@ -206,6 +206,8 @@ AUDITED = {
     "ask_for_work": "ask evaluate",
     "cancel_evaluation": "cancel",
     "delete_record": "delete record",
+    "push_bundle": "push",
+    "pin_record": "pin",
     "drain_agent": "drain",
     "make_token": "make token",
     "revoke_token": "revoke token",
@@ -228,7 +230,7 @@ NOT_AUDITED = {
 
 def test_everything_that_changes_something_is_written_down(world: World) -> None:
     admin = world.run("token", "make", "--owner", "root", "--scope", "admin")
-    world.serve(executor="none")
+    world.serve(executor="none", accept="any")
     agent = world.agent("one", token=admin)
     client = world.client(admin)
     document = client.get("/openapi.json")
@@ -239,7 +241,10 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}})
     record = asked.wait().record()
     asked.cancel()
+    client.download(f"/records/{record.id}/bundle", world.place / "bundle.zip")
     client.delete(f"/records/{record.id}")
+    client.upload("/bundles", world.place / "bundle.zip")
+    client.post(f"/records/{record.id}/pin", {"pinned": True})
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})
     client.delete(f"/tokens/{made['id']}")

@@ -43,6 +43,7 @@ NOT_OVER_GRPC = {
     "list_tokens": "tokens are made at the command line or over HTTP",
     "make_token": "tokens are made at the command line or over HTTP",
     "revoke_token": "tokens are made at the command line or over HTTP",
+    "push_bundle": "bundles are long: they go over HTTP",
     "read_audit": "for administrators, who have the other interface",
 }
 """Operations that stay with REST, beside those for agents, which speak HTTP."""
@@ -67,6 +68,10 @@ SAME_FIELDS = {
     "Request": "Request",
     "Where": "Where",
     "FrameworkChoice": "FrameworkChoice",
+    "KeyList": "KeyList",
+    "Signer": "Signer",
+    "Origin": "Origin",
+    "Pinned": "Pinned",
 }
 """Messages, and the schemas of openapi.json that say the same."""
 

@@ -14,7 +14,9 @@ from mlmodelscope.cli import (
     datasets,
     doctor,
     evaluate,
+    hub,
     init,
+    keys,
     log,
     machine,
     models,
@@ -89,6 +91,9 @@ app.add_typer(records.app, name="records")
 app.command("report")(report.report)
 app.command("log")(log.log)
 app.command("replay")(replay.replay)
+app.command("push")(hub.push)
+app.command("pull")(hub.pull)
+app.add_typer(keys.app, name="keys")
 app.command("serve")(serve.serve)
 app.command("agent")(agent.agent)
 app.add_typer(token.app, name="token")

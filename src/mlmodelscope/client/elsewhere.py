@@ -26,7 +26,7 @@ class Elsewhere:
     def __init__(self, url: str, token: str | None, settings: Settings) -> None:
         self.client = Client(url, token)
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
-        self.settings = replace(settings, home=Path(self._place.name), database=None)
+        self.settings = replace(settings, home=Path(self._place.name), database=None, blobs=None)
 
     def close(self) -> None:
         self.client.close()

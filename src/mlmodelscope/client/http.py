@@ -22,6 +22,7 @@ from mlmodelscope.ledger.queue import Gone
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
+_KINDS["UnknownSigner"] = TrustError
 
 
 class ServerError(MLModelScopeError):

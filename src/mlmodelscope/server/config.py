@@ -13,6 +13,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.reference import without_secrets
 
 _PREFIX = "MLMODELSCOPE_SERVER_"
 
@@ -28,6 +29,15 @@ class Config(BaseModel):
     database: Annotated[
         str | None, Field(description="sqlite:///FILE or postgresql://…; by default a file in MLMODELSCOPE_HOME.")
     ] = None
+    blobs: Annotated[
+        str | None, Field(description="Blob store for records' files, such as s3://bucket/prefix; MLMODELSCOPE_BLOBS.")
+    ] = None
+    accept: Literal["known", "any"] = Field(
+        default="known", description="Whose records may be pushed here: those whose key is known, or anybody's."
+    )
+    known_keys: Annotated[
+        dict[str, str], Field(description="Further keys by name, beside those of `mlmodelscope keys list`.")
+    ] = {}
     executor: Literal["local", "ray", "none"] = Field(
         default="local", description="Who evaluates here: this machine, a Ray cluster, or only agents elsewhere."
     )
@@ -78,6 +88,8 @@ class Config(BaseModel):
                 values["database"] = make_url(self.database).render_as_string(hide_password=True)
             except ArgumentError:
                 values["database"] = "not an address"
+        if self.blobs is not None:
+            values["blobs"] = without_secrets(self.blobs)
         return values
 
     @property

@@ -21,7 +21,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import shards
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
-from mlmodelscope.server.rest import agent_routes, answers, routes
+from mlmodelscope.server.rest import agent_routes, answers, hub_routes, routes
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
 from mlmodelscope.server.rest.guard import Guard
 from mlmodelscope.server.rest.openapi import describe_problems, operation_name
@@ -50,6 +50,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.state.desk = desk
     app.include_router(routes.router)
     app.include_router(agent_routes.router)
+    app.include_router(hub_routes.router)
     app.state.metrics = Metrics(desk)
     _add_public(app)
     add_problems(app)

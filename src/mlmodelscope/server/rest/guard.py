@@ -39,7 +39,7 @@ _PER_ADDRESS = 10
 """Tokens are cheap to invent: one address may ask so many times what one token may."""
 _SLOWEST = 1024
 """Bytes a second that a body must come with, when the first patience is used up."""
-UPLOADS = ("/record", "/part", "/bundle")
+UPLOADS = ("/record", "/part", "/bundles")
 
 
 class Guard:

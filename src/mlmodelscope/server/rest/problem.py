@@ -21,6 +21,7 @@ from mlmodelscope.errors import (
 )
 from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
 from mlmodelscope.server.handle.requests import NoAgent, spell
@@ -28,6 +29,7 @@ from mlmodelscope.server.handle.requests import NoAgent, spell
 _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Gone, 410),
     (Taken, 409),
+    (Clash, 409),
     (NoAgent, 409),
     (ManifestError, 422),
     (VersionError, 422),

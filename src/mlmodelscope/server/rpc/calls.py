@@ -14,6 +14,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests
 from mlmodelscope.server.rest import cursor
+from mlmodelscope.server.rpc.hub_calls import HUB_CALLS
 
 Asked = Mapping[str, Any]
 Call = Callable[[Desk, Person, Asked], Mapping[str, Any]]
@@ -124,6 +125,7 @@ CALLS: dict[str, Call] = {
     "ListAgents": list_agents,
     "GetAgent": get_agent,
     "DrainAgent": drain_agent,
+    **HUB_CALLS,
 }
 
 

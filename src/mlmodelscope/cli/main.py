@@ -12,8 +12,10 @@ from mlmodelscope.cli import (
     compare,
     convert,
     datasets,
+    db,
     doctor,
     evaluate,
+    gc,
     hub,
     init,
     keys,
@@ -94,6 +96,8 @@ app.command("replay")(replay.replay)
 app.command("push")(hub.push)
 app.command("pull")(hub.pull)
 app.add_typer(keys.app, name="keys")
+app.add_typer(db.app, name="db")
+app.command("gc")(gc.gc)
 app.command("serve")(serve.serve)
 app.command("agent")(agent.agent)
 app.add_typer(token.app, name="token")

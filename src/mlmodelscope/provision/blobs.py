@@ -9,6 +9,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -31,9 +32,12 @@ class Blobs:
             where = self._where(name)
             # An object store shows a blob when it is whole; a folder shows what is written so far.
             written = f"{where}.draft-{os.getpid()}" if self._is_folder else where
-            self._system.makedirs(where.rpartition("/")[0], exist_ok=True)
-            with source.open("rb") as file, self._system.open(written, "wb") as blob:
-                shutil.copyfileobj(file, blob, 1 << 20)
+            try:
+                self._system.makedirs(where.rpartition("/")[0], exist_ok=True)
+                with source.open("rb") as file, self._system.open(written, "wb") as blob:
+                    shutil.copyfileobj(file, blob, 1 << 20)
+            except FileNotFoundError as error:  # there is no bucket, or no folder
+                raise OSError(f"{name} cannot be written: {error}") from None
             if self._is_folder:
                 os.replace(written, where)
 
@@ -73,10 +77,24 @@ class Blobs:
         with self._errors(name), contextlib.suppress(FileNotFoundError):
             self._system.rm(self._where(name), recursive=True)
 
-    def check(self) -> None:
-        """That it can be reached at all."""
-        with self._errors(""), contextlib.suppress(FileNotFoundError):
-            self._system.ls(self._root)
+    def changed_at(self, name: str) -> datetime | None:
+        """When anything below a name was written last; None where that cannot be known."""
+        with self._errors(name):
+            try:
+                moments = [self._system.modified(path) for path in self._system.find(self._where(name))]
+            except NotImplementedError:
+                return None
+            spelled = [each if each.tzinfo else each.replace(tzinfo=UTC) for each in moments]
+            return max(spelled, default=None)
+
+    def move(self, name: str, to: str) -> None:
+        """All that is below a name, below another one."""
+        with self._errors(name):
+            for path in self._system.find(self._where(name)):
+                target = self._where(to) + path.removeprefix(self._where(name))
+                self._system.makedirs(target.rpartition("/")[0], exist_ok=True)
+                self._system.copy(path, target)
+            self._system.rm(self._where(name), recursive=True)
 
     @property
     def _is_folder(self) -> bool:

@@ -6,6 +6,7 @@ is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +23,11 @@ from mlmodelscope.record.tables import files
 
 FOLDERS = ("artifacts", "manifests")
 """Folders of a record's folder whose files are kept as they are, beside the tables."""
+
+CONDEMNED = "condemned"
+"""A file in a record's folder: it is about to be deleted."""
+DELETED = "draft-deleted-"
+"""What the folder is called when its record is deleted."""
 
 
 @dataclass(frozen=True)
@@ -102,10 +108,19 @@ class RecordFiles:
         if self.blobs is not None:
             self.blobs.remove(blob_name(record, name))
 
+    def condemn(self, record: str) -> None:
+        """Note in the folder that the record is to go: what a kill leaves of it may then be taken away, too."""
+        with contextlib.suppress(OSError):
+            (self.place(record) / CONDEMNED).touch()
+
     def remove(self, record: str) -> None:
-        shutil.rmtree(self.place(record), ignore_errors=True)
         if self.blobs is not None:
             self.blobs.remove(blob_name(record))
+        gone = self.place(DELETED + record)
+        with contextlib.suppress(OSError):  # out of sight at once: half a folder would be a riddle
+            self.place(record).rename(gone)
+        shutil.rmtree(gone, ignore_errors=True)
+        shutil.rmtree(self.place(record), ignore_errors=True)
 
 
 def blob_name(record: str, name: str = "") -> str:

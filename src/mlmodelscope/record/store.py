@@ -189,6 +189,7 @@ class Store:
                     yield _parse(documents[name])
 
     def delete(self, record: Record) -> None:
+        self.files.condemn(record.id)
         with self.database.writing() as connection:
             connection.execute(delete(records).where(records.c.id == record.id))
         self.files.remove(record.id)

@@ -14,8 +14,33 @@ from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.upkeep.retention import Policy
 
 _PREFIX = "MLMODELSCOPE_SERVER_"
+
+
+class Retention(BaseModel):
+    """What goes by itself; nothing, unless it is said. Pinned records stay, and what running work needs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    records_days: Annotated[float | None, Field(gt=0, description="Records stay so many days.")] = None
+    keep_newest: Annotated[int, Field(ge=0, description="So many records of each plan stay, however old.")] = 0
+    traces_days: Annotated[float | None, Field(gt=0, description="Traces of records stay so many days.")] = None
+    artifacts_days: Annotated[float | None, Field(gt=0, description="Days after an artifact's last use.")] = None
+    artifacts_gb: Annotated[float | None, Field(gt=0, description="Gigabytes that artifacts may take.")] = None
+    events_days: Annotated[float | None, Field(gt=0, description="Days after an evaluation has ended.")] = None
+    every_s: Annotated[float, Field(gt=0, description="Seconds between two looks.")] = 3600.0
+
+    def policy(self) -> Policy:
+        return Policy(
+            records_days=self.records_days,
+            keep_newest=self.keep_newest,
+            traces_days=self.traces_days,
+            artifacts_days=self.artifacts_days,
+            artifacts_bytes=None if self.artifacts_gb is None else int(self.artifacts_gb * 10**9),
+            events_days=self.events_days,
+        )
 
 
 class Config(BaseModel):
@@ -38,6 +63,9 @@ class Config(BaseModel):
     known_keys: Annotated[
         dict[str, str], Field(description="Further keys by name, beside those of `mlmodelscope keys list`.")
     ] = {}
+    retention: Annotated[
+        Retention, Field(description="What goes by itself: records_days, traces_days, artifacts_days, …; see the docs.")
+    ] = Retention()
     executor: Literal["local", "ray", "none"] = Field(
         default="local", description="Who evaluates here: this machine, a Ray cluster, or only agents elsewhere."
     )

@@ -27,6 +27,7 @@ from mlmodelscope.server.rest.guard import Guard
 from mlmodelscope.server.rest.openapi import describe_problems, operation_name
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
+from mlmodelscope.server.tidy import tidy
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _WAKE_EVERY_S = 1.0
@@ -67,6 +68,7 @@ async def _lifespan(app: FastAPI, with_agent: bool) -> AsyncIterator[None]:
     # Python runs one thread at a time: forty of them, which is the default, mostly take turns.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     beside = [asyncio.create_task(_reap(desk, stop)), asyncio.create_task(_wake(desk, stop))]
+    beside.append(asyncio.create_task(tidy(desk, stop)))
     if with_agent and desk.config.executor == "local":
         beside.append(asyncio.create_task(_own_agent(desk, stop)))
     elif with_agent and desk.config.executor == "ray":

@@ -5,10 +5,13 @@ Steps are what Python's audit hooks tell of: files opened, renamed and removed, 
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
 from pathlib import Path
+
+import alembic.command  # noqa: F401  here, once, and not in every child
 
 from mlmodelscope import Settings, Store
 from mlmodelscope.upkeep.backup import back_up
@@ -33,24 +36,23 @@ def work(what: str, home: Path, file: Path) -> None:
 
 
 def main() -> None:
-    what, home, file = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3])
     for line in sys.stdin:
-        limit = int(line)
+        what, home, file, step = json.loads(line)
         child = os.fork()
         if child == 0:
-            _kill_at(limit)
-            work(what, home, file)
+            _kill_at(step)
+            work(what, Path(home), Path(file))
             os._exit(0)
         _, status = os.waitpid(child, 0)
         print("killed" if os.WIFSIGNALED(status) else f"ended {os.waitstatus_to_exitcode(status)}", flush=True)
 
 
-def _kill_at(limit: int) -> None:
+def _kill_at(step: int) -> None:
     def hook(event: str, _: object) -> None:
         global _count
         if event in _STEPS:
             _count += 1
-            if _count == limit:
+            if _count == step:
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(hook)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -171,15 +171,15 @@ def test_a_damaged_backup_is_refused_and_nothing_of_it_stays(tmp_path: Path) -> 
 
 
 class Killer:
-    """A process that does something and is killed at a step of it."""
+    """A process that does something and is killed at a step of it, as often as it is asked to."""
 
-    def __init__(self, what: str, home: Path, file: Path) -> None:
-        command = [sys.executable, str(Path(__file__).parent / "killed.py"), what, str(home), str(file)]
+    def __init__(self) -> None:
+        command = [sys.executable, str(Path(__file__).parent / "killed.py")]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    def at(self, step: int) -> str:
+    def __call__(self, what: str, home: Path, file: Path, step: int) -> str:
         assert self._process.stdin is not None and self._process.stdout is not None
-        self._process.stdin.write(f"{step}\n")
+        self._process.stdin.write(json.dumps([what, str(home), str(file), step]) + "\n")
         self._process.stdin.flush()
         return self._process.stdout.readline().strip()
 
@@ -188,27 +188,21 @@ class Killer:
         assert self._process.returncode == 0
 
 
-@pytest.fixture
-def killer() -> Iterator[Callable[..., Killer]]:
-    made: list[Killer] = []
-
-    def make(*arguments: Any) -> Killer:
-        made.append(Killer(*arguments))
-        return made[-1]
-
-    yield make
-    for each in made:
-        each.close()
+@pytest.fixture(scope="module")
+def kill() -> Iterator[Killer]:
+    made = Killer()
+    yield made
+    made.close()
 
 
-def test_a_backup_that_is_killed_leaves_no_half_one(tmp_path: Path, killer: Callable[..., Killer]) -> None:
+def test_a_backup_that_is_killed_leaves_no_half_one(tmp_path: Path, kill: Killer) -> None:
     settings, target = Settings(tmp_path / "home", tmp_path / "cache"), tmp_path / "out" / "b.zip"
     store = Store(settings)
     fill(store)
     store.close()
     target.parent.mkdir()
-    kill, step, seen = killer("backup", settings.home, target), 1, set()
-    while kill.at(step) == "killed" and not target.exists():
+    step, seen = 1, set()
+    while kill("backup", settings.home, target, step) == "killed" and not target.exists():
         seen.add(len(list(target.parent.iterdir())))
         step += 1
     assert seen == {0, 1} and step > 8
@@ -216,14 +210,14 @@ def test_a_backup_that_is_killed_leaves_no_half_one(tmp_path: Path, killer: Call
     assert restore(Settings(tmp_path / "new", tmp_path / "cache"), target).rows["records"] == 2
 
 
-def test_a_restore_that_is_killed_can_be_done_again(tmp_path: Path, killer: Callable[..., Killer]) -> None:
+def test_a_restore_that_is_killed_can_be_done_again(tmp_path: Path, kill: Killer) -> None:
     old, new = (Settings(tmp_path / name, tmp_path / "cache") for name in ("old", "new"))
     store = Store(old)
     fill(store)
     back_up(store, tmp_path / "b.zip")
-    kill, step = killer("restore", new.home, tmp_path / "b.zip"), 1
-    while (how := kill.at(step)) == "killed":
-        step += 3
+    step = 1
+    while (how := kill("restore", new.home, tmp_path / "b.zip", step)) == "killed":
+        step += 7
         there = Store(new)
         rows = len(there.list())
         there.close()
@@ -237,23 +231,23 @@ def test_a_restore_that_is_killed_can_be_done_again(tmp_path: Path, killer: Call
     store.close()
 
 
-def test_a_collection_that_is_killed_goes_on(tmp_path: Path, killer: Callable[..., Killer]) -> None:
+def test_a_collection_that_is_killed_goes_on(tmp_path: Path, kill: Killer) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "cache")
     store = Store(settings)
     young = [shelf.add(store, days=3, trace=True).id for _ in range(2)]
-    kill, step = killer("gc", settings.home, tmp_path / "none"), 1
+    step = 1
     old: list[str] = []
     while True:
         if len(old) < 4:
             old.append(shelf.add(store, days=40).id)
-        how = kill.at(step)
+        how = kill("gc", settings.home, tmp_path / "none", step)
         there = {row["id"] for row in store.list()}
         assert set(young) <= there
         for row in there:  # whatever has a row has its files
             assert {each.name for each in store.files.known(row)} <= set(os.listdir(store.files.place(row)))
         if how != "killed":
             break
-        step += 2
+        step += 3
     assert how == "ended 0" and there == set(young) and step > 6
     check(settings, repair=True)
     assert {path.name for path in (settings.home / "records").iterdir()} == set(young)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import asdict
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
 from mlmodelscope.cli.choices import HardwareName, SoftwareName, Trust
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 
+_RECORD = re.compile(r"[0-9]{8}-[0-9]{6}(-[0-9a-f]{0,6})?|latest")
+
 
 @verb
 def replay(
-    log: Annotated[str, typer.Argument(help="A reference log: its path, name, id or digest.")],
+    log: Annotated[str, typer.Argument(help="A reference log: its path, name, id or digest; or the id of a record.")],
     model: Annotated[str | None, typer.Option(help="Another model manifest.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Another dataset manifest.")] = None,
     software: SoftwareName = None,
@@ -27,16 +31,19 @@ def replay(
 
     Exit code 0: every expected output came out again; 1: something differs.
     """
+    from tempfile import TemporaryDirectory
+
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.replay import replay as run
 
-    with TerminalWatcher() as watcher:
+    aspects = {"model": model, "dataset": dataset, "software": software, "hardware": hardware}
+    with TerminalWatcher() as watcher, TemporaryDirectory() as folder:
+        if _RECORD.fullmatch(log):
+            log, came_along = _from_record(log, Path(folder))
+            aspects = {name: given if given is not None else came_along.get(name) for name, given in aspects.items()}
         record, differences = run(
             log,
-            model=model,
-            dataset=dataset,
-            software=software,
-            hardware=hardware,
+            **aspects,
             again=again,
             trust=trust,
             settings=settings(offline),
@@ -63,3 +70,16 @@ def replay(
     out.print(table if differences.items else "nothing differs")
     out.print(f"record {record.id}")
     return int(not differences.is_same)
+
+
+def _from_record(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The reference log of a record, and the manifests that came with it."""
+    from mlmodelscope.hub.again import write_again
+    from mlmodelscope.record.store import Store
+
+    store = Store(settings(False))
+    try:
+        log, manifests = write_again(store.get(name), store, folder)
+    finally:
+        store.close()
+    return str(log), manifests

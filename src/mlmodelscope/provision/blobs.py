@@ -33,7 +33,7 @@ class Blobs:
             # An object store shows a blob when it is whole; a folder shows what is written so far.
             written = f"{where}.draft-{os.getpid()}" if self._is_folder else where
             try:
-                self._system.makedirs(where.rpartition("/")[0], exist_ok=True)
+                self._make_folder(where)
                 with source.open("rb") as file, self._system.open(written, "wb") as blob:
                     shutil.copyfileobj(file, blob, 1 << 20)
             except FileNotFoundError as error:  # there is no bucket, or no folder
@@ -57,6 +57,7 @@ class Blobs:
     def size(self, name: str) -> int | None:
         """How long a blob is; None where there is none."""
         with self._errors(name):
+            self._system.invalidate_cache()
             try:
                 return int(self._system.info(self._where(name))["size"])
             except FileNotFoundError:
@@ -92,7 +93,7 @@ class Blobs:
         with self._errors(name):
             for path in self._system.find(self._where(name)):
                 target = self._where(to) + path.removeprefix(self._where(name))
-                self._system.makedirs(target.rpartition("/")[0], exist_ok=True)
+                self._make_folder(target)
                 self._system.copy(path, target)
             self._system.rm(self._where(name), recursive=True)
 
@@ -101,6 +102,10 @@ class Blobs:
         return "file" in (
             self._system.protocol if isinstance(self._system.protocol, tuple) else (self._system.protocol,)
         )
+
+    def _make_folder(self, where: str) -> None:
+        if self._is_folder:  # others need none, and some would make a whole bucket
+            self._system.makedirs(where.rpartition("/")[0], exist_ok=True)
 
     def _where(self, name: str) -> str:
         return f"{self._root}/{name}" if self._root else name

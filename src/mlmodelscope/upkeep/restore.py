@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 import shutil
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -115,7 +114,6 @@ def _unpack(packed: zipfile.ZipFile, members: Mapping[str, Any], draft: Path) ->
             with packed.open(name) as source, place.open("xb") as target:
                 shutil.copyfileobj(source, target, _BLOCK)
             place.chmod(0o600 if name.startswith("keys/") else 0o644)
-    os.sync()
 
 
 def _fill(database: Database, packed: zipfile.ZipFile, about: Mapping[str, Any], draft: Path) -> dict[str, int]:

@@ -19,7 +19,7 @@ from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.hub.keys import Signer
 from mlmodelscope.hub.manifests import manifests_of
 from mlmodelscope.hub.origin import Origin, origin_of
-from mlmodelscope.hub.statement import Listed, Signature, Signatures, Statement, digest_of
+from mlmodelscope.hub.statement import MOST_FILES, Listed, Signature, Signatures, Statement, digest_of
 from mlmodelscope.record.bundle import RECORD, SIGNATURES, STATEMENT
 from mlmodelscope.record.files import describe
 from mlmodelscope.record.record import Record
@@ -41,6 +41,8 @@ def pack(record: Record, store: Store, destination: Path, signer: Signer | None)
     files = {each.name: Listed(sha256=each.sha256, size_bytes=each.size_bytes) for each in describe(folder)}
     paths = {name: folder / name for name in files if name not in texts}
     listed = {**files, **{name: _listed(text) for name, text in texts.items()}}
+    if len(listed) > MOST_FILES:
+        raise UsageError(f"record {record.id} has {len(listed)} files, {MOST_FILES} can be handed on")
     statement = Statement(record=record.id, files=dict(sorted(listed.items())))
     signed = _earlier(origin_of(store.database, record.id), statement)
     if signer is not None:

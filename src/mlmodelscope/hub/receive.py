@@ -73,7 +73,10 @@ def receive(store: Store, bundle: Path, whose: Acceptance, source: str, largest:
     also = None
     if statement is not None:
         also = partial(write_origin, statement=statement, signed=signed, source=source)
-    return Received(take_in(store, bundle, largest, also), True, tuple(signed))
+    taken = take_in(store, bundle, largest, also)
+    if taken != record:  # somebody else's, who was faster
+        raise Clash(f"another record is called {record.id}, and it is not the same")
+    return Received(taken, True, tuple(signed))
 
 
 def _read(packed: zipfile.ZipFile, name: str, largest: int) -> bytes:

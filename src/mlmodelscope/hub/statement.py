@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from mlmodelscope.errors import UsageError
 
+MOST_FILES = 9_990
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 
 
@@ -26,7 +27,7 @@ class Listed(Part):
 class Statement(Part):
     format: Literal["mlmodelscope-bundle-1"] = "mlmodelscope-bundle-1"
     record: Annotated[str, Field(max_length=40)]
-    files: Annotated[dict[str, Listed], Field(max_length=10_000)]
+    files: Annotated[dict[str, Listed], Field(max_length=MOST_FILES)]
 
     def text(self) -> str:
         """The bytes that are signed; the same content is always spelled the same."""

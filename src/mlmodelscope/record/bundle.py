@@ -45,14 +45,16 @@ def take_in(
     """The record of a bundle, kept in the store; one that is there already stays as it is."""
     with opened(bundle, largest, _WHAT) as packed:
         record = read_record(packed)
-        known = find_known(store, record)
-        if known is not None:
-            return known
-        _unpack(packed, record, store)
-    try:
-        store.add(record, also)
-    except IntegrityError:  # the same one came twice at the same moment
-        return store.get(record.id)
+        # One at a time for an id: the files of one must not come under the row of another.
+        with store.lock(f"take-in-{record.id[-1]}"):
+            known = find_known(store, record)
+            if known is not None:
+                return known
+            _unpack(packed, record, store)
+            try:
+                store.add(record, also)
+            except IntegrityError:  # by another server, with the same database, at the same moment
+                return store.get(record.id)
     return record
 
 

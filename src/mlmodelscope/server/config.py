@@ -17,6 +17,7 @@ from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.upkeep.retention import Policy
 
 _PREFIX = "MLMODELSCOPE_SERVER_"
+Key = Annotated[str, Field(pattern=r"^ed25519:[A-Za-z0-9_-]{43}$")]
 
 
 class Retention(BaseModel):
@@ -61,7 +62,7 @@ class Config(BaseModel):
         default="known", description="Whose records may be pushed here: those whose key is known, or anybody's."
     )
     known_keys: Annotated[
-        dict[str, str], Field(description="Further keys by name, beside those of `mlmodelscope keys list`.")
+        dict[str, Key], Field(description="Further keys by name, beside those of `mlmodelscope keys list`.")
     ] = {}
     retention: Annotated[
         Retention, Field(description="What goes by itself: records_days, traces_days, artifacts_days, …; see the docs.")

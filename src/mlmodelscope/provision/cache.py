@@ -77,6 +77,7 @@ class Cache:
     def drop(self, path: Path) -> None:
         """Take out what turned out to be damaged. First out of sight, so that nobody sees it half gone."""
         with contextlib.suppress(FileNotFoundError), self.workplace() as place:
+            self.stamp(path.name).unlink(missing_ok=True)
             os.replace(path, place / "dropped")
 
     def recall(self, key: str) -> dict[str, str] | None:

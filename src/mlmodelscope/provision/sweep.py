@@ -71,7 +71,6 @@ def _drop(cache: Cache, artifact: Swept) -> bool:
             return False
         cache.drop(artifact.path)
         shutil.rmtree(cache.root / "named" / artifact.digest, ignore_errors=True)
-        cache.stamp(artifact.digest).unlink(missing_ok=True)
     except OSError:
         return False
     return True

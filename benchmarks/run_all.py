@@ -20,6 +20,7 @@ BENCHMARKS = (
     "predictor_overhead",
     "stacks",
     "store",
+    "database",
     "overview",
     "memory",
     "dataset_evaluation",

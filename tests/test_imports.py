@@ -38,6 +38,8 @@ ORDER = [
     "sharding",
     "inference",
     "ledger",
+    "upkeep",
+    "hub",
     "cluster",
     "client",
     "server",

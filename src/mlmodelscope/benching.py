@@ -163,8 +163,6 @@ def _bench(
             "notes": (*record.notes, *lab.notes, *outcome.notes),
         }
     )
-    store.add(record)
-    store.save(record)
     save_latencies(
         [
             RawRun(run.loaded.due_ns, run.loaded.started_ns, run.loaded.ended_ns, run.loaded.depths)
@@ -172,6 +170,7 @@ def _bench(
         ],
         store.folder(record.id),
     )
+    store.add(record)
     return record
 
 

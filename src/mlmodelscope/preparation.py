@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import shutil
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.catalog import find_dataset, find_manifest, find_model
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.plan.make import Pins, make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
@@ -84,6 +89,7 @@ def plan_aspects(
         software, stack = None, build_image(aspects.image, settings, progress).description
     else:
         software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+    _remember_manifests((aspects.model, aspects.dataset, software, aspects.hardware), settings.home)
     plan = make_plan(
         aspects.model,
         aspects.dataset,
@@ -97,6 +103,24 @@ def plan_aspects(
     if plan.predictor.where.get("url") and "url" not in options.predictor_options:
         progress(f"samples go to {plan.predictor.where['url']}, which the manifest of {plan.model.name} names")
     return plan
+
+
+def remembered_manifest(home: Path, digest: str) -> Path:
+    """Where a manifest that a plan was made from is kept as it was written; records know its digest only."""
+    return home / "manifests" / f"{digest}.yml"
+
+
+def _remember_manifests(manifests: Iterable[Manifest | None], home: Path) -> None:
+    for manifest in manifests:
+        if manifest is None or not os.path.isfile(manifest.file):
+            continue
+        place = remembered_manifest(home, manifest.digest)
+        if not place.exists():
+            with contextlib.suppress(OSError):  # only for whom the record is handed to later
+                place.parent.mkdir(parents=True, exist_ok=True)
+                draft = place.with_name(f"{place.name}.{os.getpid()}.draft")
+                shutil.copyfile(manifest.file, draft)
+                draft.replace(place)
 
 
 def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> Pins:

@@ -138,9 +138,8 @@ def _profile(
             "notes": (*taken["notes"], *said, *([best["problem"]] if "problem" in best else [])),
         }
     )
-    store.add(record)
-    store.save(record)
     save_trace(trace, store.folder(record.id))
+    store.add(record)
     return record, trace
 
 

@@ -22,6 +22,8 @@ class Settings:
     """What manifests name is fetched only from where everybody can reach; for work that strangers asked for."""
     database: str | None = None
     """Address of the database; an SQLite file in `home` where there is none."""
+    blobs: str | None = None
+    """Address of a blob store that keeps the files of records, such as s3://bucket/prefix; only `home`, without."""
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -33,6 +35,7 @@ class Settings:
             cache=Path(environment.get("MLMODELSCOPE_CACHE") or cache / "mlmodelscope").expanduser().absolute(),
             mirrors=tuple(Path(part).expanduser().absolute() for part in mirrors.split(os.pathsep) if part),
             database=environment.get("MLMODELSCOPE_DATABASE") or None,
+            blobs=environment.get("MLMODELSCOPE_BLOBS") or None,
             offline=_is_set(environment, "MLMODELSCOPE_OFFLINE"),
             public_only=_is_set(environment, "MLMODELSCOPE_PUBLIC_ONLY"),
         )

@@ -12,13 +12,24 @@ from mlmodelscope.settings import Settings
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    address = None
-    if request.param == "postgresql":
-        address = _fresh(request.getfixturevalue("postgresql"), tmp_path)
-    database = open_database(Settings(home=tmp_path / "home", cache=tmp_path / "cache", database=address))
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """A home, and a database of its own of each kind."""
+    address = _fresh(request.getfixturevalue("postgresql"), tmp_path) if request.param == "postgresql" else None
+    return Settings(home=tmp_path / "home", cache=tmp_path / "cache", database=address)
+
+
+@pytest.fixture
+def database(where: Settings) -> Iterator[Database]:
+    database = open_database(where)
     yield database
     database.close()
+
+
+@pytest.fixture
+def other(where: Settings, request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """An empty home with a database of the other kind."""
+    address = _fresh(request.getfixturevalue("postgresql"), tmp_path / "other") if where.database is None else None
+    return Settings(home=tmp_path / "other", cache=tmp_path / "cache", database=address)
 
 
 def _fresh(address: str, tmp_path: Path) -> str:

@@ -209,6 +209,8 @@ AUDITED = {
     "ask_for_replication": "ask replicate",
     "cancel_evaluation": "cancel",
     "delete_record": "delete record",
+    "push_bundle": "push",
+    "pin_record": "pin",
     "drain_agent": "drain",
     "make_token": "make token",
     "revoke_token": "revoke token",
@@ -245,7 +247,7 @@ NOT_AUDITED = {
 
 def test_everything_that_changes_something_is_written_down(world: World) -> None:
     admin = world.run("token", "make", "--owner", "root", "--scope", "admin")
-    world.serve(executor="none")
+    world.serve(executor="none", accept="any")
     agent = world.agent("one", token=admin)
     client = world.client(admin)
     document = client.get("/openapi.json")
@@ -258,7 +260,10 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     record = asked.wait().record()
     asked.cancel()
     client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
+    client.download(f"/records/{record.id}/bundle", world.place / "bundle.zip")
     client.delete(f"/records/{record.id}")
+    client.upload("/bundles", world.place / "bundle.zip")
+    client.post(f"/records/{record.id}/pin", {"pinned": True})
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})
     client.delete(f"/tokens/{made['id']}")

@@ -45,6 +45,7 @@ NOT_OVER_GRPC = {
     "revoke_token": "tokens are made at the command line or over HTTP",
     "look_up_artifact": "AnnounceArtifact says the same",
     "take_spans": "OpenTelemetry's own TraceService takes them",
+    "push_bundle": "bundles are long: they go over HTTP",
     "read_audit": "for administrators, who have the other interface",
     "begin_manifest": "a model file is a long body, which HTTP carries well",
 }
@@ -96,6 +97,10 @@ SAME_FIELDS = {
     "TracePage": "TracePage",
     "TraceSpan": "TraceSpan",
     "SpanPage": "SpanPage",
+    "KeyList": "KeyList",
+    "Signer": "Signer",
+    "Origin": "Origin",
+    "Pinned": "Pinned",
 }
 """Messages, and the schemas of openapi.json that say the same."""
 

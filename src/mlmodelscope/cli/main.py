@@ -12,9 +12,13 @@ from mlmodelscope.cli import (
     compare,
     convert,
     datasets,
+    db,
     doctor,
     evaluate,
+    gc,
+    hub,
     init,
+    keys,
     log,
     machine,
     models,
@@ -89,6 +93,11 @@ app.add_typer(records.app, name="records")
 app.command("report")(report.report)
 app.command("log")(log.log)
 app.command("replay")(replay.replay)
+app.command("push")(hub.push)
+app.command("pull")(hub.pull)
+app.add_typer(keys.app, name="keys")
+app.add_typer(db.app, name="db")
+app.command("gc")(gc.gc)
 app.command("serve")(serve.serve)
 app.command("agent")(agent.agent)
 app.add_typer(token.app, name="token")

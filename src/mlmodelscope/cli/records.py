@@ -96,7 +96,7 @@ def show(
     failed: Annotated[bool, typer.Option("--failed", help="List the samples that failed.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show one record, or the samples of it that went wrong."""
+    """Show one record, who signed it, or the samples of it that went wrong."""
     from mlmodelscope.cli.evaluate import show_record
     from mlmodelscope.cli.train import show_training
 
@@ -117,6 +117,8 @@ def show(
         else:
             present = show_training if record.training is not None else show_record
             present(record)
+        if not as_json:
+            _show_origin(store, record.id)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()
     if as_json:
@@ -163,9 +165,61 @@ def export(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Zip file to write.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write a record and its samples into one zip file."""
+    """Write a record, its files and its manifests into one zip file, signed; `mlmodelscope pull` takes it in."""
     store = _store()
     record = store.get(name)
     destination = output or Path(f"{record.id}.zip")
-    store.export(record, destination)
+    from mlmodelscope.hub.keys import Keyring, can_sign
+    from mlmodelscope.hub.pack import pack
+
+    pack(record, store, destination, Keyring(settings(False).home).own() if can_sign() else None)
     print_json({"exported": str(destination)}) if as_json else print(f"wrote {destination}")
+
+
+@app.command("pin")
+@verb
+def pin(
+    names: Annotated[list[str], typer.Argument(help="Ids of records.", metavar="RECORD...")],
+    off: Annotated[bool, typer.Option("--off", help="No longer.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Have records stay, whatever `gc` and a server's policy of retention say."""
+    from mlmodelscope.cli.server_choice import elsewhere
+
+    there = elsewhere()
+    if there is not None:
+        found = [there.client.post(f"/records/{name}/pin", {"pinned": not off})["record"] for name in names]
+    else:
+        import getpass
+
+        from mlmodelscope.record import pins
+
+        store = _store()
+        found = [store.get(name).id for name in names]
+        for record in found:
+            pins.unpin(store.database, record) if off else pins.pin(store.database, record, getpass.getuser())
+    if as_json:
+        print_json({"records": found, "pinned": not off})
+    else:
+        print(f"{', '.join(found)} {'may go again' if off else 'stay'}")
+
+
+def _show_origin(store: Store, record: str) -> None:
+    """Who signed a record that was made elsewhere."""
+    from mlmodelscope.cli.server_choice import elsewhere
+
+    there = elsewhere()
+    if there is not None:
+        found = there.client.get(f"/records/{record}/origin")
+        source, signers = found["source"], [each["name"] or f"{each['key']} (unknown)" for each in found["signers"]]
+    else:
+        from mlmodelscope.hub.keys import Keyring
+        from mlmodelscope.hub.origin import origin_of
+
+        origin = origin_of(store.database, record)
+        if origin is None:
+            return
+        known = Keyring(store.home).known()
+        source, signers = origin.source, [known.get(key, f"{key} (unknown)") for key in origin.signatures]
+    if source is not None:
+        print(f"\nfrom {source}, {'signed by ' + ', '.join(signers) if signers else 'not signed'}")

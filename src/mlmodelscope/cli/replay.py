@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
     from mlmodelscope.client.elsewhere import Elsewhere
     from mlmodelscope.record.record import Record
 
+_RECORD = re.compile(r"[0-9]{8}-[0-9]{6}(-[0-9a-f]{0,6})?|latest")
+
 
 @verb
 def replay(
-    log: Annotated[str, typer.Argument(help="A reference log: its path, name, id or digest.")],
+    log: Annotated[str, typer.Argument(help="A reference log: its path, name, id or digest; or the id of a record.")],
     model: Annotated[str | None, typer.Option(help="Another model manifest.")] = None,
     dataset: Annotated[str | None, typer.Option(help="Another dataset manifest.")] = None,
     software: SoftwareName = None,
@@ -33,6 +37,8 @@ def replay(
 
     Exit code 0: every expected output came out again; 1: something differs.
     """
+    from tempfile import TemporaryDirectory
+
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.replay import replay as run
 
@@ -40,13 +46,14 @@ def replay(
     more: dict[str, Any] = {"settings": settings(offline)}
     if there is not None:
         more = {"settings": there.settings, "do": _there(there)}
-    with TerminalWatcher() as watcher:
+    aspects: dict[str, Any] = {"model": model, "dataset": dataset, "software": software, "hardware": hardware}
+    with TerminalWatcher() as watcher, TemporaryDirectory() as folder:
+        if _RECORD.fullmatch(log):
+            log, came_along = _from_record(log, Path(folder))
+            aspects = {name: given if given is not None else came_along.get(name) for name, given in aspects.items()}
         record, differences = run(
             log,
-            model=model,
-            dataset=dataset,
-            software=software,
-            hardware=hardware,
+            **aspects,
             again=again,
             trust=trust,
             watcher=watcher,
@@ -82,3 +89,16 @@ def _there(server: Elsewhere) -> Callable[..., Record]:
         return server.run(kind, model, dataset, options, **asked)
 
     return do
+
+
+def _from_record(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
+    """The reference log of a record, and the manifests that came with it."""
+    from mlmodelscope.hub.again import write_again
+    from mlmodelscope.record.store import Store
+
+    store = Store(settings(False))
+    try:
+        log, manifests = write_again(store.get(name), store, folder)
+    finally:
+        store.close()
+    return str(log), manifests

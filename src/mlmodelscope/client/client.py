@@ -219,6 +219,14 @@ class Client:
         finally:
             draft.unlink(missing_ok=True)
 
+    def send_file(self, path: str, source: Path) -> Any:
+        """Send a file, piece by piece, and wait until it was looked at."""
+        with source.open("rb") as file:
+            pieces = iter(lambda: file.read(1 << 20), b"")
+            headers = {"Content-Type": "application/zip"}
+            patience = httpx.Timeout(60, read=600)
+            return self._ask("POST", path, content=pieces, headers=headers, timeout=patience).json()
+
     def stream(
         self, path: str, more: Mapping[str, str], body: Mapping[str, Any] | None = None, quiet_s: float = 60
     ) -> Iterator[dict[str, Any]]:

@@ -34,7 +34,7 @@ class Elsewhere:
         self.client = Client(url, token)
         self.verdict: dict[str, Any] | None = None
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
-        self.settings = replace(settings, home=Path(self._place.name), database=None)
+        self.settings = replace(settings, home=Path(self._place.name), database=None, blobs=None)
 
     def close(self) -> None:
         self.client.close()

@@ -29,6 +29,7 @@ TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
 _KINDS |= {"InputError": InputError, "WorkerError": WorkerError, "ArtifactError": ArtifactError}
 _KINDS |= {each.__name__: each for each in (NoRoom, OtherPlace, TooLong, ChecksumError)}
+_KINDS["UnknownSigner"] = TrustError
 
 
 class ServerError(MLModelScopeError):

@@ -96,6 +96,8 @@ def _environment(settings: Settings) -> dict[str, str]:
         found["MLMODELSCOPE_OFFLINE"] = "1"
     if settings.database:
         found["MLMODELSCOPE_DATABASE"] = settings.database
+    if settings.blobs:
+        found["MLMODELSCOPE_BLOBS"] = settings.blobs
     return found
 
 

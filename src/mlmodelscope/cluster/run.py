@@ -21,6 +21,7 @@ from mlmodelscope.errors import (
     ChecksumError,
     MLModelScopeError,
     OfflineError,
+    StoreError,
     UsageError,
     WorkerError,
 )
@@ -39,7 +40,8 @@ from mlmodelscope.worker.client import Latency
 Sought = TypeVar("Sought", bound=Manifest)
 
 _EVERY_S = 0.5
-_TRY_AGAIN = (WorkerError, ArtifactError)
+_TRY_AGAIN = (WorkerError, ArtifactError, StoreError)
+"""What passes by itself: a worker that died, a download, a database that is being restarted."""
 _NOT_AGAIN = (ChecksumError, OfflineError)
 
 

@@ -60,6 +60,7 @@ evaluations = Table(
     Column("work", Text, nullable=False),
     Index("evaluations_in_line", "state", "not_before"),
     Index("evaluations_by_request", "request"),
+    Index("evaluations_by_record", "record"),
     Index("evaluations_by_whole", "part_of", sqlite_where=_PART, postgresql_where=_PART),
     # Pages of those that are no parts, newest first: all of them, or by one of these.
     Index("evaluations_by_time", "created_at", "id", sqlite_where=_WHOLE, postgresql_where=_WHOLE),

@@ -163,6 +163,7 @@ class ArtifactStore:
             return None
         seen = self._hasher.tree(path) if is_folder else self._hasher.file(path)
         if seen == digest:
+            self._cache.note_use(digest)
             return Artifact(path, digest)
         self._cache.drop(path)
         return None

@@ -5,6 +5,7 @@ folders/ab/abcdef…/     a folder by the digest of its files
 known/<key>.json        which digest a reference had when it was fetched
 partial/                downloads under way, resumed by whoever asks next, and private folders of those at work
 locks/                  one process at a time works on one reference
+used/<digest>           an empty file whose time says when the artifact was last used
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ class Cache:
         target.parent.mkdir(parents=True, exist_ok=True)
         os.chmod(source, 0o444)
         os.replace(source, target)
+        self.note_use(sha256)
         return target
 
     def put_folder(self, source: Path, digest: str) -> Path:
@@ -57,11 +59,26 @@ class Cache:
             if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             shutil.rmtree(source, ignore_errors=True)  # another process was faster
+        self.note_use(digest)
         return target
+
+    def note_use(self, digest: str) -> None:
+        """Now; kept apart, since a file's own times tell whether it is still what it was."""
+        stamp = self.stamp(digest)
+        with contextlib.suppress(OSError):
+            try:
+                os.utime(stamp)
+            except FileNotFoundError:
+                stamp.parent.mkdir(parents=True, exist_ok=True)
+                stamp.touch()
+
+    def stamp(self, digest: str) -> Path:
+        return self.root / "used" / digest
 
     def drop(self, path: Path) -> None:
         """Take out what turned out to be damaged. First out of sight, so that nobody sees it half gone."""
         with contextlib.suppress(FileNotFoundError), self.workplace() as place:
+            self.stamp(path.name).unlink(missing_ok=True)
             os.replace(path, place / "dropped")
 
     def recall(self, key: str) -> dict[str, str] | None:

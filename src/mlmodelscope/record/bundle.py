@@ -6,12 +6,14 @@ import re
 import shutil
 import tempfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pydantic import ValidationError
+from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
 from mlmodelscope.errors import StoreError, UsageError
@@ -20,7 +22,7 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.record.samples import BATCHES, SAMPLES
 from mlmodelscope.record.store import Store
 
-_RECORD = "record.json"
+RECORD = "record.json"
 _LARGEST_RECORD = 64 << 20
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 _WHAT = "bundle of a record"
@@ -29,29 +31,40 @@ _MOST_ROWS = 100_000_000
 _TABLES = {"samples.parquet": SAMPLES, "batches.parquet": BATCHES}
 
 
-def take_in(store: Store, bundle: Path, largest: int = 8 << 30) -> Record:
+STATEMENT, SIGNATURES = "bundle.json", "signatures.json"
+"""What a bundle says of itself, for those who look at that first; no files of the record."""
+
+
+class Clash(UsageError):
+    """Another record has the same id."""
+
+
+def take_in(
+    store: Store, bundle: Path, largest: int = 8 << 30, also: Callable[[Connection], None] | None = None
+) -> Record:
     """The record of a bundle, kept in the store; one that is there already stays as it is."""
     with opened(bundle, largest, _WHAT) as packed:
-        record = _record(packed)
-        known = _known(store, record)
-        if known is not None:
-            return known
-        _unpack(packed, record, store)
-    try:
-        store.add(record)
-    except IntegrityError:  # the same one came twice at the same moment
-        return store.get(record.id)
-    store.save(record)
+        record = read_record(packed)
+        # One at a time for an id: the files of one must not come under the row of another.
+        with store.lock(f"take-in-{record.id[-1]}"):
+            known = find_known(store, record)
+            if known is not None:
+                return known
+            _unpack(packed, record, store)
+            try:
+                store.add(record, also)
+            except IntegrityError:  # by another server, with the same database, at the same moment
+                return store.get(record.id)
     return record
 
 
-def _record(packed: zipfile.ZipFile) -> Record:
+def read_record(packed: zipfile.ZipFile) -> Record:
     try:
-        if packed.getinfo(_RECORD).file_size > _LARGEST_RECORD:
+        if packed.getinfo(RECORD).file_size > _LARGEST_RECORD:
             raise UsageError("the bundle's record is too large")
-        record = Record.model_validate_json(packed.read(_RECORD))
+        record = Record.model_validate_json(packed.read(RECORD))
     except KeyError:
-        raise UsageError(f"the bundle has no {_RECORD}") from None
+        raise UsageError(f"the bundle has no {RECORD}") from None
     except ValidationError as error:
         raise UsageError(f"the bundle's record cannot be read: {error.errors()[0]['msg']}") from None
     if not _ID.fullmatch(record.id):
@@ -61,7 +74,8 @@ def _record(packed: zipfile.ZipFile) -> Record:
     return record
 
 
-def _known(store: Store, record: Record) -> Record | None:
+def find_known(store: Store, record: Record) -> Record | None:
+    """The one that is there by this id; a clash, where that is another."""
     try:
         found = store.get(record.id)
     except UsageError:
@@ -69,14 +83,15 @@ def _known(store: Store, record: Record) -> Record | None:
     if found.id != record.id:
         return None  # another one that begins like it
     if found.plan_digest != record.plan_digest or found.status != record.status:
-        raise UsageError(f"another record is called {record.id}")
+        raise Clash(f"another record is called {record.id}")
     return found
 
 
 def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
-    entries = [entry for entry in packed.infolist() if not entry.is_dir() and entry.filename != _RECORD]
+    apart = (RECORD, STATEMENT, SIGNATURES)
+    entries = [entry for entry in packed.infolist() if not entry.is_dir() and entry.filename not in apart]
     paths = [safe_path(entry.filename, _WHAT) for entry in entries]
-    folder = store.folder(record.id)
+    folder = store.files.place(record.id)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         draft = Path(tempfile.mkdtemp(prefix="draft-", dir=folder.parent))
@@ -87,7 +102,7 @@ def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
             place = draft / path
             place.parent.mkdir(parents=True, exist_ok=True)
             with packed.open(entry) as source, place.open("xb") as target:
-                _copy(source, target, entry.file_size)
+                copy_exactly(source, target, entry.file_size)
         _check_tables(draft, record)
         shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was killed before the record was kept
         draft.rename(folder)
@@ -99,7 +114,7 @@ def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
         shutil.rmtree(draft, ignore_errors=True)
 
 
-def _copy(source: IO[bytes], target: IO[bytes], size: int) -> None:
+def copy_exactly(source: IO[bytes], target: IO[bytes], size: int) -> None:
     """No more than was announced: a bomb tells less than it holds."""
     left = size
     while left:

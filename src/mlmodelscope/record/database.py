@@ -67,6 +67,15 @@ class Database:
 
 def open_database(settings: Settings) -> Database:
     """The database that the settings name, or the SQLite file of the home folder, at its newest schema."""
+    database = connect_database(settings)
+    with database.errors():
+        if revision(database) != HEAD:
+            migrate(database)
+    return database
+
+
+def connect_database(settings: Settings) -> Database:
+    """The same as it is, whatever schema it has."""
     home = settings.home
     try:
         home.mkdir(parents=True, exist_ok=True)
@@ -74,11 +83,7 @@ def open_database(settings: Settings) -> Database:
         raise StoreError(
             f"cannot use {home}: {error.strerror}", hint="set MLMODELSCOPE_HOME to a folder of yours"
         ) from None
-    database = Database(_engine(settings), home)
-    with database.errors():
-        if revision(database) != HEAD:
-            migrate(database)
-    return database
+    return Database(_engine(settings), home)
 
 
 def _engine(settings: Settings) -> Engine:

@@ -5,21 +5,22 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import shutil
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 from pydantic import ValidationError
-from sqlalchemy import delete, insert, or_, select, update
+from sqlalchemy import Connection, delete, insert, or_, select, update
 
 from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.blobs import open_blobs
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.record.database import open_database
+from mlmodelscope.record.files import KeptFile, RecordFiles, describe, names_in
 from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.samples import read_rows
@@ -36,28 +37,50 @@ class Store:
 
     def __init__(self, settings: Settings) -> None:
         self.home = settings.home
+        blobs = open_blobs(settings.blobs)
         self.database = open_database(settings)
+        self.files = RecordFiles(self.home, self.database, blobs)
 
     def close(self) -> None:
         self.database.close()
 
     def folder(self, record_id: str) -> Path:
-        """Where a record's files are."""
-        return self.home / "records" / record_id
+        """Where a record's files are; what only the blob store has is fetched first."""
+        self.files.fetch(record_id)
+        return self.files.place(record_id)
 
-    def add(self, record: Record) -> None:
+    def add(self, record: Record, also: Callable[[Connection], None] | None = None) -> None:
+        """Keep a new record, all at once; the files of a finished one are in its folder before. `also` writes more."""
+        found = self._keep_files(record)
         with self.database.writing() as connection:
             connection.execute(insert(records).values(_row(record)))
-        self.folder(record.id).mkdir(parents=True, exist_ok=True)
+            if record.status == "finished":
+                self._write_more(connection, record, found)
+            if also is not None:
+                also(connection)
+        self.files.place(record.id).mkdir(parents=True, exist_ok=True)
 
     def save(self, record: Record) -> None:
         """Replace a record by its newer self, all at once."""
+        found = self._keep_files(record)
         with self.database.writing() as connection:
             connection.execute(update(records).where(records.c.id == record.id).values(_row(record)))
-            connection.execute(delete(metrics).where(metrics.c.record == record.id))
-            rows = _metric_rows(record)
-            if rows:
-                connection.execute(insert(metrics), rows)
+            self._write_more(connection, record, found)
+
+    def _keep_files(self, record: Record) -> Sequence[KeptFile]:
+        """A record is finished when its files are where they stay: nobody sees one without them."""
+        if record.status != "finished":
+            return []
+        found = describe(self.files.place(record.id))
+        self.files.upload(record.id, found)
+        return found
+
+    def _write_more(self, connection: Connection, record: Record, found: Sequence[KeptFile]) -> None:
+        connection.execute(delete(metrics).where(metrics.c.record == record.id))
+        rows = _metric_rows(record)
+        if rows:
+            connection.execute(insert(metrics), rows)
+        self.files.write(connection, record.id, found)
 
     def find(self, plan: str, machine: str, worker: str, status: str) -> Record | None:
         """The newest record of the same work on the same machine."""
@@ -166,9 +189,10 @@ class Store:
                     yield _parse(documents[name])
 
     def delete(self, record: Record) -> None:
+        self.files.condemn(record.id)
         with self.database.writing() as connection:
             connection.execute(delete(records).where(records.c.id == record.id))
-        shutil.rmtree(self.folder(record.id), ignore_errors=True)
+        self.files.remove(record.id)
 
     def samples(self, record: Record, only_wrong: bool = False, only_failed: bool = False) -> pa.Table:
         path = self.folder(record.id) / "samples.parquet"
@@ -184,9 +208,8 @@ class Store:
             with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
                 packed.writestr("record.json", record.model_dump_json(indent=2))
                 folder = self.folder(record.id)
-                for path in (*sorted(folder.glob("*.parquet")), *sorted(folder.glob("artifacts/**/*"))):
-                    if path.is_file():
-                        packed.write(path, path.relative_to(folder).as_posix())
+                for name in names_in(folder):
+                    packed.write(folder / name, name)
             draft.replace(destination)
         except OSError as error:
             draft.unlink(missing_ok=True)

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Column, DateTime, Float, ForeignKey, Index, Integer, MetaData, String, Table, Text
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    DateTime,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
 
 HEAD = "0004"
 """The newest migration; a test compares it with the scripts."""
@@ -43,4 +55,44 @@ metrics = Table(
     Column("low", Float),
     Column("high", Float),
     Index("metrics_by_value", "name", "value"),
+)
+
+files = Table(
+    "files",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("name", String(2100), primary_key=True),
+    Column("sha256", String(64), nullable=False),
+    Column("size_bytes", BigInteger, nullable=False),
+    Column("dropped_at", DateTime),
+)
+"""What a finished record's folder holds; what retention took away stays listed with the moment of it."""
+
+pins = Table(
+    "pins",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("owner", String(100), nullable=False),
+    Column("pinned_at", DateTime, nullable=False),
+)
+"""Records that retention never takes away."""
+
+origins = Table(
+    "origins",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("statement", Text, nullable=False),
+    Column("source", String(300), nullable=False),
+    Column("received_at", DateTime, nullable=False),
+    Index("origins_by_digest", "digest"),
+)
+"""Where a record came from, if it was made elsewhere, and the statement that was signed."""
+
+signatures = Table(
+    "signatures",
+    metadata,
+    Column("record", String(40), ForeignKey("origins.record", ondelete="CASCADE"), primary_key=True),
+    Column("key", String(60), primary_key=True),
+    Column("signature", String(100), nullable=False),
 )

@@ -13,8 +13,35 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.upkeep.retention import Policy
 
 _PREFIX = "MLMODELSCOPE_SERVER_"
+Key = Annotated[str, Field(pattern=r"^ed25519:[A-Za-z0-9_-]{43}$")]
+
+
+class Retention(BaseModel):
+    """What goes by itself; nothing, unless it is said. Pinned records stay, and what running work needs."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    records_days: Annotated[float | None, Field(gt=0, description="Records stay so many days.")] = None
+    keep_newest: Annotated[int, Field(ge=0, description="So many records of each plan stay, however old.")] = 0
+    traces_days: Annotated[float | None, Field(gt=0, description="Traces of records stay so many days.")] = None
+    artifacts_days: Annotated[float | None, Field(gt=0, description="Days after an artifact's last use.")] = None
+    artifacts_gb: Annotated[float | None, Field(gt=0, description="Gigabytes that artifacts may take.")] = None
+    events_days: Annotated[float | None, Field(gt=0, description="Days after an evaluation has ended.")] = None
+    every_s: Annotated[float, Field(gt=0, description="Seconds between two looks.")] = 3600.0
+
+    def policy(self) -> Policy:
+        return Policy(
+            records_days=self.records_days,
+            keep_newest=self.keep_newest,
+            traces_days=self.traces_days,
+            artifacts_days=self.artifacts_days,
+            artifacts_bytes=None if self.artifacts_gb is None else int(self.artifacts_gb * 10**9),
+            events_days=self.events_days,
+        )
 
 
 class Config(BaseModel):
@@ -38,6 +65,18 @@ class Config(BaseModel):
     database: Annotated[
         str | None, Field(description="sqlite:///FILE or postgresql://…; by default a file in MLMODELSCOPE_HOME.")
     ] = None
+    blobs: Annotated[
+        str | None, Field(description="Blob store for records' files, such as s3://bucket/prefix; MLMODELSCOPE_BLOBS.")
+    ] = None
+    accept: Literal["known", "any"] = Field(
+        default="known", description="Whose records may be pushed here: those whose key is known, or anybody's."
+    )
+    known_keys: Annotated[
+        dict[str, Key], Field(description="Further keys by name, beside those of `mlmodelscope keys list`.")
+    ] = {}
+    retention: Annotated[
+        Retention, Field(description="What goes by itself: records_days, traces_days, artifacts_days, …; see the docs.")
+    ] = Retention()
     executor: Literal["local", "ray", "none"] = Field(
         default="local", description="Who evaluates here: this machine, a Ray cluster, or only agents elsewhere."
     )
@@ -102,6 +141,8 @@ class Config(BaseModel):
                 values["database"] = make_url(self.database).render_as_string(hide_password=True)
             except ArgumentError:
                 values["database"] = "not an address"
+        if self.blobs is not None:
+            values["blobs"] = without_secrets(self.blobs)
         return values
 
     @property

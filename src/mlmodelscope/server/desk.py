@@ -43,7 +43,9 @@ class Desk:
         self._issuer = _issuer(config)
         self.stopping = False
         """Whoever waits for something must not wait any longer."""
-        self.settings = replace(settings, database=config.database or settings.database)
+        self.settings = replace(
+            settings, database=config.database or settings.database, blobs=config.blobs or settings.blobs
+        )
         self.store = Store(self.settings)
         database = self.store.database
         self.queue, self.agents = Queue(database), Agents(database)

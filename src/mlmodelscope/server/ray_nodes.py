@@ -122,7 +122,8 @@ class NodeAgent:
         cache = own.cache if os.environ.get("MLMODELSCOPE_CACHE") else Path(settings["cache"])
         mirrors = own.mirrors or tuple(Path(each) for each in settings["mirrors"])
         # Several nodes may share a disk: each keeps its records apart, and all of them what was fetched.
-        self._settings = replace(own, home=home / "agents" / name, cache=cache, mirrors=mirrors, database=None)
+        place = home / "agents" / name
+        self._settings = replace(own, home=place, cache=cache, mirrors=mirrors, database=None, blobs=None)
         self._stop = asyncio.Event()
 
     async def run(self) -> None:

@@ -61,13 +61,6 @@ def log(desk: Desk, person: Person, name: str) -> str:
         return written[0].read_text(encoding="utf-8")
 
 
-def bundle(desk: Desk, person: Person, name: str, destination: Path) -> Record:
-    demand(person, "read")
-    record = desk.store.get(name)
-    desk.store.export(record, destination)
-    return record
-
-
 def delete(desk: Desk, person: Person, name: str) -> None:
     demand(person, "admin")
     record = desk.store.get(name)

@@ -28,7 +28,7 @@ Name = Annotated[str, Place(min_length=1, max_length=100)]
 Incarnation = Annotated[str, Body(min_length=1, max_length=40)]
 Attempt = Annotated[int, Body(ge=1, le=1000)]
 _LONGEST_WAIT_S = 25.0
-_ZIP = {
+ZIP = {
     "requestBody": {
         "required": True,
         "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
@@ -112,7 +112,7 @@ def tell_events(
     agents.tell(desk, person, identity, attempt, [(each.kind, each.document) for each in events])
 
 
-@router.put("/evaluations/{identity}/record", response_model=answers.Kept, openapi_extra=_ZIP)
+@router.put("/evaluations/{identity}/record", response_model=answers.Kept, openapi_extra=ZIP)
 async def finish_evaluation(
     desk: TheDesk,
     person: Someone,
@@ -122,11 +122,11 @@ async def finish_evaluation(
 ) -> dict[str, str]:
     """The record that came of it, as `records export` writes it."""
     demand(person, "agent")
-    async with _received(desk, request) as bundle:
+    async with received(desk, request) as bundle:
         return {"record": await asyncio.to_thread(agents.finish, desk, person, identity, x_attempt, bundle)}
 
 
-@router.put("/evaluations/{identity}/part", status_code=204, openapi_extra=_ZIP)
+@router.put("/evaluations/{identity}/part", status_code=204, openapi_extra=ZIP)
 async def finish_part(
     desk: TheDesk,
     person: Someone,
@@ -136,12 +136,12 @@ async def finish_part(
 ) -> None:
     """The answers of a part of an evaluation."""
     demand(person, "agent")
-    async with _received(desk, request) as packed:
+    async with received(desk, request) as packed:
         await asyncio.to_thread(agents.finish_part, desk, person, identity, x_attempt, packed)
 
 
 @contextlib.asynccontextmanager
-async def _received(desk: Desk, request: Request) -> AsyncIterator[Path]:
+async def received(desk: Desk, request: Request) -> AsyncIterator[Path]:
     """What is sent, as a file; counted on the way, since it need not say how long it is."""
     with tempfile.TemporaryDirectory(dir=desk.store.home) as place:
         path, size = Path(place) / "received", 0

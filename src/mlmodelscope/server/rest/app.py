@@ -27,6 +27,7 @@ from mlmodelscope.server.rest import (
     answers,
     artifact_routes,
     catalogue_routes,
+    hub_routes,
     prediction_routes,
     replication_routes,
     routes,
@@ -37,6 +38,7 @@ from mlmodelscope.server.rest.guard import Guard
 from mlmodelscope.server.rest.openapi import describe_problems, operation_name
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
+from mlmodelscope.server.tidy import tidy
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _WAKE_EVERY_S = 1.0
@@ -66,6 +68,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(trace_routes.router)
     app.include_router(replication_routes.router)
     app.include_router(catalogue_routes.router)
+    app.include_router(hub_routes.router)
     app.state.metrics = Metrics(desk)
     _add_public(app)
     add_problems(app)
@@ -82,6 +85,7 @@ async def _lifespan(app: FastAPI, with_agent: bool) -> AsyncIterator[None]:
     # Python runs one thread at a time: forty of them, which is the default, mostly take turns.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     beside = [asyncio.create_task(_reap(desk, stop)), asyncio.create_task(_wake(desk, stop))]
+    beside.append(asyncio.create_task(tidy(desk, stop)))
     if with_agent and desk.config.executor == "local":
         beside.append(asyncio.create_task(_own_agent(app, stop)))
     elif with_agent and desk.config.executor == "ray":

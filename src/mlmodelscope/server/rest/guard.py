@@ -42,7 +42,7 @@ _SLOWEST = 1024
 _PREDICTION = re.compile(r"/api/v1/predictions(/[^/]+/answer)?")
 _MARGIN = 1 << 20
 ARTIFACTS = "/api/v1/artifacts/"
-UPLOADS = ("/record", "/part", "/bundle", "/manifests/init")
+UPLOADS = ("/record", "/part", "/bundles", "/manifests/init")
 
 
 class Guard:

@@ -24,6 +24,7 @@ from mlmodelscope.errors import (
 from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
+from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
 from mlmodelscope.server.handle.predictions import PredictionFailed
@@ -36,6 +37,7 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (OtherPlace, 409),
     (ChecksumError, 422),
     (Taken, 409),
+    (Clash, 409),
     (NoAgent, 409),
     (ManifestError, 422),
     (InputError, 422),

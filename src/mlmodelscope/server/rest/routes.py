@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import tempfile
 from collections.abc import AsyncIterator
-from pathlib import Path as Place
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
-from fastapi.responses import FileResponse, StreamingResponse
-from starlette.background import BackgroundTask
+from fastapi.responses import StreamingResponse
 
 from mlmodelscope.ledger.request import Request as Asked
 from mlmodelscope.record.record import Record
@@ -264,40 +261,6 @@ def get_report(
 )
 def get_log(desk: TheDesk, person: Someone, name: Name) -> Response:
     return Response(records.log(desk, person, name), media_type="application/yaml")
-
-
-@router.get(
-    "/records/{name}/bundle",
-    tags=["records"],
-    response_class=FileResponse,
-    responses={
-        200: {
-            "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-            "description": "A zip file.",
-        },
-        **fails(404),
-    },
-)
-def get_bundle(desk: TheDesk, person: Someone, name: Name) -> FileResponse:
-    """The record with all its files, as one zip file."""
-    place = Place(tempfile.mkdtemp())
-    try:
-        record = records.bundle(desk, person, name, place / "bundle.zip")
-    except BaseException:
-        _remove(place)
-        raise
-    return FileResponse(
-        place / "bundle.zip",
-        media_type="application/zip",
-        filename=f"{record.id}.zip",
-        background=BackgroundTask(_remove, place),
-    )
-
-
-def _remove(place: Place) -> None:
-    import shutil
-
-    shutil.rmtree(place, ignore_errors=True)
 
 
 @router.delete("/records/{name}", tags=["records"], status_code=204, responses=fails(404))

@@ -12,6 +12,7 @@ from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, 
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
 from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
+from mlmodelscope.server.rpc.hub_calls import HUB_CALLS
 from mlmodelscope.server.rpc.prediction_calls import PREDICTION_CALLS
 from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
 
@@ -128,4 +129,5 @@ CALLS: dict[str, Call] = {
     **PREDICTION_CALLS,
     **CATALOGUE_CALLS,
     **REPLICATION_CALLS,
+    **HUB_CALLS,
 }

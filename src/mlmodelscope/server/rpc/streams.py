@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import evaluations, records
+from mlmodelscope.server.handle import evaluations, hub, records
 from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rpc.asked import Asked, choice, said
 from mlmodelscope.server.rpc.pieces import PIECE, Stream, pieces
@@ -54,7 +54,7 @@ async def get_log(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Map
 async def get_bundle(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / "bundle.zip"
-        await run_in_threadpool(records.bundle, desk, person, said(asked, "name"), path)
+        await run_in_threadpool(hub.bundle, desk, person, said(asked, "name"), path)
         with path.open("rb") as file:
             while data := await run_in_threadpool(file.read, PIECE):
                 yield {"data": data}

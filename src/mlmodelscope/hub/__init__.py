@@ -1,0 +1,1 @@
+"""Records that go from one server, or one person, to another: signed, checked, kept once."""

@@ -32,7 +32,7 @@ def test_from_an_empty_home_to_a_restored_one(
     assert run("db", "upgrade", "--to", "0002").output == "the schema is 0002, it was not there\n"
     refused = run("db", "downgrade", "--to", "0003")
     assert refused.exit_code == 2 and "db upgrade --to 0003" in refused.output
-    assert run("db", "upgrade").output == "the schema is 0003, it was 0002\n"
+    assert run("db", "upgrade").output == "the schema is 0004, it was 0002\n"
     options = Options(timed_runs=1, warm_up_runs=1)
     record = evaluate(make_model(), make_dataset(make_pictures()), options, settings=settings)
     assert run("db", "check").output == "1 finished records, all is well\n"

@@ -22,7 +22,7 @@ from mlmodelscope.upkeep.snapshot import count_on, insert_lines, tables_of
 
 _DRAFT = "restoring"
 _BLOCK = 1 << 20
-_HOMES = ("records", "shards", "keys", "manifests")
+_HOMES = ("records", "shards", "keys", "manifests", "artifacts", "traces")
 _BROKEN = (zipfile.BadZipFile, ValueError, KeyError, TypeError, EOFError, NotImplementedError, RuntimeError)
 
 

@@ -15,12 +15,13 @@ from sqlalchemy import delete, select
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import later, now
-from mlmodelscope.ledger.tables import evaluations, events, requests
+from mlmodelscope.ledger.tables import artifacts, evaluations, events, requests, traces
 from mlmodelscope.provision.sweep import Swept, sweep_artifacts
 from mlmodelscope.record.files import CONDEMNED, DELETED
 from mlmodelscope.record.pins import pinned
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.tables import files, records
+from mlmodelscope.trace.inbox import Inbox
 
 _OPEN = ("waiting", "running")
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
@@ -156,8 +157,25 @@ def _traces(store: Store, before: datetime, done: Collected, dry_run: bool) -> N
         if row.record not in stays:
             if not dry_run:
                 store.files.drop(row.record, _TRACE, now())
+                with store.database.writing() as connection:
+                    connection.execute(delete(traces).where(traces.c.record == row.record))
             done.traces.append(row.record)
             done.freed_bytes += row.size_bytes
+    _sent_traces(store, before, done, dry_run)
+
+
+def _sent_traces(store: Store, before: datetime, done: Collected, dry_run: bool) -> None:
+    """Those that came over OTLP and belong to no record."""
+    query = select(traces.c.id, traces.c.size).where(traces.c.record.is_(None), traces.c.created_at < before)
+    with store.database.reading() as connection:
+        rows = connection.execute(query).all()
+    for row in rows:
+        if not dry_run:
+            Inbox(store.home).delete(row.id)
+            with store.database.writing() as connection:
+                connection.execute(delete(traces).where(traces.c.id == row.id))
+        done.traces.append(row.id)
+        done.freed_bytes += row.size
 
 
 def _events(store: Store, before: datetime, done: Collected, dry_run: bool) -> None:
@@ -178,11 +196,15 @@ def _events(store: Store, before: datetime, done: Collected, dry_run: bool) -> N
 
 def _artifacts(store: Store, cache: Path, policy: Policy, done: Collected, dry_run: bool) -> None:
     unused_s = None if policy.artifacts_days is None else _DAY_S * policy.artifacts_days
-    found = sweep_artifacts(
-        cache, unused_s=unused_s, most_bytes=policy.artifacts_bytes, needed=_digests(store), dry_run=dry_run
-    )
-    done.artifacts += (each.digest for each in found)
-    done.freed_bytes += _total(found)
+    for place in (cache, store.home / "artifacts"):  # what was fetched, and what people have sent
+        found = sweep_artifacts(
+            place, unused_s=unused_s, most_bytes=policy.artifacts_bytes, needed=_digests(store), dry_run=dry_run
+        )
+        done.artifacts += (each.digest for each in found)
+        done.freed_bytes += _total(found)
+        if place != cache and not dry_run:
+            with store.database.writing() as connection:
+                connection.execute(delete(artifacts).where(artifacts.c.digest.in_([each.digest for each in found])))
 
 
 def _total(found: list[Swept]) -> int:
@@ -190,10 +212,12 @@ def _total(found: list[Swept]) -> int:
 
 
 def _digests(store: Store) -> set[str]:
-    """Artifacts of plans that are being carried out, or were interrupted."""
+    """Artifacts of plans that are being carried out, or were interrupted; and those that work names which waits."""
     with store.database.reading() as connection:
         documents = connection.execute(select(records.c.document).where(records.c.status == "running")).scalars()
-        return {digest for document in documents for digest in _strings(json.loads(document).get("plan"))}
+        found = {digest for document in documents for digest in _strings(json.loads(document).get("plan"))}
+        works = connection.execute(select(evaluations.c.work).where(evaluations.c.state.in_(_OPEN))).scalars()
+        return found.union(*(_DIGEST.findall(work) for work in works))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -20,6 +20,7 @@ BENCHMARKS = (
     "predictor_overhead",
     "stacks",
     "store",
+    "artifacts",
     "overview",
     "memory",
     "dataset_evaluation",

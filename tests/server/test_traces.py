@@ -21,8 +21,7 @@ from mlmodelscope.settings import Settings
 from mlmodelscope.trace.otlp import as_json, as_protobuf
 from mlmodelscope.trace.span import Span, Trace, span_id_of, trace_id_of
 
-from .conftest import World
-from .test_rpc import free_port
+from .conftest import World, free_port
 
 grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 
@@ -251,7 +250,7 @@ def test_the_same_over_grpc(place: tuple[World, int], client: Client) -> None:
     with grpc.insecure_channel(f"127.0.0.1:{place[1]}") as channel:
         channel.unary_unary(known["Export"].path)(as_protobuf(trace, trace.spans), timeout=30)
 
-        def ask(name: str, **fields: Any) -> Any:
+        def ask(name: str, /, **fields: Any) -> Any:
             method = known[name]
             call = channel.unary_unary(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
             return call(method.asked(**fields), timeout=30)

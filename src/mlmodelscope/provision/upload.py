@@ -157,7 +157,7 @@ class Receiver:
         self._seen = hashlib.sha256() if upload.offset == 0 else None
         """Of a file that comes in one piece; one that was interrupted is read again at the end."""
 
-    def write(self, block: bytes) -> None:
+    def write(self, block: bytes | bytearray) -> None:
         if self.offset + len(block) > self.upload.size:
             raise TooLong(f"more than the {self.upload.size} bytes that were announced")
         with _full_disk():

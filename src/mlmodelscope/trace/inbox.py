@@ -74,7 +74,7 @@ class Inbox:
 
     def load(self, trace: str) -> Columns:
         folder = self.folder(trace)
-        signature = tuple(sorted((path.name, path.stat().st_size) for path in folder.glob("*.parquet")))
+        signature = tuple((path.name, path.stat().st_mtime_ns) for path in _parts(folder))
         return _load(folder, signature)
 
     def delete(self, trace: str) -> None:

@@ -21,6 +21,7 @@ BENCHMARKS = (
     "stacks",
     "store",
     "database",
+    "artifacts",
     "overview",
     "memory",
     "dataset_evaluation",

@@ -2,7 +2,13 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope.manifest.reference import parse_reference, resolve_references, without_secrets
+from mlmodelscope.manifest.reference import (
+    artifact_reference,
+    named_artifacts,
+    parse_reference,
+    resolve_references,
+    without_secrets,
+)
 
 
 @pytest.mark.parametrize(
@@ -85,3 +91,22 @@ def test_urls_free_text_and_unknown_users_stay_as_they_are(monkeypatch: pytest.M
         "sub": {"url": "/home/me/x"},
         "odd": {"url": "/m/~nobody-here/x"},
     }
+
+
+def test_an_uploaded_file_is_named_by_its_digest() -> None:
+    digest = "AB" * 32
+    parsed = parse_reference(f"artifact:sha256:{digest}/net.onnx")
+    assert (parsed.digest, parsed.name, parsed.is_local, parsed.member) == (digest.lower(), "net.onnx", False, "")
+    folder = parse_reference(f"artifact:sha256:{digest}/photos.tar#/")
+    assert folder.is_folder and folder.digest == digest.lower() and folder.member == "/"
+    text = f"graph_path: artifact:sha256:{digest}/a\nweights_path: 'artifact:sha256:{'0' * 64}/b'\n"
+    assert named_artifacts(text, None, text) == [digest.lower(), "0" * 64]
+    assert artifact_reference("0" * 64, "a/b#c\n", "/") == f"artifact:sha256:{'0' * 64}/a_b_c_#/"
+
+
+@pytest.mark.parametrize(
+    "rest", ["", "sha256:12", f"md5:{'0' * 32}", f"sha256:{'0' * 64}/..", f"sha256:{'0' * 64}/a/b"]
+)
+def test_an_odd_digest_is_refused(rest: str) -> None:
+    with pytest.raises(ValueError, match="not of the form"):
+        parse_reference(f"artifact:{rest}")

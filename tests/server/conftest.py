@@ -54,7 +54,7 @@ class World:
 
     def __init__(self, place: Path) -> None:
         self.place = place
-        self.port = _free_port()
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._processes: list[subprocess.Popen[bytes]] = []
         self._clients: list[Client] = []
@@ -154,7 +154,7 @@ class World:
                 process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         return int(listener.getsockname()[1])

@@ -23,11 +23,15 @@ from mlmodelscope.client.upload import manifest_text, pack, upload
 from mlmodelscope.errors import ChecksumError, ManifestError, MLModelScopeError, UsageError
 from mlmodelscope.provision.upload import NoRoom, TooLong
 
-from .conftest import DATASET, MODEL, World
+from .conftest import DATASET, MODEL, World, free_port
+
+grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 
 
 class Apart(World):
     """Every home has a cache of its own, and none has a catalogue: what one has, the others do not."""
+
+    rpc_port = 0
 
     def environment(self, home: str) -> dict[str, str]:
         found = {**super().environment(home), "MLMODELSCOPE_CACHE": str(self.place / f"{home}-cache")}
@@ -44,7 +48,8 @@ def apart(tmp_path: Path) -> Iterator[Apart]:
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Apart]:
     found = Apart(tmp_path_factory.mktemp("server"))
-    found.serve(executor="none", largest_artifact=100_000, artifacts_quota=250_000)
+    found.rpc_port = free_port()
+    found.serve(rpc_port=found.rpc_port, largest_artifact=100_000, artifacts_quota=250_000)
     yield found
     found.close()
     assert "an error of our own" not in found.log("server")
@@ -357,15 +362,61 @@ def test_a_file_that_is_missing_here_is_said_before_anything_is_asked(far: tuple
         manifest_text(client, world.place / "work" / "wrong.yml")
 
 
-def test_the_server_s_own_agent_evaluates_them_where_they_are(apart: Apart) -> None:
-    write_files(apart.place / "work")
-    apart.serve()
-    client = apart.client()
-    model, data = (manifest_text(client, apart.place / "work" / f"my-{name}.yml") for name in ("model", "data"))
+def test_the_server_s_own_agent_evaluates_them_where_they_are(server: Apart, client: Client, tmp_path: Path) -> None:
+    write_files(tmp_path / "work")
+    server.until(client.agents, "its agent has joined")
+    model, data = (manifest_text(client, tmp_path / "work" / f"my-{name}.yml") for name in ("model", "data"))
     record = client.evaluate({"text": model}, {"text": data}, options={"timed_runs": 1, "warm_up_runs": 1})
     assert record.samples == 12
-    cached = [path for path in (apart.place / "server-cache").glob("files/*/*") if path.is_file()]
+    cached = [path for path in (server.place / "server-cache").glob("files/*/*") if path.is_file()]
     assert not [path for path in cached if path.stat().st_size > 10_000]  # the tar is in one place only
+
+
+def test_a_manifest_cannot_have_a_private_file_sent(client: Client, tmp_path: Path) -> None:
+    write_files(tmp_path / "work")
+    (tmp_path / "secret").write_text("mine")
+    text = (tmp_path / "work" / "my-model.yml").read_text()
+    (tmp_path / "work" / "link.json").symlink_to(tmp_path / "secret")
+    for name in ("../secret", str(tmp_path / "secret"), "link.json"):
+        (tmp_path / "work" / "other.yml").write_text(text.replace("net.json", name))
+        with pytest.raises(UsageError, match="lies outside"):
+            manifest_text(client, tmp_path / "work" / "other.yml")
+    (tmp_path / "work" / "photos" / "class0" / "x.png").symlink_to(tmp_path / "secret")
+    with pytest.raises(UsageError, match="lies outside"):
+        manifest_text(client, tmp_path / "work" / "my-data.yml")
+    assert "secret" not in {each["name"] for each in client.artifacts()}
+
+
+def test_the_same_over_grpc(server: Apart, client: Client) -> None:
+    from mlmodelscope.server.rpc.messages import methods
+
+    data, known = os.urandom(70_000), {method.name: method for method in methods()}
+    with grpc.insecure_channel(f"127.0.0.1:{server.rpc_port}") as channel:
+
+        def ask(name: str, /, **fields: Any) -> Any:
+            method = known[name]
+            kind = channel.unary_stream if method.streams else channel.unary_unary
+            call = kind(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
+            return call(method.asked(**fields), timeout=30)
+
+        begun = ask("AnnounceArtifact", sha256=sha256(data), size=len(data), name="net.onnx")
+        assert begun.offset == 0 and not begun.complete
+        assert ask("SendArtifact", digest=sha256(data), data=data[:30_000]).offset == 30_000
+        with pytest.raises(grpc.RpcError, match="30000 are there") as wrong:
+            ask("SendArtifact", digest=sha256(data), data=data[:30_000])
+        assert wrong.value.code() is grpc.StatusCode.FAILED_PRECONDITION
+        assert ask("SendArtifact", digest=sha256(data), offset=30_000, data=data[30_000:]).complete
+        whole = b"".join(each.data for each in ask("GetArtifact", digest=sha256(data), offset=10))
+        assert whole == data[10:]
+        (listed,) = ask("ListArtifacts", owner="local").items
+        assert listed.reference == begun.reference == f"artifact:sha256:{sha256(data)}/net.onnx"
+        with pytest.raises(grpc.RpcError, match="100000 are the most") as large:
+            ask("AnnounceArtifact", sha256="0" * 64, size=100_001)
+        assert large.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
+        ask("DeleteArtifact", digest=sha256(data))
+        with pytest.raises(grpc.RpcError, match="there is no artifact") as gone:
+            list(ask("GetArtifact", digest=sha256(data)))
+        assert gone.value.code() is grpc.StatusCode.NOT_FOUND
 
 
 def test_manifests_name_only_what_was_uploaded(server: Apart, client: Client) -> None:

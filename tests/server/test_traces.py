@@ -8,7 +8,6 @@ import io
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,8 +20,7 @@ from mlmodelscope.settings import Settings
 from mlmodelscope.trace.otlp import as_json, as_protobuf
 from mlmodelscope.trace.span import Span, Trace, span_id_of, trace_id_of
 
-from .conftest import World
-from .test_rpc import free_port
+from .conftest import World, free_port
 
 grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 
@@ -251,7 +249,7 @@ def test_the_same_over_grpc(place: tuple[World, int], client: Client) -> None:
     with grpc.insecure_channel(f"127.0.0.1:{place[1]}") as channel:
         channel.unary_unary(known["Export"].path)(as_protobuf(trace, trace.spans), timeout=30)
 
-        def ask(name: str, **fields: Any) -> Any:
+        def ask(name: str, /, **fields: Any) -> Any:
             method = known[name]
             call = channel.unary_unary(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
             return call(method.asked(**fields), timeout=30)
@@ -356,7 +354,19 @@ def test_messages_have_bounds(world: World) -> None:
             assert answer.headers["content-type"] == "application/problem+json"
 
 
-def test_a_trace_has_a_most_of_spans(world: World, client: Client, tmp_path: Path) -> None:
+def test_a_full_disk_is_said(world: World, client: Client) -> None:
+    identity = "5b8aa5a2d2c872e8321cf37308d69dff"
+    url, folder = f"{world.url}/api/v1/otlp/v1/traces", world.place / "server" / "traces" / "5b" / identity
+    folder.mkdir(parents=True)
+    (folder / "draft").symlink_to("/dev/full")  # every byte that is written there is one too many
+    answer = httpx.post(url, json=one(traceId=identity))
+    assert answer.status_code == 507 and "no space is left" in answer.json()["detail"]
+    (folder / "draft").unlink(missing_ok=True)
+    assert httpx.post(url, json=one(traceId=identity)).json() == {}
+    assert client.trace(identity)["spans"] == 1
+
+
+def test_a_trace_has_a_most_of_spans(world: World, client: Client) -> None:
     trace = made("too large", 30_500)
     document = as_protobuf(trace, trace.spans[:30_000])
     url, headers = f"{world.url}/api/v1/otlp/v1/traces", {"Content-Type": "application/x-protobuf"}

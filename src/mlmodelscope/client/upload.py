@@ -71,9 +71,9 @@ def _send(client: Client, path: Path, name: str, progress: Progress) -> str:
             while not state["complete"]:
                 if state["offset"] > furthest:  # as long as each try brings something, there is no limit to them
                     furthest, tries = state["offset"], 0
-                progress(name, state["offset"], size)
+                progress(f"sending {name}", state["offset"], size)
                 state = client.send_piece(digest, state["offset"], _piece(path, state["offset"]))
-            progress(name, size, size)
+            progress(f"sending {name}", size, size)
             return digest
         except (ServerError, OtherPlace):
             tries += 1
@@ -103,12 +103,28 @@ def manifest_text(client: Client, path: Path, progress: Progress = silent) -> st
         place = document.folder / Path(os.path.expanduser(reference.location))
         if not place.exists():
             raise UsageError(f"{path} names {place}, which is not there")
+        _refuse_outside(place, document.folder)
         if str(place) not in found:
             found[str(place)] = upload(client, place, progress)
         sent = found[str(place)]
         holder[key] = f"{sent}#{reference.member}" if reference.member else sent
     text = write_manifest(document.data, document.kind)
     return text if recognise_kind(document.data) == document.kind else f"kind: {document.kind}\n{text}"
+
+
+def _refuse_outside(place: Path, folder: Path) -> None:
+    """What others wrote must not make us send a private file to a server: only what lies beside the manifest goes."""
+    bounds = folder.resolve()
+    links = [place]
+    for below, folders, files in os.walk(place):
+        links += [path for name in (*folders, *files) if (path := Path(below, name)).is_symlink()]
+    for path in links:
+        if not path.resolve().is_relative_to(bounds):
+            raise UsageError(
+                f"{path} lies outside {folder}, the manifest's folder, and is not sent along",
+                hint="put it beside the manifest, or send it yourself and name it by what this says: "
+                "mlmodelscope.connect(url).upload(path)",
+            )
 
 
 def _local_references(data: Any) -> Iterator[tuple[Any, str, str]]:

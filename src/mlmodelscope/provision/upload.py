@@ -81,7 +81,7 @@ class Uploads:
                 raise NoRoom(f"{_MOST_OPEN} uploads have begun and not ended", hint="finish or delete some of them")
             upload = Upload(digest, size, name)
             draft = folder / f"{digest}.draft"
-            with _full_disk():
+            with full_disk_said():
                 draft.write_text(json.dumps(asdict(upload)))
                 draft.replace(folder / f"{digest}.json")
                 self._part(owner, digest).touch()
@@ -157,10 +157,10 @@ class Receiver:
         self._seen = hashlib.sha256() if upload.offset == 0 else None
         """Of a file that comes in one piece; one that was interrupted is read again at the end."""
 
-    def write(self, block: bytes) -> None:
+    def write(self, block: bytes | bytearray) -> None:
         if self.offset + len(block) > self.upload.size:
             raise TooLong(f"more than the {self.upload.size} bytes that were announced")
-        with _full_disk():
+        with full_disk_said():
             view = memoryview(block)
             while view:  # the system may take a part of it only
                 written = self._file.write(view)
@@ -179,7 +179,7 @@ class Receiver:
                 f"this is not the file that was announced\nannounced {self.upload.digest}\nsaw       {seen}",
                 hint="nothing of it was kept; send it again",
             )
-        with _full_disk():
+        with full_disk_said():
             os.fsync(self._file.fileno())
             try:
                 self._place.put_file(self._part, self.upload.digest)
@@ -189,12 +189,12 @@ class Receiver:
 
 
 @contextlib.contextmanager
-def _full_disk() -> Iterator[None]:
+def full_disk_said() -> Iterator[None]:
     try:
         yield
     except OSError as error:
         if error.errno in DISK_FULL:
-            raise NoRoom("no space is left on the server's disk", hint="nothing of this file was kept") from None
+            raise NoRoom("no space is left on the server's disk", hint="nothing of it was kept") from None
         raise ArtifactError(f"the server cannot keep files: {error.strerror or error}") from None
 
 

@@ -70,11 +70,11 @@ class Inbox:
                 columns = {name: [getattr(row, name) for row in rows] for name in SPANS.names}
                 _write(folder, pa.table(columns, schema=SPANS))
             resource = _merged(folder, arrived.resource)
-            return _kept(folder, resource), len(fresh) - len(rows)
+            return _kept(folder, resource, len(known) + len(rows)), len(fresh) - len(rows)
 
     def load(self, trace: str) -> Columns:
         folder = self.folder(trace)
-        signature = tuple(sorted((path.name, path.stat().st_size) for path in folder.glob("*.parquet")))
+        signature = tuple((path.name, path.stat().st_mtime_ns) for path in _parts(folder))
         return _load(folder, signature)
 
     def delete(self, trace: str) -> None:
@@ -163,13 +163,13 @@ def _resource(folder: Path) -> Mapping[str, str]:
         return {}
 
 
-def _kept(folder: Path, resource: Mapping[str, str]) -> Kept:
-    times = [pq.read_table(path, columns=["id", "start_ns", "end_ns"]) for path in _parts(folder)]
+def _kept(folder: Path, resource: Mapping[str, str], spans: int) -> Kept:
+    times = [pq.read_table(path, columns=["start_ns", "end_ns"]) for path in _parts(folder)]
     table = pa.concat_tables(times) if times else SPANS.empty_table()
     began = int(pc.min(table["start_ns"]).as_py() or 0)
     last = int(pc.max(table["end_ns"]).as_py() or 0)
     size = sum(path.stat().st_size for path in folder.iterdir() if path.is_file())
-    return Kept(pc.count_distinct(table["id"]).as_py(), began, last - began, size, resource)
+    return Kept(spans, began, last - began, size, resource)
 
 
 @contextlib.contextmanager

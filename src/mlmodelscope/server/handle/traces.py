@@ -14,8 +14,7 @@ from sqlalchemy import RowMapping
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.provision.cache import storage_errors
-from mlmodelscope.provision.upload import NoRoom
+from mlmodelscope.provision.upload import NoRoom, full_disk_said
 from mlmodelscope.server.desk import Desk, Refused, demand
 from mlmodelscope.trace.chrome import write_chrome
 from mlmodelscope.trace.csv import write_csv
@@ -57,7 +56,7 @@ def take(desk: Desk, person: Person, document: Mapping[str, Any]) -> Message:
                 count=sum(each.id not in known for each in arrived.rows),
             )
             continue
-        with storage_errors(desk.store.home):
+        with full_disk_said():
             kept, left_out = Inbox(desk.store.home).add(identity, arrived, desk.config.largest_trace)
         message.reject(f"trace {identity} has {desk.config.largest_trace} spans, which are the most", count=left_out)
         facts = {

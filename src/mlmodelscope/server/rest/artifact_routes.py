@@ -70,9 +70,9 @@ async def send_artifact(
         async for block in request.stream():
             waiting += block
             if len(waiting) >= _BLOCK:  # handing over a few bytes costs as much as many
-                await asyncio.to_thread(receiver.write, bytes(waiting))
-                waiting.clear()
-        await asyncio.to_thread(receiver.write, bytes(waiting))
+                await asyncio.to_thread(receiver.write, waiting)
+                waiting = bytearray()
+        await asyncio.to_thread(receiver.write, waiting)
         return await asyncio.to_thread(artifacts.finish_piece, desk, person, receiver)
 
 

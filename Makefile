@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stacks agreement acceptance check bench clean
+.PHONY: demo test test-stacks test-peers agreement acceptance check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
+	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
 	@echo "make check   formatting, lint, types, the worker's Python floor"
@@ -43,6 +44,9 @@ test: $(VENV)/.dev
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)
+
+test-peers: $(VENV)/.dev
+	$(BIN)/python tools/inference_peers.py $(PEERS)
 
 agreement: $(VENV)/.dev
 	$(BIN)/python tools/agreement.py $(STACKS)

@@ -17,6 +17,7 @@ BENCHMARKS = (
     "check",
     "functions",
     "remote",
+    "inference_protocol",
     "predictor_overhead",
     "stacks",
     "store",

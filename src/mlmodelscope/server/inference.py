@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 from collections.abc import AsyncIterator
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.security import HTTPAuthorizationCredentials
 
 from mlmodelscope.cluster.agent import Agent
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.inference.door import Caller
 from mlmodelscope.inference.models import Models
 from mlmodelscope.inference.refusal import Refusal
@@ -20,6 +21,7 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.rest.door import Limiter, address_of, is_known_host, person_of
 from mlmodelscope.server.rest.protocol import patient_protocol
 
+_LOG = logging.getLogger("mlmodelscope.server")
 BUSY = "this machine's agent is timing something, and answers nothing meanwhile"
 _WRONG_PER_MINUTE = 60
 """Tokens that nobody has, from one address; whoever has one is asked for the model's time, not for ours."""
@@ -87,9 +89,14 @@ async def serving_models(app: FastAPI, agent: Agent) -> AsyncIterator[None]:
     if not listening.is_wanted:
         yield
         return
-    models = Models(desk.settings, desk.config.inference_models, busy=lambda: BUSY if agent.is_timing else None)
-    server = InferenceServer(models, DeskDoor(app), listening, patient_protocol(desk.config))
-    await server.start()
+    try:
+        models = Models(desk.settings, desk.config.inference_models, busy=lambda: BUSY if agent.is_timing else None)
+        server = InferenceServer(models, DeskDoor(app), listening, patient_protocol(desk.config))
+        await server.start()
+    except MLModelScopeError as error:
+        _LOG.error("no models are served: %s", error.message)  # evaluations need not suffer
+        yield
+        return
     try:
         yield
     finally:

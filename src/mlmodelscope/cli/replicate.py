@@ -27,7 +27,8 @@ from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mlmodelscope.replicate.finding import Finding, Outcome
+    from mlmodelscope.replicate.finding import Finding
+    from mlmodelscope.replicate.outcome import Outcome
     from mlmodelscope.replicate.replication import Replication
 
 EXIT = {"reproduced": 0, "not reproduced": 1, "undecided": 2}
@@ -121,7 +122,7 @@ def replicate(
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
-    from mlmodelscope.replicate.finding import Here
+    from mlmodelscope.replicate.outcome import Here
 
     return _tell(Here(done), _evidence(done), report, junit, summary, as_json)
 

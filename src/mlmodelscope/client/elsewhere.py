@@ -19,7 +19,7 @@ from mlmodelscope.prediction import Prediction
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.replicate.finding import Findings
+from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.settings import Settings
 
 _DEFAULTS = asdict(Options())

@@ -170,7 +170,7 @@ def _replicate(
     """The verdict goes out as an event, what was found is kept with the record of the manifest as it is."""
     from mlmodelscope.record.store import Store
     from mlmodelscope.replicate.claim import parse_claim
-    from mlmodelscope.replicate.finding import finding_of, keep
+    from mlmodelscope.replicate.outcome import finding_of, keep
     from mlmodelscope.replicate.replication import replicate
 
     asked = dict(work.arguments)

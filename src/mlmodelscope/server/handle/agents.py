@@ -17,7 +17,7 @@ from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.late_files import take_in_folders
-from mlmodelscope.replicate.finding import KEY, PLACE
+from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import late, shards
 

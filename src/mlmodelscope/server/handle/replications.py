@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Literal
@@ -13,7 +14,8 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
-from mlmodelscope.replicate.finding import Finding, Findings
+from mlmodelscope.replicate.finding import Finding
+from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import evaluations, requests
 
@@ -45,7 +47,8 @@ def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
     told = verdicts.of([identity]).get(identity)
     finding = None
     if row["state"] == "finished" and told is not None:
-        finding = _findings(desk, row, told).finding()
+        with contextlib.suppress(UsageError):  # the record was deleted since; the verdict stays
+            finding = _findings(desk, row, told).finding()
     return {**_summary(row, told), "tried": _rounds(verdicts.rounds(identity)), "finding": finding}
 
 

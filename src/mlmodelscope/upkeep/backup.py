@@ -1,7 +1,7 @@
 """A backup: one file with all rows as of one moment, and the files of records. Nothing stops meanwhile.
 
-It is a zip file: `records/`, `artifacts/`, `traces/`, `shards/`, `keys/` as in the home folder, `tables/NAME.jsonl`, and
-at the end `backup.json`, which says how long each of them is and what its digest must be.
+It is a zip file: `records/`, `artifacts/`, `traces/`, `shards/`, `keys/` as in the home folder, `tables/NAME.jsonl`,
+and at the end `backup.json`, which says how long each of them is and what its digest must be.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def take_in(
             try:
                 store.add(record, also)
             except IntegrityError:  # by another server, with the same database, at the same moment
-                return store.get(record.id)
+                return Store.get(store, record.id)
     return record
 
 
@@ -77,7 +77,7 @@ def read_record(packed: zipfile.ZipFile) -> Record:
 def find_known(store: Store, record: Record) -> Record | None:
     """The one that is there by this id; a clash, where that is another."""
     try:
-        found = store.get(record.id)
+        found = Store.get(store, record.id)  # what is kept here; a store of a server's records would fetch it again
     except UsageError:
         return None
     if found.id != record.id:

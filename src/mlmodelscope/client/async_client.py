@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
@@ -13,12 +15,14 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 import httpx
 
 from mlmodelscope.client import questions
+from mlmodelscope.client.client import Client
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.client.questions import ENDED, RETRIES, Question, record_of
 from mlmodelscope.record.record import Record
 
 Given = ParamSpec("Given")
 Found = TypeVar("Found")
+_PAGE = 1000
 
 
 def _asking(
@@ -31,6 +35,33 @@ def _asking(
         return await self.answer(make(*given, **named))
 
     return method
+
+
+def _in_thread(
+    method: Callable[Concatenate[Client, Given], Found],
+) -> Callable[Concatenate[AsyncClient, Given], Coroutine[Any, Any, Found]]:
+    """A method that sends or reads files: the client that waits does it, in a thread of its own."""
+
+    @functools.wraps(method)
+    async def threaded(self: AsyncClient, /, *given: Given.args, **named: Given.kwargs) -> Found:
+        return await asyncio.to_thread(method, self._waiting, *given, **named)
+
+    return threaded
+
+
+def _one_by_one(
+    method: Callable[Concatenate[Client, Given], Iterator[Found]],
+) -> Callable[Concatenate[AsyncClient, Given], AsyncIterator[Found]]:
+    """A method with many answers, page by page."""
+
+    @functools.wraps(method)
+    async def threaded(self: AsyncClient, /, *given: Given.args, **named: Given.kwargs) -> AsyncIterator[Found]:
+        found = method(self._waiting, *given, **named)
+        while some := await asyncio.to_thread(lambda: list(islice(found, _PAGE))):
+            for each in some:
+                yield each
+
+    return threaded
 
 
 class AsyncEvaluation:
@@ -88,11 +119,13 @@ class AsyncClient:
 
     def __init__(self, url: str, token: str | None = None) -> None:
         self.url = address(url)
+        self._waiting = Client(url, token)
         self._http = httpx.AsyncClient(
             base_url=self.url, headers=headers(token or os.environ.get("MLMODELSCOPE_TOKEN")), timeout=TIMEOUT
         )
 
     async def close(self) -> None:
+        self._waiting.close()
         await self._http.aclose()
 
     async def __aenter__(self) -> Self:
@@ -146,6 +179,14 @@ class AsyncClient:
     models, datasets = _asking(questions.models), _asking(questions.datasets)
     frameworks, stacks = _asking(questions.frameworks), _asking(questions.stacks)
     claims, replication = _asking(questions.claims), _asking(questions.replication)
+    predict, upload, send_file = _in_thread(Client.predict), _in_thread(Client.upload), _in_thread(Client.send_file)
+    announce, send_piece = _in_thread(Client.announce), _in_thread(Client.send_piece)
+    trace, export_trace = _in_thread(Client.trace), _in_thread(Client.export_trace)
+    artifacts, traces, spans = (
+        _one_by_one(Client.artifacts),
+        _one_by_one(Client.traces),
+        _one_by_one(Client.spans),
+    )
 
     async def download(self, path: str, destination: Path) -> None:
         """A file, written when it is complete."""

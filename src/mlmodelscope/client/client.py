@@ -118,7 +118,7 @@ class Client:
         """Evaluate there, wait, and get the record."""
         return self.ask({"kind": "evaluate", "model": model, "dataset": dataset, **more})[0].record()
 
-    def predict(self, model: str, inputs: Sequence[str | Path | bytes], **more: Any) -> list[Prediction]:
+    def predict(self, /, model: str, inputs: Sequence[str | Path | bytes], **more: Any) -> list[Prediction]:
         """What a model there says of files, addresses or bytes; see `mlmodelscope.client.asking`."""
         return ask_about(self, {"model": model, **more}, inputs)
 
@@ -171,7 +171,7 @@ class Client:
         """Files that were uploaded, newest first."""
         yield from self._pages("/artifacts", {"owner": owner})
 
-    def traces(self, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+    def traces(self, /, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
         """Traces that came over OTLP and those of records, newest first."""
         yield from self._pages("/traces", wanted)
 
@@ -179,7 +179,7 @@ class Client:
         found: dict[str, Any] = self.get(f"/traces/{identity}")
         return found
 
-    def spans(self, identity: str, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
+    def spans(self, /, identity: str, **wanted: str | int | None) -> Iterator[dict[str, Any]]:
         """Spans of a trace in the order of their starts; `from_ns`, `to_ns`, `level`, `least_ns`, `bins` choose."""
         start = 0
         while True:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from server.conftest import World, _free_port
+from server.conftest import World, free_port
 
 from .conftest import ROOT, Example, ask_and_follow, hear_what_is_wrong, outlive_the_server, show_a_token
 
@@ -46,25 +46,25 @@ def make_example(world: World, program: Path) -> Callable[[int], Example]:
 
 
 def test_it_asks_follows_and_prints_the_top1(world: World, make_example: Callable[[int], Example]) -> None:
-    port = _free_port()
+    port = free_port()
     world.serve(rpc_port=port)
     ask_and_follow(make_example(port))
 
 
 def test_it_says_what_is_wrong(world: World, make_example: Callable[[int], Example]) -> None:
-    port = _free_port()
+    port = free_port()
     world.serve(rpc_port=port)
     hear_what_is_wrong(make_example(port))
 
 
 def test_it_shows_its_token(world: World, make_example: Callable[[int], Example]) -> None:
     token = world.run("token", "make", "--owner", "ada", "--scope", "read", "--scope", "run")
-    port = _free_port()
+    port = free_port()
     world.serve(rpc_port=port, require_token=True)
     show_a_token(make_example(port), token)
 
 
 def test_it_goes_on_when_the_server_comes_back(world: World, make_example: Callable[[int], Example]) -> None:
     world.write_model(sleep_s=0.1)
-    port = _free_port()
+    port = free_port()
     outlive_the_server(make_example(port), world.serve(rpc_port=port), rpc_port=port)

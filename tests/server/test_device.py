@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ import pytest
 from mlmodelscope.client.client import Evaluation
 from mlmodelscope.errors import PlanError
 
-from .conftest import MODEL, World
+from .conftest import MODEL, World, free_port
 
 onnx = pytest.importorskip("onnx")
 
@@ -46,12 +45,6 @@ def write_models(folder: Path) -> None:
     there = MODEL.replace("name: toy", "name: linear-there").replace("name: fake", "name: remote")
     (folder / "linear-there.yml").write_text(there.replace("source: {graph_path: toy.json}", "remote: {model: linear}"))
     (folder / "little-board.yml").write_text(BOARD)
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 class Field:

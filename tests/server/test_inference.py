@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -14,15 +13,9 @@ import pytest
 from mlmodelscope.client.client import Client
 from mlmodelscope.inference.messages import SERVICE, methods
 
-from .conftest import World
+from .conftest import World, free_port
 
 QUESTION = {"inputs": [{"name": "input", "datatype": "FP32", "shape": [1, 3, 8, 8], "data": [0.5] * 192}]}
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @dataclass

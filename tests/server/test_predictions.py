@@ -19,7 +19,7 @@ import pytest
 
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 
-from .conftest import MODEL, World, _free_port
+from .conftest import MODEL, World, free_port
 
 CODE = """\
 name: shouting
@@ -47,7 +47,7 @@ class Asked:
         self.reader = world.run("token", "make", "--owner", "ada", "--scope", "read")
         scopes = ("--scope", "read", "--scope", "run", "--scope", "trust")
         self.trusted = world.run("token", "make", "--owner", "bob", *scopes)
-        self.rpc_port = _free_port()
+        self.rpc_port = free_port()
         self.server = world.serve(rpc_port=self.rpc_port, trust=True, largest_input=LARGEST)
         self.client = world.client()
 

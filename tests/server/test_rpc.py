@@ -27,7 +27,7 @@ pytest.importorskip("fastapi", reason="the server's packages are not installed")
 from mlmodelscope.server.rpc.convert import plain  # noqa: E402
 from mlmodelscope.server.rpc.messages import COMPILED, Method, methods  # noqa: E402
 
-from .conftest import World  # noqa: E402
+from .conftest import World  # noqa: E402, free_port
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "src" / "mlmodelscope" / "server" / "rpc"
@@ -163,12 +163,6 @@ def make_caller(code: SimpleNamespace) -> Iterator[Callable[..., Caller]]:
     yield make
     for each in made:
         each.close()
-
-
-def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 def serve(world: World, **config: Any) -> str:

@@ -27,7 +27,7 @@ pytest.importorskip("fastapi", reason="the server's packages are not installed")
 from mlmodelscope.server.rpc.convert import plain  # noqa: E402
 from mlmodelscope.server.rpc.messages import COMPILED, Method, methods  # noqa: E402
 
-from .conftest import World  # noqa: E402, free_port
+from .conftest import World, free_port  # noqa: E402
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = ROOT / "src" / "mlmodelscope" / "server" / "rpc"

@@ -25,6 +25,7 @@ from schemathesis.specs.openapi.checks import (  # noqa: E402
     status_code_conformance,
 )
 
+schemathesis.serializer.alias("application/zip", "application/octet-stream")
 PROMISES = (
     schemathesis.checks.not_a_server_error,
     status_code_conformance,

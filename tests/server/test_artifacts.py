@@ -76,9 +76,11 @@ def send(client: Client, data: bytes, start: int = 0, end: int | None = None) ->
 
 
 def kept(world: World) -> list[str]:
-    """Names of all files below the folder of uploads, beside locks."""
+    """Names of all files below the folder of uploads, beside locks and when they were used last."""
     folder = world.place / "server" / "artifacts"
-    return sorted(path.name for path in folder.rglob("*") if path.is_file() and path.parent.name != "locks")
+    return sorted(
+        path.name for path in folder.rglob("*") if path.is_file() and path.parent.name not in ("locks", "used")
+    )
 
 
 # Sending --------------------------------------------------------------------------------------------------------------

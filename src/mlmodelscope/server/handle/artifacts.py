@@ -116,7 +116,9 @@ def delete(desk: Desk, person: Person, digest: str) -> None:
     if row["owner"] != person.owner and not person.may("admin"):
         raise Refused("admin")
     desk.artifacts.delete(digest)
-    _place(desk).file(digest).unlink(missing_ok=True)
+    place = _place(desk)
+    place.file(digest).unlink(missing_ok=True)
+    place.stamp(digest).unlink(missing_ok=True)
     desk.audit.note(person.owner, "delete artifact", digest)
 
 

@@ -262,7 +262,7 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
     client.download(f"/records/{record.id}/bundle", world.place / "bundle.zip")
     client.delete(f"/records/{record.id}")
-    client.upload("/bundles", world.place / "bundle.zip")
+    client.send_file("/bundles", world.place / "bundle.zip")
     client.post(f"/records/{record.id}/pin", {"pinned": True})
     client.post("/agents/one/drain", {"draining": True})
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})

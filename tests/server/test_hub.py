@@ -124,7 +124,7 @@ def test_strangers_records_are_refused_over_http(place: Place) -> None:
     pack(store.get("latest"), store, world.place / "eve.zip", Keyring(world.place / "eve").own())
     store.close()
     with Client(world.url) as client, pytest.raises(TrustError, match="nobody who is known here"):
-        client.upload("/bundles", world.place / "eve.zip")
+        client.send_file("/bundles", world.place / "eve.zip")
 
 
 def test_files_and_folders_will_do(place: Place) -> None:

@@ -23,12 +23,12 @@ from mlmodelscope.errors import (
     WorkerError,
 )
 from mlmodelscope.ledger.queue import Gone
-from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
+from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}
 _KINDS |= {"InputError": InputError, "WorkerError": WorkerError, "ArtifactError": ArtifactError}
-_KINDS |= {each.__name__: each for each in (NoRoom, OtherPlace, TooLong, ChecksumError)}
+_KINDS |= {each.__name__: each for each in (NoRoom, NotBegun, OtherPlace, TooLong, ChecksumError)}
 _KINDS["UnknownSigner"] = TrustError
 
 

@@ -18,7 +18,7 @@ from mlmodelscope.manifest.reference import REFERENCE_KEYS, artifact_reference, 
 from mlmodelscope.manifest.write import write_manifest
 from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.provision.hashing import hash_file, list_files
-from mlmodelscope.provision.upload import OtherPlace
+from mlmodelscope.provision.upload import NotBegun, OtherPlace
 
 if TYPE_CHECKING:
     from mlmodelscope.client.client import Client
@@ -75,7 +75,7 @@ def _send(client: Client, path: Path, name: str, progress: Progress) -> str:
                 state = client.send_piece(digest, state["offset"], _piece(path, state["offset"]))
             progress(f"sending {name}", size, size)
             return digest
-        except (ServerError, OtherPlace):
+        except (ServerError, NotBegun, OtherPlace):  # another one who sends the same may have been faster
             tries += 1
             if tries > _TRIES:
                 raise

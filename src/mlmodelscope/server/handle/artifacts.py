@@ -57,10 +57,10 @@ def receiving(desk: Desk, person: Person, digest: str, offset: int) -> Iterator[
     with contextlib.ExitStack() as stack:
         try:
             receiver = stack.enter_context(_uploads(desk).receiving(person.owner, digest, offset))
-        except NotBegun as error:
+        except NotBegun:
             if _complete(desk, digest) is not None:  # the same person sends it twice at once
                 raise OtherPlace("it is complete by now", hint="announce it again") from None
-            raise UsageError(error.message, hint=error.hint) from None
+            raise
         yield receiver
 
 

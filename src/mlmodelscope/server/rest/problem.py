@@ -23,7 +23,7 @@ from mlmodelscope.errors import (
 )
 from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
-from mlmodelscope.provision.upload import NoRoom, OtherPlace, TooLong
+from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
@@ -34,6 +34,7 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Gone, 410),
     (NoRoom, 507),
     (TooLong, 413),
+    (NotBegun, 404),
     (OtherPlace, 409),
     (ChecksumError, 422),
     (Taken, 409),

@@ -157,63 +157,63 @@ class Meter:
         return wall_s, max(0.0, self._server.cpu_s - before - self._idle * wall_s)
 
 
-def main() -> None:
-    parser = harness.options(__doc__ or "")
-    parser.add_argument("--rounds", type=int, default=5)
-    arguments = parser.parse_args()
-    samples, rounds = (400, 1) if arguments.quick else (4000, arguments.rounds)
-    from mlmodelscope.client.client import Client
+@dataclass
+class Seen:
+    """Wall-clock and the server's own time, for each way of evaluating, and once in many parts."""
 
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        manifests = place / "manifests"
-        manifests.mkdir()
-        material.write_images(manifests / "photographs", samples)
-        material.write_small_model(manifests / "small.onnx")
-        (manifests / "photographs.yml").write_text(DATASET)
-        (manifests / "small.yml").write_text(MODEL)
-        with two_nodes(place) as cluster:
-            server = Server(place, executor="ray", ray_address=cluster.address, slots=1)
-            try:
-                with Client(f"http://127.0.0.1:{server.port}", server.token) as client:
-                    while len(client.agents()) < 2:
-                        time.sleep(0.2)
-                    one = sorted(each["id"] for each in client.agents())[0]
-                    evaluate(client, one, -1, PARTS)  # what is fetched and built, is fetched and built now
-                    evaluate(client, None, -2, PARTS)
-                    taken: dict[str, list[float]] = {"one": [], "two": [], "one, fixed": [], "two, fixed": []}
-                    meter = Meter(server)
-                    many_s, many_server_s = meter.of(lambda: evaluate(client, None, -3, MANY, MANY))
-                    used: dict[str, list[float]] = {name: [] for name in taken}
-                    for turn in range(rounds):
-                        for name, agent, limit in (
-                            ("one, fixed", one, PARTS),
-                            ("two, fixed", None, PARTS),
-                            ("one", one, None),
-                            ("two", None, None),
-                        ):
-                            seed = 2 * turn + (agent is None)
-                            wall_s, server_s = meter.of(partial(evaluate, client, agent, seed, limit))
-                            taken[name].append(wall_s)
-                            used[name].append(server_s)
-            finally:
-                server.close()
-    whole = {name: median(times) for name, times in taken.items()}
-    net = {name: whole[name] - whole[f"{name}, fixed"] for name in ("one", "two")}
-    more = MANY - PARTS
-    costs = Costs(
-        sample_s=net["one"] / samples,
-        part_s=2 * (many_s - whole["two, fixed"]) / more,  # two nodes share them
-        server_part_s=(many_server_s - median(used["two, fixed"])) / more,
-        server_sample_s=max(0.0, median(used["one"]) - median(used["one, fixed"])) / samples,
-        beat_s=0.18 / (1000 / 10),  # benchmarks/server.py: 1,000 agents that beat every 10 s take 0.18 of a core
-    )
-    imagined = [best(costs, nodes, 50_000) for nodes in NODES]
-    alone = imagined[0]["wall_s"]
-    rows = [[name, harness.spread(times)] for name, times in taken.items()]
+    taken: dict[str, list[float]]
+    used: dict[str, list[float]]
+    many_s: float
+    many_server_s: float
+
+    def net(self, name: str) -> float:
+        """Without what a sample for each part takes already."""
+        return median(self.taken[name]) - median(self.taken[f"{name}, fixed"])
+
+    def costs(self, samples: int) -> Costs:
+        more = MANY - PARTS
+        return Costs(
+            sample_s=self.net("one") / samples,
+            part_s=2 * (self.many_s - median(self.taken["two, fixed"])) / more,  # two nodes share them
+            server_part_s=(self.many_server_s - median(self.used["two, fixed"])) / more,
+            server_sample_s=max(0.0, median(self.used["one"]) - median(self.used["one, fixed"])) / samples,
+            beat_s=0.18 / (1000 / 10),  # benchmarks/server.py: 1,000 agents that beat every 10 s take 0.18 of a core
+        )
+
+
+def write_catalogue(manifests: Path, samples: int) -> None:
+    manifests.mkdir()
+    material.write_images(manifests / "photographs", samples)
+    material.write_small_model(manifests / "small.onnx")
+    (manifests / "photographs.yml").write_text(DATASET)
+    (manifests / "small.yml").write_text(MODEL)
+
+
+def measure(client: Any, server: Server, rounds: int) -> Seen:
+    while len(client.agents()) < 2:
+        time.sleep(0.2)
+    one = sorted(each["id"] for each in client.agents())[0]
+    evaluate(client, one, -1, PARTS)  # what is fetched and built, is fetched and built now
+    evaluate(client, None, -2, PARTS)
+    meter = Meter(server)
+    ways = {"one, fixed": (one, PARTS), "two, fixed": (None, PARTS), "one": (one, None), "two": (None, None)}
+    many = meter.of(lambda: evaluate(client, None, -3, MANY, MANY))
+    seen = Seen({name: [] for name in ways}, {name: [] for name in ways}, *many)
+    for turn in range(rounds):
+        for name, (agent, limit) in ways.items():
+            seed = 2 * turn + (agent is None)
+            wall_s, server_s = meter.of(partial(evaluate, client, agent, seed, limit))
+            seen.taken[name].append(wall_s)
+            seen.used[name].append(server_s)
+    return seen
+
+
+def show(seen: Seen, samples: int, imagined: list[dict[str, float]]) -> None:
+    rows = [[name, harness.spread(times)] for name, times in seen.taken.items()]
     harness.print_table([f"{samples} photographs in {PARTS} parts, s", "wall"], rows)
-    print(f"\nwithout fixed costs: {net['one']:.2f} s on one node, {net['two']:.2f} s on two")
+    print(f"\nwithout fixed costs: {seen.net('one'):.2f} s on one node, {seen.net('two'):.2f} s on two")
     print("\n50,000 photographs, simulated with the costs measured here")
+    alone = imagined[0]["wall_s"]
     harness.print_table(
         ["nodes", "parts", "wall, s", "times as fast", "of it joining, s", "server busy with heartbeats"],
         [
@@ -228,17 +228,32 @@ def main() -> None:
             for each in imagined
         ],
     )
-    ratio = net["two"] / net["one"]
+
+
+def main() -> None:
+    parser = harness.options(__doc__ or "")
+    parser.add_argument("--rounds", type=int, default=5)
+    arguments = parser.parse_args()
+    samples, rounds = (400, 1) if arguments.quick else (4000, arguments.rounds)
+    from mlmodelscope.client.client import Client
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        write_catalogue(place / "manifests", samples)
+        with two_nodes(place) as cluster:
+            server = Server(place, executor="ray", ray_address=cluster.address, slots=1)
+            try:
+                with Client(f"http://127.0.0.1:{server.port}", server.token) as client:
+                    seen = measure(client, server, rounds)
+            finally:
+                server.close()
+    costs = seen.costs(samples)
+    imagined = [best(costs, nodes, 50_000) for nodes in NODES]
+    show(seen, samples, imagined)
     meaning = f"time on two nodes / on one, without fixed costs; goal <= {GOAL}"
-    results = {
-        "samples": samples,
-        "parts": PARTS,
-        "wall_s": taken,
-        "server_s": used,
-        "costs": asdict(costs),
-        "simulated": imagined,
-    }
-    harness.finish("scaling", ratio, meaning, arguments.quick, results)
+    results = {"samples": samples, "parts": PARTS, "seen": asdict(seen)}
+    results |= {"costs": asdict(costs), "simulated": imagined}
+    harness.finish("scaling", seen.net("two") / seen.net("one"), meaning, arguments.quick, results)
 
 
 if __name__ == "__main__":

@@ -246,16 +246,18 @@ def test_a_crash_between_the_last_batch_and_the_record_loses_nothing(
 def test_no_worker_is_left_behind(
     settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
 ) -> None:
+    before = workers_of_this_process()
     with pytest.raises(KeyboardInterrupt):
         evaluate(make_model(), make_dataset(make_pictures()), settings=settings, watcher=StopAfter(3))
-    assert not children_named("mlmodelscope_worker")
+    assert not workers_of_this_process() - before
 
 
-def children_named(word: str) -> list[str]:
+def workers_of_this_process() -> set[str]:
+    """Each with its number, so that those of other tests' servers can be told apart."""
     lines = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True, check=False
+        ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True, check=False
     ).stdout
-    return [line for line in lines.splitlines() if word in line]
+    return {line for line in lines.splitlines() if "mlmodelscope_worker" in line}
 
 
 @pytest.mark.parametrize(

@@ -107,20 +107,20 @@ class Running:
         self._loop.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("models")
     write_catalogue(folder)
     return folder
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     place = tmp_path_factory.mktemp("home")
     return Settings(home=place / "home", cache=place / "cache")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def running(catalogue: Path, home: Settings) -> Iterator[Running]:
     """All the models, loaded."""
     names = [str(catalogue / f"{name}.yml") for name in ("toy", "bytes", "sums")]

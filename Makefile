@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-stacks test-peers agreement acceptance check bench clean
+.PHONY: demo web test test-stacks test-peers agreement acceptance check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
+	@echo "make web     build the pages that mlmodelscope serve shows"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
@@ -39,7 +40,21 @@ demo: $(VENV)/.demo
 	$(BIN)/mlmodelscope replicate docs/examples/wrong-colours.yml imagenet-70 --report reports/replicate.html || test $$? = 1
 	@echo; echo "open reports/demo.html and reports/replicate.html in a browser"
 
-test: $(VENV)/.dev
+# Node comes from pip with the other tools, so that nobody needs to install it.
+NPM := PATH="$(abspath $(BIN)):$$PATH" $(abspath $(BIN))/npm --prefix web
+PAGES := src/mlmodelscope/server/pages/index.html
+
+web/node_modules/.installed: $(VENV)/.dev web/package-lock.json
+	$(NPM) ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell find web/src web/public -type f)
+	$(NPM) run --silent build
+
+web: $(PAGES)
+
+test: $(VENV)/.dev web
+	$(NPM) run --silent test
 	$(BIN)/python -m pytest
 
 test-stacks: $(VENV)/.dev
@@ -54,16 +69,17 @@ agreement: $(VENV)/.dev
 acceptance: $(VENV)/.dev
 	$(BIN)/python tools/acceptance.py --write docs/acceptance.md
 
-check: $(VENV)/.dev
+check: $(VENV)/.dev web/node_modules/.installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/vermin --target=3.6- --no-tips --violations --eval-annotations src/mlmodelscope_worker
 	$(BIN)/mlmodelscope check manifests
+	$(NPM) run --silent check
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py $(if $(QUICK),--quick)
 
 clean:
-	rm -rf $(VENV) build dist reports benchmarks/results .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) web/node_modules src/mlmodelscope/server/pages build dist reports benchmarks/results .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -36,6 +36,7 @@ from mlmodelscope.server.rest import (
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
 from mlmodelscope.server.rest.guard import Guard
 from mlmodelscope.server.rest.openapi import describe_problems, operation_name
+from mlmodelscope.server.rest.pages import Pages
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
 from mlmodelscope.server.tidy import tidy
@@ -73,6 +74,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     _add_public(app)
     add_problems(app)
     describe_problems(app)
+    app.add_middleware(Pages)
     app.add_middleware(Guard, desk=desk, metrics=app.state.metrics)
     return app
 

@@ -1,0 +1,114 @@
+"""The pages in a real browser, from a real server that has a real model, real pictures and a real database."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("uvicorn", reason="the server's packages are not installed")
+
+from server.conftest import World  # noqa: E402
+
+from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
+AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+MODEL, DATASET = "efficientnet-lite0", "imagenet-70"
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS += ["--disable-component-update", "--disable-sync"]
+DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+
+
+class Site(World):
+    """A server whose models are those that come with the program, beside the toys."""
+
+    def environment(self, home: str) -> dict[str, str]:
+        found = super().environment(home)
+        # Downloads are kept where the other tests keep them.
+        found.pop("MLMODELSCOPE_CACHE")
+        if "MLMODELSCOPE_CACHE" in os.environ:
+            found["MLMODELSCOPE_CACHE"] = os.environ["MLMODELSCOPE_CACHE"]
+        return found
+
+    def evaluated(self, model: str = MODEL, dataset: str = DATASET, **more: Any) -> str:
+        """The name of a record of it, made by this machine's agent."""
+        return self.client().evaluate(model, dataset, **more).id
+
+
+@pytest.fixture(scope="package")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    assert (FOLDER / "index.html").exists(), "the pages are not built: `make web`"
+    found = Site(tmp_path_factory.mktemp("site"))
+    found.serve()
+    found.client()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="package")
+def record(site: Site) -> str:
+    """Seventy real pictures, really classified."""
+    return site.evaluated()
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Any]:
+    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    with playwright.sync_playwright() as running:
+        # Where the system has no browser, Playwright's own is used: `playwright install chromium`.
+        opened = running.chromium.launch(executable_path=found, args=FLAGS)
+        yield opened
+        opened.close()
+
+
+class Visit:
+    """One person's browser at the site; what went wrong in it is kept."""
+
+    def __init__(self, context: Any, url: str) -> None:
+        self.context, self.url = context, url
+        self.page = context.new_page()
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", self._heard)
+        self.page.on("request", self._asked)
+        self.page.set_default_timeout(20_000)
+
+    def _heard(self, message: Any) -> None:
+        if message.type == "error" and "Failed to load resource" not in message.text:
+            self.errors.append(message.text)
+
+    def _asked(self, request: Any) -> None:
+        if not request.url.startswith((self.url, "data:", "blob:")):
+            self.errors.append(f"asked elsewhere: {request.url}")
+
+    def to(self, path: str) -> Any:
+        self.page.goto(f"{self.url}{path}")
+        self.page.wait_for_load_state("networkidle") if "/evaluations/" not in path else None
+        return self.page
+
+    def violations(self) -> list[str]:
+        """What axe finds serious about the page as it is now."""
+        # Evaluated, not added as a script: the policy of the pages allows none but their own.
+        self.page.evaluate(AXE.read_text())
+        found = self.page.evaluate("async () => (await axe.run()).violations")
+        return [
+            f"{each['id']}: {[node['target'] for node in each['nodes']]}"
+            for each in found
+            if each["impact"] in ("serious", "critical")
+        ]
+
+
+@pytest.fixture
+def visit(browser: Any, site: Site) -> Iterator[Visit]:
+    context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce")
+    found = Visit(context, site.url)
+    yield found
+    errors = found.errors
+    context.close()
+    assert not errors, errors

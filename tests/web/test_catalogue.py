@@ -1,0 +1,38 @@
+"""Models to look through, and what is known of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from .conftest import DATASET, MODEL, Visit
+
+playwright = pytest.importorskip("playwright.sync_api")
+expect = playwright.expect
+
+
+def test_a_model_is_found_by_a_word_and_a_facet(visit: Visit) -> None:
+    page = visit.to("/models")
+    expect(page.get_by_role("heading", name="Models", level=1)).to_be_visible()
+    page.get_by_role("searchbox").fill(MODEL)
+    page.get_by_role("link", name=MODEL, exact=True).click()
+    expect(page).to_have_url(f"{visit.url}/models/{MODEL}")
+
+
+def test_a_link_shows_others_the_same(visit: Visit) -> None:
+    page = visit.to(f"/models?q={MODEL}")
+    expect(page.get_by_role("searchbox")).to_have_value(MODEL)
+    expect(page.get_by_role("link", name=MODEL, exact=True)).to_be_visible()
+
+
+def test_a_models_page_shows_its_pipeline_and_its_records(visit: Visit, record: str) -> None:
+    page = visit.to(f"/models/{MODEL}")
+    expect(page.get_by_text("decode", exact=True)).to_be_visible()
+    expect(page.get_by_role("cell", name=DATASET)).to_be_visible()
+
+
+@pytest.mark.parametrize("path", ["/models", f"/models/{MODEL}", "/new", "/evaluations", "/agents", "/sign-in", "/no"])
+def test_nobody_is_kept_out_by_how_a_page_is_made(visit: Visit, path: str, record: Any) -> None:
+    visit.to(path)
+    assert not visit.violations()

@@ -1,0 +1,113 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { answer, api, type Schemas } from "../api/client";
+import { ago, bytes, plural } from "../lib/format";
+import { Badge, Button, Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
+import { useMay } from "../ui/shell";
+
+export function Agents() {
+  const found = useQuery({
+    queryKey: ["agents"],
+    queryFn: () => answer(api.GET("/api/v1/agents")),
+    refetchInterval: 3000,
+  });
+  return (
+    <>
+      <Heading
+        title="Agents"
+        about="Machines that evaluate. Each publishes what it has, takes what fits, and hands the results over."
+      />
+      {found.isPending ? (
+        <Waiting />
+      ) : found.error && !found.data ? (
+        <Trouble error={found.error} again={() => void found.refetch()} />
+      ) : null}
+      {found.data &&
+        (found.data.items.length ? (
+          <div className="space-y-4">
+            {[...found.data.items].sort(byState).map((agent) => (
+              <AgentCard key={agent.id} agent={agent} />
+            ))}
+          </div>
+        ) : (
+          <Empty>
+            No agent has joined yet: <code>mlmodelscope agent --server {location.origin}</code>
+          </Empty>
+        ))}
+    </>
+  );
+}
+
+const ORDER = ["there", "draining", "gone"];
+const byState = (one: Schemas["Agent"], two: Schemas["Agent"]) =>
+  ORDER.indexOf(one.state) - ORDER.indexOf(two.state) || one.id.localeCompare(two.id);
+
+function AgentCard({ agent }: { agent: Schemas["Agent"] }) {
+  const { machine, offers = [], labels = {}, models = [] } = agent.description;
+  const built = offers.filter((offer) => offer.state === "built");
+  return (
+    <Card
+      title={
+        <span className="flex flex-wrap items-center gap-3">
+          {agent.id} <State of={agent.state} />
+        </span>
+      }
+      aside={
+        <span>
+          seen {ago(agent.seen_at)} ·{" "}
+          <Link to="/evaluations" search={{ agent: agent.id }}>
+            its evaluations
+          </Link>
+        </span>
+      }
+    >
+      <Facts>
+        <Fact name="Processor">{agent.description.cpu}</Fact>
+        <Fact name="Cores">{machine.cpu.usable}</Fact>
+        <Fact name="Memory">{bytes(machine.memory?.total_bytes)}</Fact>
+        <Fact name="Accelerators">
+          {machine.gpus?.length ? machine.gpus.map((gpu) => gpu.name).join(", ") : "none"}
+        </Fact>
+        <Fact name="Side by side">{plural(agent.description.slots ?? 1, "evaluation")}</Fact>
+        <Fact name="Stacks">{`${built.length} built, ${offers.length} in all`}</Fact>
+        <Fact name="Models at hand">{models.length}</Fact>
+        <Fact name="MLModelScope">{agent.description.version}</Fact>
+      </Facts>
+      <div className="mt-4 flex flex-wrap items-center gap-2">
+        {Object.entries(labels).map(([name, value]) => (
+          <Badge key={name}>
+            {name}={value}
+          </Badge>
+        ))}
+        {agent.description.remote && <Badge tone="accent">speaks for {agent.description.remote}</Badge>}
+        {agent.description.trusts && <Badge tone="warn">runs code of trusted people</Badge>}
+        <Drain agent={agent} />
+      </div>
+    </Card>
+  );
+}
+
+function Drain({ agent }: { agent: Schemas["Agent"] }) {
+  const may = useMay("admin");
+  const queries = useQueryClient();
+  const draining = agent.state === "draining";
+  const change = useMutation({
+    mutationFn: () =>
+      answer(
+        api.POST("/api/v1/agents/{identity}/drain", {
+          params: { path: { identity: agent.id } },
+          body: { draining: !draining },
+        }),
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["agents"] }),
+  });
+  if (!may || agent.state === "gone") return null;
+  return (
+    <span className="ml-auto">
+      <Button disabled={change.isPending} onClick={() => change.mutate()}>
+        {draining ? "Let it work again" : "Drain"}
+      </Button>
+      {change.error && <Trouble error={change.error} />}
+    </span>
+  );
+}

@@ -1,0 +1,111 @@
+/** What is around every page: where one can go, who one is, light or dark. */
+import { Link, Outlet } from "@tanstack/react-router";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useState } from "react";
+import { answer, api, type Schemas } from "../api/client";
+
+const PLACES = [
+  ["/models", "Models"],
+  ["/new", "Evaluate"],
+  ["/evaluations", "Evaluations"],
+  ["/compare", "Compare"],
+  ["/agents", "Agents"],
+] as const;
+
+export function Shell() {
+  return (
+    <div className="flex min-h-dvh flex-col">
+      <a href="#main" className="absolute -top-16 left-4 z-10 rounded-lg bg-card px-4 py-2 focus:top-4">
+        To the content
+      </a>
+      <header className="border-b border-line bg-card">
+        <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-6">
+          <Link to="/models" className="flex items-center gap-2.5 font-semibold text-ink hover:no-underline">
+            <svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true" className="text-accent">
+              <path
+                d="M1 2v12M29 2v12M1 8h28"
+                stroke="currentColor"
+                strokeWidth="2"
+                strokeLinecap="round"
+                fill="none"
+              />
+              <circle cx="17" cy="8" r="5" fill="currentColor" />
+            </svg>
+            MLModelScope
+          </Link>
+          <nav aria-label="Main" className="flex flex-wrap gap-x-5 text-sm">
+            {PLACES.map(([to, name]) => (
+              <Link
+                key={to}
+                to={to}
+                className="py-1 text-muted"
+                activeProps={{ className: "!text-ink font-medium", "aria-current": "page" }}
+              >
+                {name}
+              </Link>
+            ))}
+          </nav>
+          <div className="ml-auto flex items-center gap-3 text-sm">
+            <Who />
+            <Theme />
+          </div>
+        </div>
+      </header>
+      <main id="main" className="mx-auto w-full max-w-6xl flex-1 px-4 py-8 sm:px-6">
+        <Outlet />
+      </main>
+    </div>
+  );
+}
+
+/** Who one is to the server; null where it does not know. */
+export function useMe() {
+  return useQuery({
+    queryKey: ["me"],
+    queryFn: () => answer(api.GET("/api/v1/whoami")),
+    retry: false,
+    staleTime: 60_000,
+  });
+}
+
+export function useMay(scope: Schemas["Somebody"]["scopes"][number]): boolean {
+  const { data } = useMe();
+  return data ? data.scopes.includes(scope) || data.scopes.includes("admin") : false;
+}
+
+function Who() {
+  const { data } = useMe();
+  return (
+    <Link to="/sign-in" className="text-muted">
+      {data ? data.owner : "Sign in"}
+    </Link>
+  );
+}
+
+function Theme() {
+  const [theme, setTheme] = useState(() => localStorage.getItem("mlmodelscope.theme") ?? "system");
+  useEffect(() => {
+    const system = matchMedia("(prefers-color-scheme: dark)");
+    const apply = () => {
+      document.documentElement.dataset.theme = theme === "system" ? (system.matches ? "dark" : "light") : theme;
+    };
+    apply();
+    localStorage.setItem("mlmodelscope.theme", theme);
+    system.addEventListener("change", apply);
+    return () => system.removeEventListener("change", apply);
+  }, [theme]);
+  return (
+    <label className="text-muted">
+      <span className="sr-only">Colours</span>
+      <select
+        value={theme}
+        onChange={(event) => setTheme(event.target.value)}
+        className="rounded-md border border-line bg-card px-1.5 py-1 text-xs"
+      >
+        <option value="system">System</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+  );
+}

@@ -35,7 +35,7 @@ def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
         httpx.get(f"{api}/evaluations/nothing"),
         httpx.get(f"{api}/whoami", headers=bearer("wrong")),
         httpx.get(f"{api}/whoami", headers={"Host": "evil.example"}),
-        httpx.get(f"{world.url}/nothing"),
+        httpx.get(f"{api}/nothing"),
         httpx.put(f"{api}/whoami"),
         httpx.post(f"{api}/requests", content=b'{"model": "\xff"}', headers={"Content-Type": "application/json"}),
         httpx.post(f"{api}/manifests", json={"text": "x" * 2000}),
@@ -50,6 +50,9 @@ def test_every_answer_has_the_headers_that_protect_it(world: World) -> None:
         if answer.status_code >= 400:
             assert answer.headers["content-type"] == "application/problem+json"
             assert answer.json()["request_id"] == answer.headers["x-request-id"]
+    page = httpx.get(world.url)
+    assert page.status_code == 200 and {name: page.headers.get(name) for name in PROTECTION} == PROTECTION
+    assert "default-src 'self'" in page.headers["content-security-policy"]
 
 
 def test_no_other_page_may_ask(world: World) -> None:

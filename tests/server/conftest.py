@@ -57,6 +57,7 @@ class World:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._processes: list[subprocess.Popen[bytes]] = []
+        self._newest: dict[str, subprocess.Popen[bytes]] = {}
         self._clients: list[Client] = []
         self._write_catalogue()
 
@@ -98,7 +99,12 @@ class World:
         )
         log.close()
         self._processes.append(process)
+        self._newest[home] = process
         return process
+
+    def process_of(self, home: str) -> subprocess.Popen[bytes]:
+        """The one that was started last with this home."""
+        return self._newest[home]
 
     def serve(self, *arguments: str, **config: Any) -> subprocess.Popen[bytes]:
         file = self.place / "server.yml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ pytest.importorskip("uvicorn", reason="the server's packages are not installed")
 from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
 from server.conftest import World  # noqa: E402
 
+playwright.expect.set_options(timeout=20_000)  # the machine may be busy
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 MODEL, DATASET = "efficientnet-lite0", "imagenet-70"
@@ -103,11 +105,19 @@ class Visit:
         ]
 
 
+@contextlib.contextmanager
+def visiting(browser: Any, site: Site, **how: Any) -> Iterator[Visit]:
+    """Somebody new at a site; nothing may have gone wrong in their browser."""
+    context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **how})
+    try:
+        found = Visit(context, site.url)
+        yield found
+        assert not found.errors, found.errors
+    finally:
+        context.close()
+
+
 @pytest.fixture
 def visit(browser: Any, site: Site) -> Iterator[Visit]:
-    context = browser.new_context(viewport=DESKTOP, reduced_motion="reduce")
-    found = Visit(context, site.url)
-    yield found
-    errors = found.errors
-    context.close()
-    assert not errors, errors
+    with visiting(browser, site) as found:
+        yield found

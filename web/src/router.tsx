@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { Agents } from "./pages/agents";
 import { EvaluationPage } from "./pages/evaluation";
 import { Evaluations } from "./pages/evaluations";
+import { FIELDS } from "./pages/new/request";
 import { NotFound } from "./pages/not-found";
 import { SignIn } from "./pages/sign-in";
 import { Shell } from "./ui/shell";
@@ -14,13 +15,15 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <Trouble error={error} again={reset} />,
 });
 
-/** Those parts of an address that a page understands, where they are texts. */
+/** Those parts of an address that a page understands, as texts: `?limit=8` is a number to the router. */
 const texts =
   <Name extends string>(...names: Name[]) =>
-  (search: Record<string, unknown>): { [name in Name]?: string } =>
-    Object.fromEntries(
-      names.filter((name) => typeof search[name] === "string" && search[name]).map((name) => [name, search[name]]),
-    ) as { [name in Name]?: string };
+  (search: Record<string, unknown>): { [name in Name]?: string } => {
+    const known = names.filter(
+      (name) => ["string", "number", "boolean"].includes(typeof search[name]) && search[name] !== "",
+    );
+    return Object.fromEntries(known.map((name) => [name, String(search[name])])) as { [name in Name]?: string };
+  };
 
 const home = createRoute({
   getParentRoute: () => root,
@@ -32,7 +35,7 @@ const home = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  validateSearch: texts("q", "task", "framework", "licence", "verdict", "sort"),
+  validateSearch: texts("q", "task", "framework", "architecture", "licence", "verdict", "sort"),
   component: lazyRouteComponent(() => import("./pages/models"), "Models"),
 });
 const model = createRoute({
@@ -40,6 +43,24 @@ const model = createRoute({
   path: "/models/$name",
   validateSearch: texts("version"),
   component: lazyRouteComponent(() => import("./pages/model"), "ModelPage"),
+});
+const datasets = createRoute({
+  getParentRoute: () => root,
+  path: "/datasets",
+  validateSearch: texts("q", "task", "format", "licence", "sort"),
+  component: lazyRouteComponent(() => import("./pages/datasets"), "Datasets"),
+});
+const dataset = createRoute({
+  getParentRoute: () => root,
+  path: "/datasets/$name",
+  validateSearch: texts("version"),
+  component: lazyRouteComponent(() => import("./pages/dataset"), "DatasetPage"),
+});
+const stacks = createRoute({
+  getParentRoute: () => root,
+  path: "/stacks",
+  validateSearch: texts("q"),
+  component: lazyRouteComponent(() => import("./pages/stacks"), "Stacks"),
 });
 const record = createRoute({
   getParentRoute: () => root,
@@ -50,13 +71,13 @@ const record = createRoute({
 const fresh = createRoute({
   getParentRoute: () => root,
   path: "/new",
-  validateSearch: texts("model", "dataset"),
+  validateSearch: texts(...FIELDS),
   component: lazyRouteComponent(() => import("./pages/new"), "NewEvaluation"),
 });
 const evaluations = createRoute({
   getParentRoute: () => root,
   path: "/evaluations",
-  validateSearch: texts("state", "model", "agent"),
+  validateSearch: texts("state", "model", "agent", "request"),
   component: Evaluations,
 });
 const evaluation = createRoute({ getParentRoute: () => root, path: "/evaluations/$id", component: EvaluationPage });
@@ -67,10 +88,30 @@ const compare = createRoute({
   component: lazyRouteComponent(() => import("./pages/compare"), "Compare"),
 });
 const agents = createRoute({ getParentRoute: () => root, path: "/agents", component: Agents });
+const agent = createRoute({
+  getParentRoute: () => root,
+  path: "/agents/$id",
+  component: lazyRouteComponent(() => import("./pages/agent"), "AgentPage"),
+});
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignIn });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, models, model, record, fresh, evaluations, evaluation, compare, agents, signIn]),
+  routeTree: root.addChildren([
+    home,
+    models,
+    model,
+    datasets,
+    dataset,
+    stacks,
+    record,
+    fresh,
+    evaluations,
+    evaluation,
+    compare,
+    agents,
+    agent,
+    signIn,
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });

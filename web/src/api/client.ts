@@ -1,5 +1,6 @@
 /** Questions to the server that these pages came from. Types are made from its openapi.json (`npm run api`). */
 import createClient from "openapi-fetch";
+import { tellReached } from "./reach";
 import type { components, paths } from "./schema";
 
 export type Schemas = components["schemas"];
@@ -56,8 +57,11 @@ export function headers(): Record<string, string> {
 
 async function patientFetch(request: Request): Promise<Response> {
   try {
-    return await fetch(request);
+    const response = await fetch(request);
+    tellReached(true);
+    return response;
   } catch {
+    if (!request.signal.aborted) tellReached(false);
     throw Problem.gone();
   }
 }

@@ -8,6 +8,8 @@ export interface Happening {
   [more: string]: unknown;
 }
 
+const LAST = ["finished", "failed", "cancelled"];
+
 /** Events one by one until the evaluation has ended; a connection that is lost is made again where it was. */
 export async function* happenings(id: string, signal: AbortSignal): AsyncGenerator<Happening> {
   let last = 0;
@@ -25,8 +27,8 @@ export async function* happenings(id: string, signal: AbortSignal): AsyncGenerat
         for await (const event of parse(response.body)) {
           last = Math.max(last, event.number);
           yield event;
+          if (LAST.includes(event.kind)) return;
         }
-        return;
       }
     } catch (error) {
       if (error instanceof Problem || signal.aborted) throw error;

@@ -3237,6 +3237,11 @@ export interface components {
             framework: string | null;
             /** Framework Version */
             framework_version: string | null;
+            /**
+             * Architecture
+             * @description As `attributes` of its manifest says.
+             */
+            architecture: string | null;
             /** Dataset */
             dataset: string | null;
             /** Claims */
@@ -13336,6 +13341,7 @@ export interface operations {
                 q?: string | null;
                 task?: string[] | null;
                 framework?: string[] | null;
+                architecture?: string[] | null;
                 licence?: string[] | null;
                 verdict?: string[] | null;
                 sort?: "name" | "newest" | "evaluations";

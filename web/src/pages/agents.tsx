@@ -1,9 +1,9 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { ago, bytes, plural } from "../lib/format";
-import { Badge, Button, Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
-import { useMay } from "../ui/shell";
+import { Drain } from "../shown/drain";
+import { Badge, Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
 
 export function Agents() {
   const found = useQuery({
@@ -11,6 +11,12 @@ export function Agents() {
     queryFn: () => answer(api.GET("/api/v1/agents")),
     refetchInterval: 3000,
   });
+  const running = useQuery({
+    queryKey: ["evaluations", "running"],
+    queryFn: () => answer(api.GET("/api/v1/evaluations", { params: { query: { state: "running", limit: 500 } } })),
+    refetchInterval: 3000,
+  });
+  const busy = (agent: string) => running.data?.items.filter((each) => each.agent === agent).length ?? 0;
   return (
     <>
       <Heading
@@ -26,7 +32,7 @@ export function Agents() {
         (found.data.items.length ? (
           <div className="space-y-4">
             {[...found.data.items].sort(byState).map((agent) => (
-              <AgentCard key={agent.id} agent={agent} />
+              <AgentCard key={agent.id} agent={agent} running={busy(agent.id)} />
             ))}
           </div>
         ) : (
@@ -42,22 +48,22 @@ const ORDER = ["there", "draining", "gone"];
 const byState = (one: Schemas["Agent"], two: Schemas["Agent"]) =>
   ORDER.indexOf(one.state) - ORDER.indexOf(two.state) || one.id.localeCompare(two.id);
 
-function AgentCard({ agent }: { agent: Schemas["Agent"] }) {
+function AgentCard({ agent, running }: { agent: Schemas["Agent"]; running: number }) {
   const { machine, offers = [], labels = {}, models = [] } = agent.description;
   const built = offers.filter((offer) => offer.state === "built");
   return (
     <Card
       title={
         <span className="flex flex-wrap items-center gap-3">
-          {agent.id} <State of={agent.state} />
+          <Link to="/agents/$id" params={{ id: agent.id }}>
+            {agent.id}
+          </Link>
+          <State of={agent.state} />
         </span>
       }
       aside={
         <span>
-          seen {ago(agent.seen_at)} ·{" "}
-          <Link to="/evaluations" search={{ agent: agent.id }}>
-            its evaluations
-          </Link>
+          {running ? `${plural(running, "evaluation")} running` : "idle"}, seen {ago(agent.seen_at)}
         </span>
       }
     >
@@ -81,33 +87,10 @@ function AgentCard({ agent }: { agent: Schemas["Agent"] }) {
         ))}
         {agent.description.remote && <Badge tone="accent">speaks for {agent.description.remote}</Badge>}
         {agent.description.trusts && <Badge tone="warn">runs code of trusted people</Badge>}
-        <Drain agent={agent} />
+        <span className="ml-auto">
+          <Drain agent={agent} />
+        </span>
       </div>
     </Card>
-  );
-}
-
-function Drain({ agent }: { agent: Schemas["Agent"] }) {
-  const may = useMay("admin");
-  const queries = useQueryClient();
-  const draining = agent.state === "draining";
-  const change = useMutation({
-    mutationFn: () =>
-      answer(
-        api.POST("/api/v1/agents/{identity}/drain", {
-          params: { path: { identity: agent.id } },
-          body: { draining: !draining },
-        }),
-      ),
-    onSettled: () => queries.invalidateQueries({ queryKey: ["agents"] }),
-  });
-  if (!may || agent.state === "gone") return null;
-  return (
-    <span className="ml-auto">
-      <Button disabled={change.isPending} onClick={() => change.mutate()}>
-        {draining ? "Let it work again" : "Drain"}
-      </Button>
-      {change.error && <Trouble error={change.error} />}
-    </span>
   );
 }

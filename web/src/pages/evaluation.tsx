@@ -4,11 +4,12 @@ import { useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { happenings, type Happening } from "../api/events";
 import { ago, plural } from "../lib/format";
-import { Bar, Button, Card, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
+import { Bar, Button, Card, Fact, Facts, Heading, LOOKS, State, Trouble, Waiting } from "../ui/parts";
 import { useMay } from "../ui/shell";
 
 const here = getRouteApi("/evaluations/$id");
 const ENDED = ["finished", "failed", "cancelled"];
+const STATES = ["waiting", "running", ...ENDED];
 
 export function EvaluationPage() {
   const { id } = here.useParams();
@@ -34,7 +35,12 @@ export function EvaluationPage() {
             {evaluation.kind}, asked for by {evaluation.owner} {ago(evaluation.created_at)}
           </>
         }
-        actions={<Cancel evaluation={evaluation} />}
+        actions={
+          <>
+            <Cancel evaluation={evaluation} />
+            <Again evaluation={evaluation} />
+          </>
+        }
       />
       <div className="space-y-6">
         <Card>
@@ -42,9 +48,25 @@ export function EvaluationPage() {
             <Fact name="State">
               <State of={evaluation.state} />
             </Fact>
-            <Fact name="Agent">{evaluation.agent ?? "–"}</Fact>
+            <Fact name="Agent">
+              {evaluation.agent ? (
+                <Link to="/agents/$id" params={{ id: evaluation.agent }}>
+                  {evaluation.agent}
+                </Link>
+              ) : (
+                "–"
+              )}
+            </Fact>
             <Fact name="Attempt">{evaluation.attempt || "–"}</Fact>
-            <Fact name="Record">{evaluation.record ? <code>{evaluation.record}</code> : "–"}</Fact>
+            <Fact name="Record">
+              {evaluation.record ? (
+                <Link to="/records/$id" params={{ id: evaluation.record }}>
+                  <code>{evaluation.record}</code>
+                </Link>
+              ) : (
+                "–"
+              )}
+            </Fact>
           </Facts>
           <Live evaluation={evaluation} events={events} />
           {evaluation.error && (
@@ -60,7 +82,7 @@ export function EvaluationPage() {
   );
 }
 
-function useEvents(id: string, ended: () => void): { events: Happening[]; error: unknown } {
+function useEvents(id: string, changed: () => void): { events: Happening[]; error: unknown } {
   const [events, setEvents] = useState<Happening[]>([]);
   const [error, setError] = useState<unknown>(null);
   useEffect(() => {
@@ -71,15 +93,14 @@ function useEvents(id: string, ended: () => void): { events: Happening[]; error:
       try {
         for await (const event of happenings(id, stop.signal)) {
           setEvents((before) => [...before.slice(-999), event]);
-          if (ENDED.includes(event.kind) || event.kind === "started") ended();
+          if (STATES.includes(event.kind)) changed();
         }
       } catch (problem) {
         if (!stop.signal.aborted) setError(problem);
       }
     })();
     return () => stop.abort();
-    // eslint-disable-next-line react-hooks/exhaustive-deps
-  }, [id]);
+  }, [id]); // `changed` is another function each time, and means the same
   return { events, error };
 }
 
@@ -121,6 +142,18 @@ function Cancel({ evaluation }: { evaluation: Schemas["Evaluation"] }) {
     <Button kind="danger" disabled={cancel.isPending || evaluation.cancelling} onClick={() => cancel.mutate()}>
       {evaluation.cancelling ? "Cancelling …" : "Cancel"}
     </Button>
+  );
+}
+
+/** What has failed is asked for anew; an agent that began it goes on where it was. */
+function Again({ evaluation: { state, model, dataset, kind } }: { evaluation: Schemas["Evaluation"] }) {
+  const may = useMay("run");
+  if (!may || (state !== "failed" && state !== "cancelled") || !["evaluate", "bench", "profile"].includes(kind))
+    return null;
+  return (
+    <Link to="/new" search={{ model, dataset, kind }} className={LOOKS.main}>
+      Ask again
+    </Link>
   );
 }
 

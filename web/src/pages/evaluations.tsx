@@ -1,9 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
-import { ago } from "../lib/format";
-import { Bar, Button, Empty, Heading, State, Trouble, Waiting } from "../ui/parts";
-import { Table } from "../ui/table";
+import { EvaluationTable } from "../shown/evaluation-table";
+import { Button, Empty, Heading, Trouble, Waiting } from "../ui/parts";
 
 type State = Schemas["Evaluation"]["state"];
 const STATES: State[] = ["waiting", "running", "finished", "failed", "cancelled"];
@@ -25,6 +24,7 @@ export function Evaluations() {
     refetchInterval: (query) => ((query.state.data?.pages.length ?? 0) > 1 ? false : 2000),
   });
   const rows = found.data?.pages.flatMap((page) => page.items) ?? [];
+  const only = search.model ?? search.agent ?? (search.request && "one request");
   return (
     <>
       <Heading title="Evaluations" about="What was asked for, newest first, and what became of it." />
@@ -39,18 +39,23 @@ export function Evaluations() {
             {state ?? "all"}
           </Button>
         ))}
-        {(search.model ?? search.agent) && (
+        {only && (
           <Button onClick={() => void navigate({ search: { state: search.state } })}>
-            only {search.model ?? search.agent} ✕
+            only {only} <span aria-label="Take this filter away">✕</span>
           </Button>
         )}
       </div>
+      {found.error && found.data && (
+        <div className="mb-4">
+          <Trouble error={found.error} />
+        </div>
+      )}
       {found.isPending ? (
         <Waiting />
       ) : found.error && !found.data ? (
         <Trouble error={found.error} again={() => void found.refetch()} />
       ) : rows.length ? (
-        <List rows={rows} />
+        <EvaluationTable rows={rows} />
       ) : (
         <Empty>Nothing here yet.</Empty>
       )}
@@ -60,50 +65,5 @@ export function Evaluations() {
         </Button>
       )}
     </>
-  );
-}
-
-function List({ rows }: { rows: Schemas["Evaluation"][] }) {
-  return (
-    <Table
-      name="Evaluations"
-      rows={rows}
-      identity={(row) => row.id}
-      columns={[
-        {
-          title: "Model",
-          cell: (row) => (
-            <Link to="/evaluations/$id" params={{ id: row.id }} className="font-medium">
-              {row.model}
-            </Link>
-          ),
-        },
-        { title: "Dataset", cell: (row) => row.dataset },
-        { title: "Kind", cell: (row) => row.kind },
-        { title: "State", cell: (row) => <State of={row.state} /> },
-        { title: "Progress", cell: (row) => <Progress of={row} /> },
-        { title: "Agent", cell: (row) => row.agent ?? "–" },
-        { title: "By", cell: (row) => row.owner },
-        {
-          title: "Asked",
-          right: true,
-          cell: (row) => (
-            <time dateTime={row.created_at} title={row.created_at}>
-              {ago(row.created_at)}
-            </time>
-          ),
-        },
-      ]}
-    />
-  );
-}
-
-export function Progress({ of: { progress, state, error } }: { of: Schemas["Evaluation"] }) {
-  if (error) return <span className="text-bad">{error.message}</span>;
-  if (!progress?.of || state === "finished") return null;
-  return (
-    <div className="w-28 pt-1.5">
-      <Bar share={progress.done / progress.of} label={`${progress.done} of ${progress.of}`} />
-    </div>
   );
 }

@@ -22,7 +22,7 @@ export function Field({
   );
 }
 
-const LOOKS = "w-full rounded-lg border border-line bg-paper px-3 py-1.5";
+export const INPUT = "w-full rounded-lg border border-line bg-paper px-3 py-1.5";
 
 export function Text({
   label,
@@ -49,7 +49,7 @@ export function Text({
           value={value}
           placeholder={placeholder}
           onChange={(event) => onChange(event.target.value)}
-          className={LOOKS}
+          className={INPUT}
         />
       )}
     </Field>
@@ -70,7 +70,7 @@ export function Select({
   return (
     <Field label={label}>
       {(id) => (
-        <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className={LOOKS}>
+        <select id={id} value={value} onChange={(event) => onChange(event.target.value)} className={INPUT}>
           {options.map(([key, name]) => (
             <option key={key} value={key}>
               {name}

@@ -57,23 +57,20 @@ export function Card({
   );
 }
 
+const SHAPE = "inline-block rounded-lg px-3.5 py-1.5 text-sm font-medium hover:no-underline disabled:opacity-50";
+/** How buttons look, and links that are as good as buttons. */
+export const LOOKS = {
+  plain: `${SHAPE} border border-line bg-card text-ink hover:bg-soft`,
+  main: `${SHAPE} bg-accent text-accent-ink hover:opacity-90`,
+  danger: `${SHAPE} border border-line bg-card text-bad hover:bg-bad-soft`,
+};
+
 export function Button({
   kind = "plain",
   className = "",
   ...more
-}: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: "plain" | "main" | "danger" }) {
-  const looks = {
-    plain: "border border-line bg-card text-ink hover:bg-soft",
-    main: "bg-accent text-accent-ink hover:opacity-90",
-    danger: "border border-line bg-card text-bad hover:bg-bad-soft",
-  }[kind];
-  return (
-    <button
-      type="button"
-      className={`rounded-lg px-3.5 py-1.5 text-sm font-medium disabled:opacity-50 ${looks} ${className}`}
-      {...more}
-    />
-  );
+}: ButtonHTMLAttributes<HTMLButtonElement> & { kind?: keyof typeof LOOKS }) {
+  return <button type="button" className={`${LOOKS[kind]} ${className}`} {...more} />;
 }
 
 export function Heading({ title, about, actions }: { title: ReactNode; about?: ReactNode; actions?: ReactNode }) {

@@ -1,15 +1,18 @@
 /** What is around every page: where one can go, who one is, light or dark. */
 import { Link, Outlet } from "@tanstack/react-router";
-import { useQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
+import { useReached } from "../api/reach";
 
 const PLACES = [
   ["/models", "Models"],
+  ["/datasets", "Datasets"],
+  ["/stacks", "Stacks"],
+  ["/agents", "Agents"],
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
   ["/compare", "Compare"],
-  ["/agents", "Agents"],
 ] as const;
 
 export function Shell() {
@@ -51,10 +54,33 @@ export function Shell() {
           </div>
         </div>
       </header>
+      <Reached />
       <main id="main" className="mx-auto w-full max-w-6xl flex-1 px-4 py-8 sm:px-6">
         <Outlet />
       </main>
     </div>
+  );
+}
+
+/** Says so while the server does not answer; what is on the page stays. */
+function Reached() {
+  const reached = useReached();
+  useQuery({
+    queryKey: ["reached"],
+    queryFn: () => answer(api.GET("/api/v1/health")),
+    enabled: !reached,
+    refetchInterval: 2000,
+    retry: false,
+  });
+  const queries = useQueryClient();
+  useEffect(() => {
+    if (reached) void queries.refetchQueries({ predicate: (query) => query.state.status !== "success" });
+  }, [reached, queries]);
+  if (reached) return null;
+  return (
+    <p role="alert" className="bg-warn-soft px-4 py-2 text-center text-sm text-warn">
+      The server does not answer. What you see is what it said last; it is asked again by itself.
+    </p>
   );
 }
 

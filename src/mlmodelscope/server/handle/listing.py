@@ -22,7 +22,10 @@ from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, last_verdict
 
 NO_CLAIM = "no claim"
 NOT_SAID = "not said"
-FACETS = {"model": ("task", "framework", "licence", "verdict"), "dataset": ("task", "format", "licence")}
+FACETS = {
+    "model": ("task", "framework", "architecture", "licence", "verdict"),
+    "dataset": ("task", "format", "licence"),
+}
 SORTS = ("name", "newest", "evaluations")
 
 
@@ -63,6 +66,7 @@ def models(desk: Desk, person: Person, wanted: Wanted) -> Page:
             "job_type": manifest.job_type,
             "framework": framework.name.lower() if framework is not None else None,
             "framework_version": framework.version if framework is not None else None,
+            "architecture": _architecture(manifest),
             "dataset": manifest.dataset,
             "claims": claims,
             "verdict": _sum_up([each["verdict"] for each in claims]),
@@ -79,6 +83,12 @@ def datasets(desk: Desk, person: Person, wanted: Wanted) -> Page:
         return {"task": manifest.task, "format": manifest.format, "size": manifest.size}
 
     return _page(desk, "dataset", wanted, spell, _counts(desk, "dataset"))
+
+
+def _architecture(manifest: ModelManifest) -> str | None:
+    """The family of networks that it belongs to, as its author calls it."""
+    said = manifest.attributes.get("architecture")
+    return said[:60] if isinstance(said, str) else None
 
 
 def _sum_up(verdicts: Sequence[str]) -> str:

@@ -127,6 +127,7 @@ class ListedModel(Listed):
     job_type: str
     framework: str | None
     framework_version: str | None
+    architecture: Annotated[str | None, Field(description="As `attributes` of its manifest says.")]
     dataset: str | None
     claims: list[ClaimVerdict]
     verdict: Annotated[

@@ -129,6 +129,7 @@ def list_models(
     q: Words = None,
     task: Choices = None,
     framework: Choices = None,
+    architecture: Choices = None,
     licence: Choices = None,
     verdict: Choices = None,
     sort: Literal["name", "newest", "evaluations"] = "name",
@@ -137,7 +138,13 @@ def list_models(
     if_none_match: Tag = None,
 ) -> Any:
     """Models with their claims and verdicts; facets say how many there would be with each other choice."""
-    facets = {"task": task, "framework": framework, "licence": licence, "verdict": verdict}
+    facets = {
+        "task": task,
+        "framework": framework,
+        "architecture": architecture,
+        "licence": licence,
+        "verdict": verdict,
+    }
     wanted = listing.Wanted(q, {key: value or () for key, value in facets.items()}, sort, start, limit)
     return _tagged(listing.models(desk, person, wanted), wanted, response, if_none_match)
 

@@ -1,45 +1,45 @@
-/** What is asked for, where it may run, what is known already; then it is asked for. */
+/** What is asked for, where it may run, what is known already; then it is asked for. All of it is in the address. */
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useEffect, useState } from "react";
-import { answer, api, type Schemas } from "../../api/client";
-import { percent } from "../../lib/format";
+import { answer, api } from "../../api/client";
+import { useSettled } from "../../lib/settled";
+import { Select, Text } from "../../ui/field";
 import { Button, Card, Heading, Trouble, Waiting } from "../../ui/parts";
-import { Field, Select, Text } from "../../ui/field";
 import { useMay } from "../../ui/shell";
-import { EMPTY, type Form, requestOf } from "./request";
+import { Names } from "./names";
+import { type Form, requestOf } from "./request";
+import { Resolved } from "./resolved";
 
 const here = getRouteApi("/new");
 
 export function NewEvaluation() {
-  const search = here.useSearch();
-  const navigate = useNavigate();
+  const navigate = useNavigate({ from: "/new" });
   const may = useMay("run");
-  const [form, setForm] = useState<Form>({ ...EMPTY, model: search.model ?? "", dataset: search.dataset ?? "" });
+  const [form, setForm] = useState<Form>(here.useSearch());
   const settled = useSettled(form, 400);
-  const set =
-    <Key extends keyof Form>(key: Key) =>
-    (value: Form[Key]) =>
-      setForm((before) => ({ ...before, [key]: value }));
+  useEffect(() => void navigate({ to: "/new", search: settled, replace: true }), [navigate, settled]);
   const resolution = useQuery({
     queryKey: ["resolve", settled],
     queryFn: () => answer(api.POST("/api/v1/requests/resolve", { body: requestOf(settled) })),
     enabled: Boolean(settled.model),
-    retry: false,
+    placeholderData: (before) => before,
   });
   const ask = useMutation({
     mutationFn: (again: boolean) => answer(api.POST("/api/v1/requests", { body: { ...requestOf(form), again } })),
-    onSuccess: (accepted) => {
-      const [first] = accepted.evaluations;
-      return accepted.evaluations.length === 1 && first
+    onSuccess: ({ id, evaluations }) => {
+      const [first] = evaluations;
+      return evaluations.length === 1 && first
         ? navigate({ to: "/evaluations/$id", params: { id: first.id } })
-        : navigate({ to: "/evaluations" });
+        : navigate({ to: "/evaluations", search: { request: id } });
     },
   });
+  const known = resolution.data?.earlier.some((each) => each.exact) ?? false;
   function submit(event: FormEvent) {
     event.preventDefault();
-    ask.mutate(false);
+    ask.mutate(known);
   }
+  const asking = { form, set: (change: Form) => setForm((before) => ({ ...before, ...change })) };
   return (
     <>
       <Heading
@@ -48,110 +48,22 @@ export function NewEvaluation() {
       />
       <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_22rem]">
         <div className="space-y-6">
-          <Card title="What">
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Names label="Model" kind="models" value={form.model} onChange={set("model")} />
-              <Names
-                label="Dataset"
-                kind="datasets"
-                value={form.dataset}
-                onChange={set("dataset")}
-                hint="where nothing is said, the one that the model names"
-              />
-              <Select
-                label="Kind"
-                value={form.kind}
-                onChange={set("kind")}
-                options={[
-                  ["evaluate", "accuracy and latency"],
-                  ["bench", "speed under load"],
-                  ["profile", "where the time goes"],
-                ]}
-              />
-              {form.kind === "bench" && (
-                <Select
-                  label="Scenario"
-                  value={form.scenario}
-                  onChange={set("scenario")}
-                  options={[
-                    "single-stream",
-                    "multi-stream",
-                    "server",
-                    "offline",
-                    "sweep",
-                    "max-rate",
-                    "cold-start",
-                  ].map((each) => [each, each])}
-                />
-              )}
-              {form.kind === "profile" && (
-                <Select
-                  label="Level"
-                  value={form.level}
-                  onChange={set("level")}
-                  options={["model", "framework", "library", "hardware"].map((each) => [each, each])}
-                />
-              )}
-              <Text
-                label="Samples"
-                type="number"
-                value={form.limit}
-                onChange={set("limit")}
-                hint="all where nothing is said"
-              />
-              <Text label="Batch size" type="number" value={form.batchSize} onChange={set("batchSize")} />
-            </div>
-          </Card>
-          <Card title="Where">
-            <div className="grid gap-4 sm:grid-cols-2">
-              <Text label="Framework" value={form.framework} onChange={set("framework")} placeholder="tensorflow" />
-              <Text
-                label="Its version"
-                value={form.frameworkVersion}
-                onChange={set("frameworkVersion")}
-                placeholder=">=1.10.x and <=1.13.0"
-              />
-              <Text label="Stack" value={form.stack} onChange={set("stack")} />
-              <Text
-                label="Architecture"
-                value={form.architecture}
-                onChange={set("architecture")}
-                placeholder="x86_64"
-              />
-              <Text label="Processor" value={form.processor} onChange={set("processor")} placeholder="Intel" />
-              <Text label="Cores at least" type="number" value={form.cores} onChange={set("cores")} />
-              <Text label="Memory at least, GiB" type="number" value={form.memory} onChange={set("memory")} />
-              <Text label="Accelerator" value={form.accelerator} onChange={set("accelerator")} placeholder="NVIDIA" />
-              <Text
-                label="Interconnect"
-                value={form.interconnect}
-                onChange={set("interconnect")}
-                placeholder="NVLink"
-              />
-              <Select
-                label="Agents"
-                value={form.agents}
-                onChange={set("agents")}
-                options={[
-                  ["one", "one that fits"],
-                  ["all", "every one that fits"],
-                ]}
-              />
-            </div>
-          </Card>
+          <What {...asking} />
+          <Where {...asking} />
+          <How {...asking} />
         </div>
-        <aside className="space-y-4" aria-live="polite">
+        <aside className="space-y-4" aria-live="polite" aria-label="Who can do it">
           {!form.model ? (
             <Card>
               <p className="text-sm text-muted">Choose a model first.</p>
             </Card>
-          ) : resolution.isFetching && !resolution.data ? (
-            <Waiting what="Looking for agents" />
           ) : resolution.error ? (
-            <Trouble error={resolution.error} />
+            <Trouble error={resolution.error} again={() => void resolution.refetch()} />
           ) : resolution.data ? (
             <Resolved of={resolution.data} />
-          ) : null}
+          ) : (
+            <Waiting what="Looking for agents" />
+          )}
           {ask.error && <Trouble error={ask.error} />}
           {may && (
             <Button
@@ -160,7 +72,7 @@ export function NewEvaluation() {
               className="w-full py-2.5"
               disabled={!form.model || !resolution.data?.matching.length || ask.isPending}
             >
-              {ask.isPending ? "Asking …" : "Evaluate"}
+              {ask.isPending ? "Asking …" : known ? "Evaluate once more" : "Evaluate"}
             </Button>
           )}
         </aside>
@@ -169,102 +81,102 @@ export function NewEvaluation() {
   );
 }
 
-function Resolved({ of }: { of: Schemas["Resolution"] }) {
-  return (
-    <>
-      <Card title={of.matching.length ? "Who can do it" : "Nobody can do it"}>
-        {of.matching.length ? (
-          <ul className="space-y-1 text-sm">
-            {of.matching.map((agent) => (
-              <li key={agent}>{agent}</li>
-            ))}
-          </ul>
-        ) : (
-          <ul className="space-y-2 text-sm">
-            {of.obstacles.map((each) => (
-              <li key={each.constraint}>
-                <b className="font-medium">{each.constraint}</b>: {each.example}
-                <br />
-                <span className="text-muted">
-                  {each.would_match} of {of.agents} would fit without it
-                </span>
-              </li>
-            ))}
-            {!of.obstacles.length && <li>{of.text}</li>}
-          </ul>
-        )}
-      </Card>
-      {of.earlier.length > 0 && (
-        <Card title="Known already">
-          <ul className="space-y-2 text-sm">
-            {of.earlier.map((each) => (
-              <li key={each.record}>
-                <Link to="/records/$id" params={{ id: each.record }}>
-                  {each.exact ? "the same" : "nearly the same"}
-                </Link>
-                : {percent(each.top1)} on {each.cpu}
-                {each.differs.length > 0 && <div className="text-xs text-muted">{each.differs.join("; ")}</div>}
-              </li>
-            ))}
-          </ul>
-        </Card>
-      )}
-    </>
-  );
+interface Asking {
+  form: Form;
+  set: (change: Form) => void;
 }
 
-function Names({
-  label,
-  kind,
-  value,
-  onChange,
-  hint,
-}: {
-  label: string;
-  kind: "models" | "datasets";
-  value: string;
-  onChange: (value: string) => void;
-  hint?: string;
-}) {
-  const found = useQuery({
-    queryKey: ["names", kind],
-    queryFn: () => (kind === "models" ? modelNames() : datasetNames()),
-    staleTime: 60_000,
-  });
-  const list = `names-${kind}`;
+/** What a field shows, and what happens when it changes. */
+const filled = ({ form, set }: Asking, field: keyof Form) => ({
+  value: form[field] ?? "",
+  onChange: (value: string) => set({ [field]: value || undefined }),
+});
+
+function What(asking: Asking) {
+  const kind = asking.form.kind ?? "evaluate";
   return (
-    <Field label={label} hint={hint}>
-      {(name) => (
-        <>
-          <input
-            id={name}
-            list={list}
-            value={value}
-            onChange={(event) => onChange(event.target.value)}
-            autoComplete="off"
-            className="w-full rounded-lg border border-line bg-paper px-3 py-1.5"
+    <Card title="What">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Names label="Model" of="models" {...filled(asking, "model")} />
+        <Names
+          label="Dataset"
+          of="datasets"
+          hint="where nothing is said, the one that the model names"
+          {...filled(asking, "dataset")}
+        />
+        <Select
+          label="Kind"
+          {...filled(asking, "kind")}
+          value={kind}
+          options={[
+            ["evaluate", "accuracy and latency"],
+            ["bench", "speed under load"],
+            ["profile", "where the time goes"],
+          ]}
+        />
+        {kind === "bench" && (
+          <Select
+            label="Scenario"
+            {...filled(asking, "scenario")}
+            options={pairs("single-stream multi-stream server offline sweep max-rate cold-start")}
           />
-          <datalist id={list}>
-            {found.data?.map((each) => (
-              <option key={each} value={each} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
+        )}
+        {kind === "profile" && (
+          <Select
+            label="Trace level"
+            {...filled(asking, "level")}
+            value={asking.form.level ?? "framework"}
+            options={pairs("model framework library hardware")}
+          />
+        )}
+        <Text label="Samples" type="number" hint="all where nothing is said" {...filled(asking, "limit")} />
+        <Text label="Batch size" type="number" {...filled(asking, "batchSize")} />
+      </div>
+    </Card>
   );
 }
 
-const ALL = { params: { query: { limit: 500 } } };
-const modelNames = async () => (await answer(api.GET("/api/v1/models", ALL))).items.map((each) => each.name);
-const datasetNames = async () => (await answer(api.GET("/api/v1/datasets", ALL))).items.map((each) => each.name);
-
-/** A value once it has not changed for a while. */
-function useSettled<Value>(value: Value, ms: number): Value {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), ms);
-    return () => clearTimeout(timer);
-  }, [value, ms]);
-  return settled;
+function Where(asking: Asking) {
+  return (
+    <Card title="Where" aside="every field may stay empty">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Names label="Framework" of="frameworks" placeholder="tensorflow" {...filled(asking, "framework")} />
+        <Text label="Its version" placeholder=">=1.10.x and <=1.13.0" {...filled(asking, "frameworkVersion")} />
+        <Names label="Stack" of="stacks" {...filled(asking, "stack")} />
+        <Names label="Agent" of="agents" {...filled(asking, "agent")} />
+        <Text label="Architecture" placeholder="x86_64" {...filled(asking, "architecture")} />
+        <Text label="Vendor of the processor" placeholder="Intel" {...filled(asking, "vendor")} />
+        <Text label="Processor" placeholder="Xeon" {...filled(asking, "processor")} />
+        <Text label="Instructions" placeholder="avx2, fma" {...filled(asking, "flags")} />
+        <Text label="Cores at least" type="number" {...filled(asking, "cores")} />
+        <Text label="Memory at least, GiB" type="number" {...filled(asking, "memory")} />
+        <Text label="Accelerator" placeholder="V100" {...filled(asking, "accelerator")} />
+        <Text label="Its memory at least, GiB" type="number" {...filled(asking, "acceleratorMemory")} />
+        <Text label="Interconnect" placeholder="NVLink" {...filled(asking, "interconnect")} />
+        <Text label="Labels" placeholder="room=3" {...filled(asking, "labels")} />
+      </div>
+    </Card>
+  );
 }
+
+function How(asking: Asking) {
+  return (
+    <Card title="How">
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Select
+          label="Agents"
+          {...filled(asking, "agents")}
+          options={[
+            ["", "one that fits"],
+            ["all", "every one that fits"],
+          ]}
+        />
+        <Text label="Parts" type="number" hint="the samples, shared out among agents" {...filled(asking, "shards")} />
+        <Text label="Priority" type="number" hint="1 to 9, 5 where nothing is said" {...filled(asking, "priority")} />
+        <Text label="Longest, seconds" type="number" {...filled(asking, "timeout")} />
+      </div>
+    </Card>
+  );
+}
+
+const pairs = (words: string): [string, string][] => words.split(" ").map((word) => [word, word]);

@@ -1,0 +1,127 @@
+"""Asking for an evaluation: what fits, what does not and why, what is known already, and watching it happen."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import DATASET, MODEL, Site, Visit, visiting
+
+playwright = pytest.importorskip("playwright.sync_api")
+expect = playwright.expect
+
+
+def test_an_impossible_request_shows_what_nobody_meets(visit: Visit) -> None:
+    """The paper's own example."""
+    page = visit.to(f"/new?model={MODEL}&dataset={DATASET}")
+    page.get_by_label("Framework").fill("tensorflow")
+    page.get_by_label("Its version").fill(">=1.10.x and <=1.13.0")
+    page.get_by_label("Vendor of the processor").fill("Intel")
+    page.get_by_label("Interconnect").fill("NVLink")
+    side = page.get_by_role("complementary", name="Who can do it")
+    expect(side.get_by_role("heading", name="Nobody can do it")).to_be_visible()
+    expect(side.get_by_text("interconnect", exact=True)).to_be_visible()
+    expect(side.get_by_text("NVLink is asked for", exact=False)).to_be_visible()
+    expect(page.get_by_role("button", name="Evaluate")).to_be_disabled()
+    page.get_by_label("Framework").fill("onnxruntime")
+    page.get_by_label("Its version").fill("")
+    page.get_by_label("Vendor of the processor").fill("")
+    expect(side.get_by_text("1 agent would fit without it")).to_be_visible()
+    page.get_by_label("Interconnect").fill("")
+    expect(side.get_by_role("heading", name="Who can do it")).to_be_visible()
+    assert not visit.violations()
+
+
+def test_a_link_carries_the_whole_request(visit: Visit) -> None:
+    page = visit.to(f"/new?model={MODEL}&dataset={DATASET}&cores=9999&interconnect=NVLink&kind=profile&level=library")
+    expect(page.get_by_label("Cores at least")).to_have_value("9999")
+    expect(page.get_by_label("Trace level")).to_have_value("library")
+    expect(page.get_by_text("cpu.ncpu", exact=True)).to_be_visible()
+
+
+def test_what_is_known_is_offered_first(visit: Visit, record: str) -> None:
+    page = visit.to(f"/new?model={MODEL}&dataset={DATASET}")
+    known = page.get_by_role("heading", name="Known already")
+    expect(known).to_be_visible()
+    page.get_by_role("link", name="82.86 % top-1").click()
+    expect(page).to_have_url(f"{visit.url}/records/{record}")
+
+
+def test_it_is_asked_for_and_watched_to_its_end(visit: Visit) -> None:
+    page = visit.to(f"/new?model={MODEL}&dataset={DATASET}&limit=5")
+    page.get_by_role("button", name="Evaluate").click()
+    page.wait_for_url("**/evaluations/*")
+    expect(page.get_by_text("finished", exact=True).first).to_be_visible()
+    expect(page.get_by_label("Log")).to_contain_text("finished")
+    page.locator("main a[href^='/records/']").click()
+    page.wait_for_url("**/records/*")
+    expect(page.get_by_role("heading", name=MODEL)).to_be_visible()
+
+
+def test_a_model_that_is_not_there_is_said_so(visit: Visit) -> None:
+    page = visit.to("/new?model=no-such-model")
+    expect(page.get_by_role("alert")).to_contain_text("no-such-model")
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server whose model takes its time, so that there is something to see."""
+    found = Site(tmp_path_factory.mktemp("slow"))
+    found.write_model(sleep_s=0.3)
+    found.serve(executor="none")
+    token = found.run("token", "make", "--name", "agents", "--owner", "ops", "--scope", "agent").splitlines()[-1]
+    for name in ("lab-a", "lab-b"):
+        found.agent(name, token=token)
+    found.until(lambda: len(found.client().agents()) == 2, "both agents have joined")
+    yield found
+    found.close()
+
+
+def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
+    with visiting(browser, slow) as visit:
+        page = visit.to("/new?model=toy&dataset=pictures&agents=all")
+        page.get_by_role("button", name="Evaluate").click()
+        page.wait_for_url("**/evaluations?request=*")
+        rows = page.get_by_role("row").filter(has_text="toy")
+        expect(rows).to_have_count(2)
+        expect(rows.filter(has_text="lab-a")).to_contain_text("left")
+        expect(rows.filter(has_text="lab-b").get_by_role("progressbar")).to_be_visible()
+        rows.filter(has_text="lab-b").get_by_role("link", name="toy").click()
+        expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
+        page.get_by_role("link", name="Ask again").click()
+        expect(page.get_by_label("Model")).to_have_value("toy")
+        page.go_back()
+        assert not visit.violations()
+
+
+def test_an_agent_that_is_lost_is_seen_and_another_one_goes_on(browser: Any, slow: Site) -> None:
+    slow.write_model(sleep_s=0.3, seed=1)
+    with visiting(browser, slow) as visit:
+        asked = slow.client().ask({"kind": "evaluate", "model": "toy", "dataset": "pictures"})[0]
+        page = visit.to(f"/evaluations/{asked.id}")
+        agent = page.locator("main a[href^='/agents/']")
+        expect(agent).to_be_visible()
+        lost = agent.inner_text()
+        expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
+        os.kill(slow.process_of(lost).pid, signal.SIGKILL)
+        other = "lab-b" if lost == "lab-a" else "lab-a"
+        expect(page.get_by_role("link", name=other, exact=True)).to_be_visible()
+        expect(page.get_by_label("Log")).to_contain_text("agent")
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
+
+
+def test_what_fails_says_why(browser: Any, slow: Site) -> None:
+    (slow.place / "manifests" / "toy.json").write_text("no model at all")
+    with visiting(browser, slow) as visit:
+        asked = slow.client().ask({"kind": "evaluate", "model": "toy", "dataset": "pictures", "attempts": 1})[0]
+        page = visit.to(f"/evaluations/{asked.id}")
+        expect(page.get_by_text("failed", exact=True).first).to_be_visible()
+        expect(page.get_by_role("alert")).to_contain_text("the fake model is not JSON")
+        expect(page.get_by_role("link", name="Ask again")).to_be_visible()

@@ -1,0 +1,92 @@
+"""Who somebody is decides what they see; agents are watched, and sent to rest by those who may."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from .conftest import PHONE, Site, Visit, visiting
+
+playwright = pytest.importorskip("playwright.sync_api")
+expect = playwright.expect
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """A server that wants to know who asks, and lets everybody read."""
+    found = Site(tmp_path_factory.mktemp("guarded"))
+    found.serve(require_token=True, visitors="read")
+    yield found
+    found.close()
+
+
+def token(site: Site, *scopes: str) -> str:
+    flags = [flag for scope in scopes for flag in ("--scope", scope)]
+    return site.run("token", "make", "--name", "a test", "--owner", "ada", *flags).splitlines()[-1]
+
+
+def sign_in(visit: Visit, secret: str) -> Any:
+    page = visit.to("/sign-in")
+    page.get_by_label("Token").fill(secret)
+    page.get_by_role("button", name="Sign in").click()
+    return page
+
+
+def test_a_visitor_reads_and_is_offered_nothing_else(browser: Any, guarded: Site) -> None:
+    with visiting(browser, guarded) as visit:
+        page = visit.to("/models/toy")
+        expect(page.get_by_role("heading", name="toy")).to_be_visible()
+        expect(page.get_by_role("link", name="Evaluate a", exact=False)).to_have_count(0)
+        expect(page.locator("main").get_by_role("link", name="Evaluate", exact=True)).to_have_count(0)
+        page = visit.to("/agents")
+        expect(page.get_by_text("idle", exact=False)).to_be_visible()
+        expect(page.get_by_role("button", name="Drain")).to_have_count(0)
+
+
+def test_a_wrong_token_is_refused_and_forgotten(browser: Any, guarded: Site) -> None:
+    with visiting(browser, guarded) as visit:
+        page = sign_in(visit, "mlms_wrong")
+        expect(page.get_by_role("alert")).to_contain_text("not known")
+        page = visit.to("/models")
+        expect(page.get_by_role("link", name="toy", exact=True)).to_be_visible()
+
+
+def test_who_may_run_may_evaluate(browser: Any, guarded: Site) -> None:
+    with visiting(browser, guarded) as visit:
+        page = sign_in(visit, token(guarded, "read", "run"))
+        page.wait_for_url("**/models")
+        page = visit.to("/models/toy")
+        expect(page.locator("main").get_by_role("link", name="Evaluate", exact=True)).to_be_visible()
+        page = visit.to("/sign-in")
+        page.get_by_role("button", name="Sign out").click()
+        expect(page.get_by_role("heading", name="visitor", exact=False)).to_be_visible()
+
+
+def test_an_admin_drains_an_agent_and_lets_it_work_again(browser: Any, guarded: Site) -> None:
+    with visiting(browser, guarded) as visit:
+        page = sign_in(visit, token(guarded, "read", "admin"))
+        page.wait_for_url("**/models")
+        page = visit.to("/agents")
+        page.get_by_role("button", name="Drain").click()
+        expect(page.get_by_text("draining", exact=True)).to_be_visible()
+        page.get_by_role("button", name="Let it work again").click()
+        expect(page.get_by_text("there", exact=True)).to_be_visible()
+        page.locator("main a[href^='/agents/']").first.click()
+        expect(page.get_by_role("heading", name="Machine")).to_be_visible()
+        expect(page.get_by_role("region", name="Stacks")).to_contain_text("onnxruntime")
+        assert not visit.violations()
+
+
+def test_a_server_that_wants_a_token_asks_for_it(browser: Any, tmp_path: Any) -> None:
+    closed = Site(tmp_path)
+    try:
+        closed.serve(require_token=True, executor="none")
+        with visiting(browser, closed, viewport=PHONE) as visit:
+            visit.to("/models")
+            expect(visit.page.get_by_role("heading", name="Sign in")).to_be_visible()
+            sign_in(visit, token(closed, "read"))
+            expect(visit.page.get_by_role("link", name="toy", exact=True)).to_be_visible()
+    finally:
+        closed.close()

@@ -1,0 +1,41 @@
+import { Link } from "@tanstack/react-router";
+import type { Schemas } from "../api/client";
+import { ago } from "../lib/format";
+import { State } from "../ui/parts";
+import { Table } from "../ui/table";
+import { Progress } from "./progress";
+
+export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
+  return (
+    <Table
+      name="Evaluations"
+      rows={rows}
+      identity={(row) => row.id}
+      columns={[
+        {
+          title: "Model",
+          cell: (row) => (
+            <Link to="/evaluations/$id" params={{ id: row.id }} className="font-medium">
+              {row.model}
+            </Link>
+          ),
+        },
+        { title: "Dataset", cell: (row) => row.dataset },
+        { title: "Kind", cell: (row) => row.kind },
+        { title: "State", cell: (row) => <State of={row.state} /> },
+        { title: "Progress", cell: (row) => <Progress of={row} /> },
+        { title: "Agent", cell: (row) => row.agent ?? "–" },
+        { title: "By", cell: (row) => row.owner },
+        {
+          title: "Asked",
+          right: true,
+          cell: (row) => (
+            <time dateTime={row.created_at} title={row.created_at}>
+              {ago(row.created_at)}
+            </time>
+          ),
+        },
+      ]}
+    />
+  );
+}

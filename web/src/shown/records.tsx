@@ -1,0 +1,46 @@
+/** What was found out, newest first. */
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { answer, api } from "../api/client";
+import { ago, percent } from "../lib/format";
+import { Card, Empty, Trouble, Waiting } from "../ui/parts";
+import { Table } from "../ui/table";
+
+export function Records({ of }: { of: { model: string } | { dataset: string } }) {
+  const found = useQuery({
+    queryKey: ["records", of],
+    queryFn: () => answer(api.GET("/api/v1/records", { params: { query: { ...of, limit: 50 } } })),
+  });
+  if (found.error) return <Trouble error={found.error} again={() => void found.refetch()} />;
+  if (!found.data) return <Waiting />;
+  return (
+    <Card title="Records">
+      {found.data.items.length ? (
+        <Table
+          name="Records"
+          rows={found.data.items}
+          identity={(row) => row.id}
+          columns={[
+            {
+              title: "Record",
+              cell: (row) => (
+                <Link to="/records/$id" params={{ id: row.id }}>
+                  <code>{row.id}</code>
+                </Link>
+              ),
+            },
+            { title: "Kind", cell: (row) => (row.scenario ? `${row.kind}, ${row.scenario}` : row.kind) },
+            "model" in of
+              ? { title: "Dataset", cell: (row) => row.dataset }
+              : { title: "Model", cell: (row) => row.model },
+            { title: "Top-1", right: true, cell: (row) => percent(row.top1) },
+            { title: "Samples", right: true, cell: (row) => row.samples.toLocaleString("en") },
+            { title: "When", right: true, cell: (row) => ago(row.created_at) },
+          ]}
+        />
+      ) : (
+        <Empty>Nothing was evaluated here yet.</Empty>
+      )}
+    </Card>
+  );
+}

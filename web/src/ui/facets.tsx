@@ -1,0 +1,38 @@
+/** What a list can be narrowed to, with how many there are of each. */
+
+interface Props {
+  name: string;
+  counts: Record<string, number>;
+  /** What is chosen, with commas between. */
+  chosen: string | undefined;
+  onChange: (chosen: string | undefined) => void;
+}
+
+export function Facet({ name, counts, chosen, onChange }: Props) {
+  const taken = new Set((chosen ?? "").split(",").filter(Boolean));
+  const values = Object.entries(counts)
+    .filter(([value, count]) => count > 0 || taken.has(value))
+    .sort((one, two) => two[1] - one[1]);
+  if (values.length < 2 && !taken.size) return null;
+  function toggle(value: string) {
+    const next = new Set(taken);
+    if (!next.delete(value)) next.add(value);
+    onChange([...next].join(",") || undefined);
+  }
+  return (
+    <fieldset className="text-sm">
+      <legend className="mb-1.5 text-xs font-medium uppercase tracking-wide text-muted">{name}</legend>
+      <div className="max-h-56 space-y-1 overflow-y-auto">
+        {values.map(([value, count]) => (
+          <label key={value} className="flex items-center gap-2">
+            <input type="checkbox" checked={taken.has(value)} onChange={() => toggle(value)} />
+            <span className="min-w-0 flex-1 truncate" title={value}>
+              {value}
+            </span>
+            <span className="text-muted">{count}</span>
+          </label>
+        ))}
+      </div>
+    </fieldset>
+  );
+}

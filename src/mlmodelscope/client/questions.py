@@ -114,7 +114,7 @@ def convert(text: str, *, explain: bool = False) -> Question[dict[str, Any]]:
 
 
 def models(**wanted: Any) -> Question[dict[str, Any]]:
-    """A page of the catalogue: `q`, `task`, `framework`, `architecture`, `licence`, `verdict`, `sort`, `start`, `limit`."""
+    """A page of the catalogue: `q`, `sort`, `start`, `limit`; `task`, `framework`, `architecture`, `licence`, `verdict`."""
     return get("/models", wanted)
 
 

@@ -114,7 +114,7 @@ def convert(text: str, *, explain: bool = False) -> Question[dict[str, Any]]:
 
 
 def models(**wanted: Any) -> Question[dict[str, Any]]:
-    """A page of the catalogue: `q`, `sort`, `start`, `limit`; `task`, `framework`, `architecture`, `licence`, `verdict`."""
+    """A page of the catalogue: `q`, `sort`, `start`, `limit`, and what it is narrowed to: `task`, `architecture`, …"""
     return get("/models", wanted)
 
 

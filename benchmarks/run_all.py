@@ -24,6 +24,7 @@ BENCHMARKS = (
     "database",
     "artifacts",
     "overview",
+    "web_catalogue",
     "memory",
     "dataset_evaluation",
     "replicate",

@@ -76,7 +76,7 @@ function List({ rows }: { rows: Schemas["Stack"][] }) {
 function Where({ built, buildable }: { built: string[]; buildable: string[] }) {
   if (!built.length && !buildable.length) return <span className="text-muted">nowhere yet</span>;
   return (
-    <span className="flex flex-wrap gap-1">
+    <span className="flex flex-wrap gap-1 whitespace-nowrap">
       {built.length > 0 && <Badge tone="good">{`built at ${plural(built.length, "agent")}`}</Badge>}
       {buildable.length > 0 && <Badge>{`${plural(buildable.length, "agent")} can build it`}</Badge>}
     </span>

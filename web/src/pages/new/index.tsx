@@ -52,7 +52,7 @@ export function NewEvaluation() {
           <Where {...asking} />
           <How {...asking} />
         </div>
-        <aside className="space-y-4" aria-live="polite" aria-label="Who can do it">
+        <aside className="space-y-4 self-start lg:sticky lg:top-6" aria-live="polite" aria-label="Who can do it">
           {!form.model ? (
             <Card>
               <p className="text-sm text-muted">Choose a model first.</p>

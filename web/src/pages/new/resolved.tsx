@@ -40,7 +40,7 @@ function Obstacles({ of }: { of: Schemas["Resolution"] }) {
             <p className="text-muted">
               {each.would_match
                 ? `${plural(each.would_match, "agent")} would fit without it`
-                : `${plural(each.agents, "agent")} of ${of.agents} do not meet it, and others stand in the way as well`}
+                : `${each.agents} of ${plural(of.agents, "agent")} cannot, and other constraints stand in the way as well`}
             </p>
           </li>
         ))}

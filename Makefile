@@ -53,9 +53,15 @@ $(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell 
 
 web: $(PAGES)
 
+# These do not mind each other; what looks at clocks, leases or all processes of the machine comes afterwards, alone.
+SIDE_BY_SIDE := $(addprefix tests/,acceptance analysis author cli dataset examples hub ledger lint manifest metric \
+  model_file plan record replicate report study trace worker worker_package/predictor test_agreement.py test_docs.py \
+  test_functions_evaluated.py test_replay.py test_sweep.py test_sweep_stacks.py test_training.py)
+
 test: $(VENV)/.dev web
 	$(NPM) run --silent test
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile $(SIDE_BY_SIDE)
+	$(BIN)/python -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)

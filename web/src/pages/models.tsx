@@ -33,20 +33,16 @@ export function Models() {
         total={pages[0]?.total}
         word="model"
         sort={<SortBy value={search.sort} onChange={(sort) => narrow({ sort })} />}
-        filters={
-          <>
-            <SearchBox value={search.q} onChange={(q) => narrow({ q })} />
-            {FACETS.map((name) => (
-              <Facet
-                key={name}
-                name={name}
-                counts={pages[0]?.facets[name] ?? {}}
-                chosen={search[name]}
-                onChange={(chosen) => narrow({ [name]: chosen })}
-              />
-            ))}
-          </>
-        }
+        search={<SearchBox value={search.q} onChange={(q) => narrow({ q })} />}
+        facets={FACETS.map((name) => (
+          <Facet
+            key={name}
+            name={name}
+            counts={pages[0]?.facets[name] ?? {}}
+            chosen={search[name]}
+            onChange={(chosen) => narrow({ [name]: chosen })}
+          />
+        ))}
         cards={pages.flatMap((page) => page.items.map((model) => <ModelCard key={model.name} model={model} />))}
       />
     </>

@@ -1,5 +1,5 @@
 /** A list to look through: words and facets at the side, how many there are above, cards. */
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { plural } from "../lib/format";
 import { Button, Empty, Trouble, Waiting } from "./parts";
 
@@ -16,16 +16,24 @@ interface Props {
   found: Found;
   total: number | undefined;
   word: string;
-  filters: ReactNode;
+  search: ReactNode;
+  facets: ReactNode;
   sort: ReactNode;
   cards: ReactNode[];
 }
 
-export function Catalogue({ found, total, word, filters, sort, cards }: Props) {
+export function Catalogue({ found, total, word, search, facets, sort, cards }: Props) {
+  const [open, setOpen] = useState(false);
   return (
     <div className="grid gap-6 lg:grid-cols-[15rem_1fr]">
       <aside aria-label="Filters" className="space-y-5">
-        {filters}
+        <div className="flex gap-2">
+          <div className="flex-1">{search}</div>
+          <Button className="lg:hidden" aria-expanded={open} onClick={() => setOpen(!open)}>
+            Filters
+          </Button>
+        </div>
+        <div className={`space-y-5 lg:block ${open ? "" : "hidden"}`}>{facets}</div>
       </aside>
       <div className="min-w-0">
         <div className="mb-3 flex items-center justify-between gap-3 text-sm text-muted" aria-live="polite">

@@ -36,7 +36,10 @@ export function Shell() {
             </svg>
             MLModelScope
           </Link>
-          <nav aria-label="Main" className="flex flex-wrap gap-x-5 text-sm">
+          <nav
+            aria-label="Main"
+            className="order-last -mx-4 flex w-[calc(100%+2rem)] gap-x-5 overflow-x-auto px-4 text-sm whitespace-nowrap lg:order-none lg:mx-0 lg:w-auto lg:px-0"
+          >
             {PLACES.map(([to, name]) => (
               <Link
                 key={to}

@@ -68,6 +68,15 @@ def test_what_was_fetched_is_not_fetched_again(server: Server, store: ArtifactSt
     assert len(server.asked) == 1
 
 
+def test_what_is_at_hand_is_known_without_fetching_it(server: Server, store: ArtifactStore, tmp_path: Path) -> None:
+    url = server.at("/net", whole(BODY))
+    assert not store.is_at_hand(url) and not store.is_at_hand(url, checksum(BODY)) and not server.asked
+    store.fetch(url)
+    assert store.is_at_hand(url) and store.is_at_hand(url, checksum(BODY))
+    assert store.is_at_hand(str(tmp_path)) and not store.is_at_hand(str(tmp_path / "nothing"))
+    assert not store.is_at_hand("no such scheme:// at all")
+
+
 def test_the_cache_is_enough_offline(server: Server, settings: Settings) -> None:
     url = server.at("/net", whole(BODY))
     ArtifactStore(settings).fetch(url)

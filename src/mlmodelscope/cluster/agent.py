@@ -19,6 +19,7 @@ from mlmodelscope.cluster.predictions import Predictions
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.ledger.queue import Assigned, Gone
 from mlmodelscope.ledger.request import TIMED, Failure
+from mlmodelscope.manifest.catalog import name_in
 from mlmodelscope.manifest.reference import named_artifacts
 from mlmodelscope.provision.cache import Cache
 from mlmodelscope.settings import Settings
@@ -218,6 +219,17 @@ class Agent:
             ending = self._link.fail(assigned.id, assigned.attempt, failure, again=True)
         await self._surely(ending)
         _LOG.info("evaluation %s: %s", assigned.id, last["kind"])
+        if last["kind"] == "done":
+            await self._has(assigned.work.model)
+
+    async def _has(self, model: str) -> None:
+        """Its files are here from now on."""
+        name = name_in(model)
+        if name is not None and name not in self._description.models:
+            models = tuple(sorted({*self._description.models, name}))
+            self._description = self._description.model_copy(update={"models": models})
+            with contextlib.suppress(MLModelScopeError):  # who joins again says it then
+                await self._link.join(self._description, self._incarnation)
 
     async def _surely(self, ending: Coroutine[Any, Any, None]) -> None:
         try:

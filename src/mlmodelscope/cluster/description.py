@@ -12,8 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from mlmodelscope import __version__
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
-from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
 from mlmodelscope.plan.make import framework_word
+from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Description, available_cores, describe
 from mlmodelscope.provision.machine.cpu import cpu_name
 from mlmodelscope.provision.stack import StackStore, describe_current, recipe_of, worker_digest
@@ -68,10 +69,27 @@ def describe_agent(
         machine=describe(),
         cpu=cpu_name(Path("/")),
         offers=tuple(_offers(settings)),
+        models=tuple(_models(settings)),
         labels=labels or {},
         slots=slots or max(1, available_cores() // 2),
         trusts=trusts,
     )
+
+
+def _models(settings: Settings) -> list[str]:
+    """Those of this machine's catalogue whose files need not be fetched."""
+    store, found = ArtifactStore(settings), set()
+    for entry in list_catalog("models"):
+        try:
+            source = find_manifest(ModelManifest, entry.path).source
+        except MLModelScopeError:
+            continue
+        if source is None:
+            continue
+        files = [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
+        if all(store.is_at_hand(path, checksum) for path, checksum in files if path):
+            found.add(entry.name)
+    return sorted(found)
 
 
 def _offers(settings: Settings) -> list[Offer]:

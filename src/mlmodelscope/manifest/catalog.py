@@ -71,12 +71,22 @@ def catalog_files(kind: Kind) -> Iterator[Path]:
             yield from sorted(place.glob("*.y*ml"))
 
 
+def name_in(text: str) -> str | None:
+    """What a manifest calls what it is about."""
+    found = _named(text, Path("manifest.yml"))
+    return found.name if found is not None else None
+
+
 def _names_in(path: Path) -> Catalogued | None:
-    """Name and id by the look of their lines: a catalogue of a thousand files is listed without parsing one."""
     try:
         text = read_bytes(path).decode("utf-8", errors="replace") if path.is_file() else ""
     except ManifestError:
         return None
+    return _named(text, path)
+
+
+def _named(text: str, path: Path) -> Catalogued | None:
+    """Name and id by the look of their lines: a catalogue of a thousand files is listed without parsing one."""
     if text.lstrip("\ufeff \n")[:1] == "{":  # JSON, and what looks like it
         try:
             data = parse_source(text, str(path))

@@ -83,6 +83,24 @@ class ArtifactStore:
         found = self._at(sha256, is_folder=False)
         return found.path if found is not None else None
 
+    def is_at_hand(self, reference: str, checksum: str | None = None) -> bool:
+        """Whether it lies on this machine, as far as that can be seen without reading it."""
+        try:
+            parsed, wanted = parse_reference(reference), Checksum.parse(checksum) if checksum else None
+        except ValueError:
+            return False
+        if parsed.is_local and not parsed.member:
+            return _local_path(parsed).exists()
+        if wanted is not None and wanted.algorithm == "sha256":
+            digest: str | None = wanted.hex
+        elif parsed.is_local:
+            return _local_path(parsed).exists()
+        else:
+            digest = parsed.digest or (self._cache.recall(parsed.text) or {}).get("sha256")
+        if digest is None:
+            return False
+        return (self._cache.folder(digest) if parsed.is_folder else self._cache.file(digest)).exists()
+
     def derive(self, key: str, make: Callable[[Path], None]) -> Path:
         """A file made from artifacts: made once, kept under `key`, complete or not there."""
         with storage_errors(self._root):

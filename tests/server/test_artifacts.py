@@ -322,7 +322,7 @@ def test_a_model_and_pictures_that_nobody_else_has(far: tuple[Apart, Client]) ->
     text = manifest_text(client, world.place / "work" / "my-data.yml")
     assert sent["photos.tar"]["reference"] in text
     assert {each["name"]: each for each in client.artifacts()} == sent  # nothing was sent a second time
-    world.until(lambda: client.get("/agents/lab")["description"]["models"] == ["mine", "toy"], "it says what it has")
+    world.until(lambda: "mine" in client.get("/agents/lab")["description"]["models"], "it says what it has")
 
 
 def test_an_archive_that_leaves_its_folder_is_refused_by_the_agent(far: tuple[Apart, Client]) -> None:

@@ -48,6 +48,14 @@ NOT_OVER_GRPC = {
     "push_bundle": "bundles are long: they go over HTTP",
     "read_audit": "for administrators, who have the other interface",
     "begin_manifest": "a model file is a long body, which HTTP carries well",
+    "get_classes": "GetRecord has it by class, GetSamples the samples",
+    "get_record_claims": "GetRecord has the claims and the numbers",
+    "get_record_request": "GetRecord has the plan",
+    "get_sample_picture": "pictures are for browsers",
+    "get_dataset_samples": "for browsers, to pick one from",
+    "get_dataset_picture": "pictures are for browsers",
+    "get_sample_content": "for browsers, to ask about one",
+    "get_limits": "gRPC says itself what is too long",
 }
 """Operations that stay with REST, beside those for agents, which speak HTTP."""
 ONLY_OVER_GRPC = {"PredictMany": "HTTP has no answers in the middle of a question; there one asks again"}

@@ -3,6 +3,7 @@ import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirec
 import { Agents } from "./pages/agents";
 import { EvaluationPage } from "./pages/evaluation";
 import { Evaluations } from "./pages/evaluations";
+import { readLook } from "./pages/record/look";
 import { NotFound } from "./pages/not-found";
 import { SignIn } from "./pages/sign-in";
 import { Shell } from "./ui/shell";
@@ -44,7 +45,7 @@ const model = createRoute({
 const record = createRoute({
   getParentRoute: () => root,
   path: "/records/$id",
-  validateSearch: texts("only", "tab"),
+  validateSearch: readLook,
   component: lazyRouteComponent(() => import("./pages/record"), "RecordPage"),
 });
 const fresh = createRoute({

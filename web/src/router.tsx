@@ -48,6 +48,12 @@ const record = createRoute({
   validateSearch: readLook,
   component: lazyRouteComponent(() => import("./pages/record"), "RecordPage"),
 });
+const tryIt = createRoute({
+  getParentRoute: () => root,
+  path: "/try",
+  validateSearch: texts("models"),
+  component: lazyRouteComponent(() => import("./pages/try"), "TryPage"),
+});
 const fresh = createRoute({
   getParentRoute: () => root,
   path: "/new",
@@ -71,7 +77,19 @@ const agents = createRoute({ getParentRoute: () => root, path: "/agents", compon
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignIn });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, models, model, record, fresh, evaluations, evaluation, compare, agents, signIn]),
+  routeTree: root.addChildren([
+    home,
+    models,
+    model,
+    tryIt,
+    record,
+    fresh,
+    evaluations,
+    evaluation,
+    compare,
+    agents,
+    signIn,
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });

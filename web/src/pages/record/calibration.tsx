@@ -18,8 +18,8 @@ export default function Calibration({ bins, name }: { bins: readonly Bin[]; name
         width,
         height: 240,
         marginTop: 28,
-        x: { label: "how sure it was", domain: [0, 1], percent: true },
-        y: { label: "how often it was right", domain: [0, 1], percent: true, grid: true },
+        x: { label: "how sure it was, %", domain: [0, 100], percent: true },
+        y: { label: "how often it was right, %", domain: [0, 100], percent: true, grid: true },
         marks: [
           Plot.rect(bins, {
             x1: "low",

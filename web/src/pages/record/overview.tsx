@@ -19,7 +19,7 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
     <div className="space-y-6">
       {record.status !== "finished" && <Unfinished record={record} />}
       <Numbers record={record} />
-      <Claims record={record} />
+      {!record.bench && !record.profile && <Claims record={record} />}
       {record.notes.length > 0 && (
         <Card title="Before you believe it">
           <ul className="list-disc space-y-1 pl-5 text-sm">
@@ -60,7 +60,7 @@ function Numbers({ record }: { record: Schemas["Record"] }) {
   const p50 = record.latency?.p50_s;
   if (record.bench || record.profile) return null;
   return (
-    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(10.4rem,1fr))] gap-4">
       {shownNumbers(record.metrics as Record<string, unknown>).map((each) => (
         <Figure key={each.name} {...each} />
       ))}

@@ -78,7 +78,12 @@ function List({
     },
   });
   return (
-    <div role="table" aria-label="Samples" aria-rowcount={found.total + 1} className="rounded-xl border border-line">
+    <div
+      role="table"
+      aria-label="Samples"
+      aria-rowcount={found.total + 1}
+      className="overflow-hidden rounded-xl border border-line"
+    >
       <div
         role="row"
         aria-rowindex={1}

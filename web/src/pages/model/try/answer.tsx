@@ -12,6 +12,8 @@ import { ask, type Chosen } from "./ask";
 import { type Given, SHOWN } from "./given";
 import { Stages } from "./stages";
 
+const MOST_PACKAGES = 4;
+
 export function Answer({ chosen, given, trust }: { chosen: Chosen; given: Given | null; trust: boolean }) {
   const [happening, setHappening] = useState("Asking");
   const found = useQuery({
@@ -37,7 +39,10 @@ export function Answer({ chosen, given, trust }: { chosen: Chosen; given: Given 
           {`${happening} …`}
         </p>
       ) : found.error ? (
-        <Trouble error={helped(found.error)} again={() => void found.refetch()} />
+        <Trouble
+          error={helped(found.error)}
+          again={isUnreadable(found.error) ? undefined : () => void found.refetch()}
+        />
       ) : found.data ? (
         <Said of={found.data} />
       ) : null}
@@ -45,12 +50,14 @@ export function Answer({ chosen, given, trust }: { chosen: Chosen; given: Given 
   );
 }
 
-/** A file that a model cannot read is no dead end. */
+/** What a model cannot read is no dead end. */
 function helped(error: Error): Error {
-  return error instanceof Problem && error.status === 422 && !error.hint
-    ? new Problem(error.status, error.kind, `It cannot be read: ${error.message}.`, "Give it another one.", error.facts)
+  return isUnreadable(error) && !error.hint
+    ? new Problem(error.status, error.kind, error.message, "It stays so if you ask again: give it another one.")
     : error;
 }
+
+const isUnreadable = (error: Error): error is Problem => error instanceof Problem && error.status === 422;
 
 function Seen({ given, said }: { given: Given; said?: string | null }) {
   const isShown = given.kind === "file" && SHOWN.includes(given.blob.type);
@@ -68,6 +75,7 @@ function Seen({ given, said }: { given: Given; said?: string | null }) {
 
 function Said({ of }: { of: Schemas["Prediction"] }) {
   const shape = of.answer ? shapeOf(of.answer) : null;
+  const packages = Object.entries(of.packages);
   return (
     <>
       {shape ? (
@@ -79,9 +87,10 @@ function Said({ of }: { of: Schemas["Prediction"] }) {
       <p className="flex flex-wrap gap-1.5">
         <Badge>{of.agent}</Badge>
         <Badge>{of.stack}</Badge>
-        {Object.entries(of.packages).map(([name, version]) => (
+        {packages.slice(0, MOST_PACKAGES).map(([name, version]) => (
           <Badge key={name}>{`${name} ${version}`}</Badge>
         ))}
+        {packages.length > MOST_PACKAGES && <Badge>{`and ${packages.length - MOST_PACKAGES} packages`}</Badge>}
         <Badge tone={of.warm ? "good" : "warn"}>{of.warm ? "was open" : `opened in ${time(of.load_ns)}`}</Badge>
       </p>
     </>

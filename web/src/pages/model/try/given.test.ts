@@ -29,7 +29,9 @@ test("a model that takes anything is given anything", async () => {
 test("a manifest says what its model takes", () => {
   expect(wantsOf({ inputs: [{ type: "image" }] })).toBe("image");
   expect(wantsOf({ inputs: [{ type: "speech" }] })).toBe("audio");
-  expect(wantsOf({})).toBe("anything");
+  expect(wantsOf({ task: "object_detection" })).toBe("image");
+  expect(wantsOf({ task: "text_generation", inputs: [] })).toBe("text");
+  expect(wantsOf({ task: "general" })).toBe("anything");
   expect(carriesCode({ run: { code: "def run(): …" } })).toBe(true);
   expect(carriesCode({ run: null })).toBe(false);
 });

@@ -13,12 +13,15 @@ let last = 0;
 /** Each question is one of its own, even if the same is asked again. */
 export const fresh = (): number => ++last;
 
-/** What a model takes, by its manifest. */
+/** What a model takes, by what its manifest says of its inputs or of its task. */
 export function wantsOf(manifest: Record<string, unknown> | undefined): Wants {
   const inputs = Array.isArray(manifest?.inputs) ? (manifest.inputs as { type?: unknown }[]) : [];
   const types = inputs.map((input) => String(input.type ?? "").toLowerCase());
   for (const wanted of ["image", "text", "audio"] as const) if (types.includes(wanted)) return wanted;
-  return types.some((type) => /speech|sound|wave/.test(type)) ? "audio" : "anything";
+  const words = [...types, String(manifest?.task ?? "")].join(" ").toLowerCase();
+  if (/speech|sound|audio|wave/.test(words)) return "audio";
+  if (/detection|segmentation|image|visual/.test(words)) return "image";
+  return /text|translation|language|question/.test(words) ? "text" : "anything";
 }
 
 /** Whether code in a manifest would run to answer. */

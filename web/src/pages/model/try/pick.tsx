@@ -21,11 +21,13 @@ export function Pick({
   const [chosen, setChosen] = useState<string | null>(null);
   const [start, setStart] = useState(0);
   const listed = useQuery({
-    queryKey: ["datasets", task],
-    queryFn: () =>
-      answer(api.GET("/api/v1/datasets", { params: { query: { task: task ? [task] : undefined, limit: 200 } } })),
+    queryKey: ["datasets", "all"],
+    queryFn: () => answer(api.GET("/api/v1/datasets", { params: { query: { limit: 1000 } } })),
   });
-  const names = listed.data?.items.map((each) => each.name) ?? [];
+  // Those of the same task first; any other may do as well.
+  const names = [...(listed.data?.items ?? [])]
+    .sort((a, b) => Number(b.task === task) - Number(a.task === task))
+    .map((each) => each.name);
   const dataset = chosen ?? (wanted && names.includes(wanted) ? wanted : names[0]);
   const found = useQuery({
     queryKey: ["dataset samples", dataset, start],
@@ -74,6 +76,8 @@ export function Pick({
       </div>
       {listed.error || found.error ? (
         <p className="text-sm text-muted [overflow-wrap:anywhere]">{(listed.error ?? found.error)!.message}</p>
+      ) : listed.data && !names.length ? (
+        <p className="text-sm text-muted">This server knows no dataset.</p>
       ) : !found.data ? (
         <Waiting what="Opening the dataset" />
       ) : (

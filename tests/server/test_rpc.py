@@ -278,6 +278,11 @@ def test_an_evaluation_from_question_to_bundle_is_what_rest_says(lasting: tuple[
     assert page.total == 20 and len(page.items) == 5
     assert same(page, httpx.get(f"{url}/records/{record.id}/samples?start=10&limit=5").json())
     assert all(not each.right for each in caller("GetSamples", name="latest", only="wrong").items)
+    narrowed = {"q": "class1", "above": 0.05, "sort": "score", "descending": True}
+    page = caller("GetSamples", name=record.id, **narrowed)
+    assert same(page, httpx.get(f"{url}/records/{record.id}/samples", params=narrowed).json())
+    table = httpx.get(f"{url}/records/{record.id}/report?form=parquet").content
+    assert caller.read("GetReport", name=record.id, form="parquet") == table
     for form in ("html", "md", "json", "csv"):
         text = httpx.get(f"{url}/records/{record.id}/report?form={form}").text
         assert caller.read("GetReport", name=record.id, form=form).decode() == text

@@ -155,7 +155,7 @@ def test_several_models_stand_side_by_side(visit: Visit) -> None:
         expect(answers(page.get_by_role("region", name=name))).to_have_count(5)
     page.get_by_label(f"Stack for {MODEL}").select_option("current")
     page.get_by_label("Machine for toy").select_option(index=1)
-    expect(page).to_have_url(re.compile(r"models=efficientnet-lite0~current%2Ctoy~~"))
+    expect(page).to_have_url(re.compile(r"models=efficientnet-lite0%7Ecurrent%2Ctoy%7E%7E"))
     expect(page.get_by_role("region", name=MODEL).get_by_text("was open")).to_be_visible()
     page.get_by_role("button", name="Remove toy").click()
     expect(page.get_by_role("region", name="toy")).to_have_count(0)

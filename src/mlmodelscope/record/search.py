@@ -150,10 +150,13 @@ def _latencies(folder: Path, count: int) -> pa.Array:
     if not path.exists():
         return pa.nulls(count, pa.int64())
     table = pq.read_table(path, columns=["samples", "run_ns"])
+    sizes = [size or 0 for size in table["samples"].to_pylist()]
+    if sum(sizes) != count or min(sizes, default=0) < 0:  # before anything that long is made
+        return pa.nulls(count, pa.int64())
     found: list[int] = []
-    for samples, run_ns in zip(table["samples"].to_pylist(), table["run_ns"].to_pylist(), strict=True):
-        found += [run_ns] * samples
-    return pa.array(found, pa.int64()) if len(found) == count else pa.nulls(count, pa.int64())
+    for size, run_ns in zip(sizes, table["run_ns"].to_pylist(), strict=True):
+        found += [run_ns] * size
+    return pa.array(found, pa.int64())
 
 
 def _take(file: pq.ParquetFile, rows: pa.Array) -> pa.Table:

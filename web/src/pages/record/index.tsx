@@ -19,6 +19,7 @@ export function RecordPage() {
   const found = useQuery({
     queryKey: ["record", id],
     queryFn: () => answer(api.GET("/api/v1/records/{name}", { params: { path: { name: id } } })),
+    refetchInterval: (query) => (query.state.data?.status === "running" ? 5000 : false),
   });
   if (found.error) return <Trouble error={found.error} again={() => void found.refetch()} />;
   if (!found.data) return <Waiting />;

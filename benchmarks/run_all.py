@@ -23,6 +23,7 @@ BENCHMARKS = (
     "store",
     "database",
     "artifacts",
+    "web_samples",
     "overview",
     "web_catalogue",
     "memory",

@@ -48,6 +48,14 @@ NOT_OVER_GRPC = {
     "push_bundle": "bundles are long: they go over HTTP",
     "read_audit": "for administrators, who have the other interface",
     "begin_manifest": "a model file is a long body, which HTTP carries well",
+    "get_classes": "GetRecord has it by class, GetSamples the samples",
+    "get_record_claims": "GetRecord has the claims and the numbers",
+    "get_record_request": "GetRecord has the plan",
+    "get_sample_picture": "pictures are for browsers",
+    "get_dataset_samples": "for browsers, to pick one from",
+    "get_dataset_picture": "pictures are for browsers",
+    "get_sample_content": "for browsers, to ask about one",
+    "get_limits": "gRPC says itself what is too long",
 }
 """Operations that stay with REST, beside those for agents, which speak HTTP."""
 ONLY_OVER_GRPC = {"PredictMany": "HTTP has no answers in the middle of a question; there one asks again"}
@@ -270,6 +278,11 @@ def test_an_evaluation_from_question_to_bundle_is_what_rest_says(lasting: tuple[
     assert page.total == 20 and len(page.items) == 5
     assert same(page, httpx.get(f"{url}/records/{record.id}/samples?start=10&limit=5").json())
     assert all(not each.right for each in caller("GetSamples", name="latest", only="wrong").items)
+    narrowed = {"q": "class1", "above": 0.05, "sort": "score", "descending": True}
+    page = caller("GetSamples", name=record.id, **narrowed)
+    assert same(page, httpx.get(f"{url}/records/{record.id}/samples", params=narrowed).json())
+    table = httpx.get(f"{url}/records/{record.id}/report?form=parquet").content
+    assert caller.read("GetReport", name=record.id, form="parquet") == table
     for form in ("html", "md", "json", "csv"):
         text = httpx.get(f"{url}/records/{record.id}/report?form={form}").text
         assert caller.read("GetReport", name=record.id, form=form).decode() == text

@@ -46,7 +46,7 @@ class Site(World):
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     assert (FOLDER / "index.html").exists(), "the pages are not built: `make web`"
     found = Site(tmp_path_factory.mktemp("site"))
-    found.serve()
+    found.serve(trust=True)  # for those whose token says so
     found.client()
     yield found
     found.close()
@@ -92,6 +92,17 @@ class Visit:
         self.page.goto(f"{self.url}{path}")
         self.page.wait_for_load_state("networkidle") if "/evaluations/" not in path else None
         return self.page
+
+    def sign_in(self, site: Site, *scopes: str) -> None:
+        """Be somebody who may do just this, from the next page on."""
+        flags = [word for scope in scopes for word in ("--scope", scope)]
+        token = site.run("token", "make", "--owner", "somebody", *flags)
+        self.context.add_init_script(f"sessionStorage.setItem('mlmodelscope.token', '{token}')")
+
+    def overflow(self) -> int:
+        """Pixels that the page is too wide."""
+        root = "document.documentElement"
+        return int(self.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
 
     def violations(self) -> list[str]:
         """What axe finds serious about the page as it is now."""

@@ -4,6 +4,7 @@ import { Agents } from "./pages/agents";
 import { EvaluationPage } from "./pages/evaluation";
 import { Evaluations } from "./pages/evaluations";
 import { FIELDS } from "./pages/new/request";
+import { readLook } from "./pages/record/look";
 import { NotFound } from "./pages/not-found";
 import { SignIn } from "./pages/sign-in";
 import { Shell } from "./ui/shell";
@@ -65,8 +66,14 @@ const stacks = createRoute({
 const record = createRoute({
   getParentRoute: () => root,
   path: "/records/$id",
-  validateSearch: texts("only", "tab"),
+  validateSearch: readLook,
   component: lazyRouteComponent(() => import("./pages/record"), "RecordPage"),
+});
+const tryIt = createRoute({
+  getParentRoute: () => root,
+  path: "/try",
+  validateSearch: texts("models"),
+  component: lazyRouteComponent(() => import("./pages/try"), "TryPage"),
 });
 const fresh = createRoute({
   getParentRoute: () => root,
@@ -103,6 +110,7 @@ export const router = createRouter({
     datasets,
     dataset,
     stacks,
+    tryIt,
     record,
     fresh,
     evaluations,

@@ -83,8 +83,8 @@ def records(**wanted: str | int | None) -> Question[list[dict[str, Any]]]:
     return Question("GET", "/records", _items, wanted)
 
 
-def samples(record: str, **wanted: str | int | None) -> Question[dict[str, Any]]:
-    """What the model said of each sample, a page of it: `only`, `start`, `limit`."""
+def samples(record: str, **wanted: str | int | float | None) -> Question[dict[str, Any]]:
+    """What the model said of each sample, a page of it: `only`, `q`, `above`, `below`, `sort`, `start`, `limit` …"""
     return get(f"/records/{_part(record)}/samples", wanted)
 
 

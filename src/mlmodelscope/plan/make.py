@@ -103,7 +103,7 @@ def make_plan(
         model=_plan_model(model, pins),
         input=first_input,
         output=_plan_output(model, options, pins),
-        dataset=_plan_dataset(dataset, options, pins),
+        dataset=plan_dataset(dataset, options, pins),
         predictor=_plan_predictor(model, predictor, options, _threads(options, hardware)),
         stack=_plan_stack(
             model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)
@@ -282,7 +282,7 @@ def _optional_file(url: str | None, checksum: str | None, pins: Pins) -> Planned
     return _file(url, checksum, pins) if url else None
 
 
-def _plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins) -> PlannedDataset:
+def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins) -> PlannedDataset:
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"a limit of {options.limit} leaves nothing to evaluate")
     return PlannedDataset(

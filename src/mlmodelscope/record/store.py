@@ -195,11 +195,15 @@ class Store:
         self.files.remove(record.id)
 
     def samples(self, record: Record, only_wrong: bool = False, only_failed: bool = False) -> pa.Table:
+        return read_rows(self.samples_file(record), only_wrong=only_wrong, only_failed=only_failed)
+
+    def samples_file(self, record: Record) -> Path:
+        """The table of samples; what happened to each batch lies beside it."""
         path = self.folder(record.id) / "samples.parquet"
         if not path.exists():
             why = "it is no evaluation" if record.bench or record.profile else f"it is {record.status}"
             raise StoreError(f"the samples of record {record.id} are not there: {why}")
-        return read_rows(path, only_wrong=only_wrong, only_failed=only_failed)
+        return path
 
     def export(self, record: Record, destination: Path) -> None:
         """A record and its files as one zip file."""

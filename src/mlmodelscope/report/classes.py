@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from typing import Any
 
+import pyarrow.compute as pc
+
+from mlmodelscope.metric.interval import wilson
 from mlmodelscope.record.record import Record
+from mlmodelscope.record.samples import read_rows
+from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
 
 # An accuracy of fewer samples than this says little about a class.
 _FEW = 5
+_CONFUSED = 100
 
 
 @dataclass(frozen=True)
@@ -60,3 +68,46 @@ def confusions(record: Record) -> list[Confusion]:
         Confusion(words.class_name(record, each["label"]), words.class_name(record, each["answer"]), each["count"])
         for each in record.metrics.confusion or ()
     ]
+
+
+def class_table(record: Record, store: Store) -> dict[str, Any]:
+    """Every class that occurs with its interval and what it is taken for, worst first; and the most confused pairs."""
+    pairs = wrong_pairs(record, store)
+    taken_for: dict[int, tuple[int, int]] = {}
+    for (label, answer), count in pairs:
+        taken_for.setdefault(label, (answer, count))
+    found = record.metrics.per_class or {}
+    ranked = sorted(found.items(), key=lambda item: (item[1]["right"] / item[1]["seen"], -item[1]["seen"], item[0]))
+    return {
+        "items": [
+            {
+                "label": label,
+                "name": words.class_name(record, label),
+                **each,
+                "accuracy": wilson(each["right"], each["seen"]),
+                "taken_for": _taken(record, *taken_for[label]) if label in taken_for else None,
+            }
+            for label, each in ranked
+        ],
+        "confused": [
+            {
+                "label": label,
+                "label_name": words.class_name(record, label),
+                **_taken(record, answer, count),
+            }
+            for (label, answer), count in pairs[:_CONFUSED]
+        ],
+        "about": describe_classes(worst_classes(record)) if found else "",
+    }
+
+
+def _taken(record: Record, answer: int, count: int) -> dict[str, Any]:
+    return {"answer": answer, "answer_name": words.class_name(record, answer), "count": count}
+
+
+def wrong_pairs(record: Record, store: Store) -> list[tuple[tuple[int, int], int]]:
+    """((what was there, what was said), how often), the most frequent first; the record itself keeps a hundred."""
+    rows = read_rows(store.samples_file(record), columns=["label", "classes", "right"], only_wrong=True)
+    rows = rows.filter(pc.greater(pc.list_value_length(rows["classes"]), 0))
+    pairs = Counter(zip(rows["label"].to_pylist(), pc.list_element(rows["classes"], 0).to_pylist(), strict=True))
+    return sorted(pairs.items(), key=lambda item: (-item[1], item[0]))

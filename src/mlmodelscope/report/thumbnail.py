@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope_worker.pipeline import header, library
+from mlmodelscope_worker.pipeline.decode import decode
 from mlmodelscope_worker.sample import Loader
 
 _SIDE = 320
@@ -52,6 +53,31 @@ class Thumbnails:
             return from_pixels(image.pixels.tobytes(), height, width, channels)
         except (header.ImageError, library.MissingLibrary, OSError) as error:
             return Thumbnail(None, str(error))
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A file that a browser shows, made anew: nothing of what somebody put into a dataset comes through but pixels."""
+
+    data: bytes
+    media_type: str
+
+
+def small_picture(load: Loader, content: Mapping[str, Any], side: int) -> Picture:
+    """At most `side` pixels wide and high. ImageError where the sample is no picture, or too large a one."""
+    found = load(content, [])
+    if isinstance(found, bytes):
+        header.inspect(found, _MAX_EMBEDDED_PIXELS)
+        if max(header.size(found) or (_TINY + 1,)) > _TINY:
+            return Picture(library.load("pillow").jpeg_thumbnail(found, side), "image/jpeg")
+        found = decode(found, max_pixels=_MAX_EMBEDDED_PIXELS)  # every pixel counts: no JPEG of so few
+    if found.pixels.dtype.name != "uint8":
+        raise header.ImageError(f"{found.pixels.dtype.name} values are not a picture")
+    pixels = found.pixels[:, :, ::-1] if found.color == "BGR" else found.pixels
+    height, width, channels = pixels.shape
+    if channels not in (1, 3):
+        raise header.ImageError(f"{channels} channels are not a picture")
+    return Picture(_png(pixels.tobytes(), height, width, channels, side), "image/png")
 
 
 def _of_file(data: bytes) -> Thumbnail:
@@ -98,11 +124,15 @@ def from_pixels(data: bytes, height: int, width: int, channels: int) -> Thumbnai
     """A picture of grey (1 channel) or RGB (3 channels) bytes."""
     if channels not in (1, 3):
         return Thumbnail(None, f"{channels} channels are not a picture")
-    step = -(-max(height, width) // _SIDE)  # every n-th pixel will do for a thumbnail
+    return Thumbnail(_uri("image/png", _png(data, height, width, channels, _SIDE)), tiny=max(height, width) <= _TINY)
+
+
+def _png(data: bytes, height: int, width: int, channels: int, side: int) -> bytes:
+    step = -(-max(height, width) // side)  # every n-th pixel will do for a thumbnail
     rows = [data[y * width * channels : (y + 1) * width * channels] for y in range(0, height, step)]
     if step > 1:
         rows = [_every(row, step, channels) for row in rows]
-    return Thumbnail(_uri("image/png", write_png(rows, channels)), tiny=max(height, width) <= _TINY)
+    return write_png(rows, channels)
 
 
 def _every(row: bytes, step: int, channels: int) -> bytes:

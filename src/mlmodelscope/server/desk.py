@@ -13,11 +13,13 @@ from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.tokens import Person, Tokens
 from mlmodelscope.ledger.traces import Traces
+from mlmodelscope.record.search import Search
 from mlmodelscope.record.store import Store
 from mlmodelscope.server.bell import Bell
 from mlmodelscope.server.board import Board
 from mlmodelscope.server.catalogue import Catalogue
 from mlmodelscope.server.config import Config
+from mlmodelscope.server.gallery import Gallery
 from mlmodelscope.server.pulse import Pulse
 from mlmodelscope.settings import Settings
 
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from mlmodelscope.server.oidc import Issuer
 
 
+_PLANNED_LASTS_S = 20.0
+"""For which a dataset need not be looked for again: pictures of it are asked for many at once."""
 _POSED_LASTS_S = 1.0
 """For which a question to a model need not be looked at again: its manifests, and the agents that fit."""
 
@@ -54,6 +58,10 @@ class Desk:
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
         self.artifacts, self.traces = Artifacts(database), Traces(database)
         self.catalogue = Catalogue(database)
+        self.offline = replace(self.settings, offline=True)
+        """For what is shown where it is at hand, and never fetched for it."""
+        self.search, self.gallery = Search(), Gallery(self.settings)
+        self.planned = Recent[Any](_PLANNED_LASTS_S)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""
@@ -61,6 +69,7 @@ class Desk:
         return self._issuer.person(secret) if found is None and self._issuer is not None else found
 
     def close(self) -> None:
+        self.gallery.pool.shutdown(cancel_futures=True)
         self.store.close()
 
 

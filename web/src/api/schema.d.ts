@@ -235,23 +235,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/records/{name}/samples": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Get Samples */
-        get: operations["get_samples"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/records/{name}/report": {
         parameters: {
             query?: never;
@@ -395,6 +378,163 @@ export interface paths {
          * @description Who did what, newest first.
          */
         get: operations["read_audit"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Samples
+         * @description What the model said of each sample: some of them, a page at a time.
+         */
+        get: operations["get_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/classes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Classes
+         * @description Accuracy class by class with intervals, what each is taken for, and the most confused pairs.
+         */
+        get: operations["get_classes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Record Claims
+         * @description What was published of the model beside what this record measured, and what may be said of the two.
+         */
+        get: operations["get_record_claims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/request": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Record Request
+         * @description What to ask for to have the same done again.
+         */
+        get: operations["get_record_request"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Picture
+         * @description A sample's picture, small, where its dataset is at hand; nothing is fetched for it.
+         */
+        get: operations["get_sample_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Dataset Samples
+         * @description Samples of a dataset that is at hand, to try a model with.
+         */
+        get: operations["get_dataset_samples"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/picture": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Dataset Picture */
+        get: operations["get_dataset_picture"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Content
+         * @description A sample as it is, to ask a model about it; needs the scope `run`.
+         */
+        get: operations["get_sample_content"];
         put?: never;
         post?: never;
         delete?: never;
@@ -548,6 +688,26 @@ export interface paths {
          * @description Ask a model about one input. Nothing is recorded.
          */
         post: operations["predict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/predictions/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Limits
+         * @description What a model may be asked about here.
+         */
+        get: operations["get_limits"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2180,6 +2340,58 @@ export interface components {
             source?: string | null;
         };
         /**
+         * ClassAccuracy
+         * @example {
+         *       "accuracy": {
+         *         "confidence": 0.95,
+         *         "high": 0.857,
+         *         "low": 0.6257,
+         *         "value": 0.76
+         *       },
+         *       "label": 281,
+         *       "name": "tabby",
+         *       "right": 38,
+         *       "seen": 50,
+         *       "taken_for": {
+         *         "answer": 282,
+         *         "answer_name": "tiger cat",
+         *         "count": 12
+         *       }
+         *     }
+         */
+        ClassAccuracy: {
+            /** Label */
+            label: number;
+            /** Name */
+            name: string;
+            /** Right */
+            right: number;
+            /** Seen */
+            seen: number;
+            /** @description Wilson's score interval. */
+            accuracy: components["schemas"]["Interval"];
+            /** @description The most frequent wrong answer. */
+            taken_for: components["schemas"]["TakenFor"] | null;
+        };
+        /** ClassTable */
+        ClassTable: {
+            /**
+             * Items
+             * @description The worst first.
+             */
+            items: components["schemas"]["ClassAccuracy"][];
+            /**
+             * Confused
+             * @description What is taken for what, the most frequent first.
+             */
+            confused: components["schemas"]["ConfusedPair"][];
+            /**
+             * About
+             * @description One sentence about all of them.
+             */
+            about: string;
+        };
+        /**
          * ColdStart
          * @description One fresh process, from nothing to its first answers.
          */
@@ -2209,6 +2421,28 @@ export interface components {
              * @description The median of the last calls.
              */
             steady_s?: number | null;
+        };
+        /**
+         * ConfusedPair
+         * @example {
+         *       "answer": 282,
+         *       "answer_name": "tiger cat",
+         *       "count": 12,
+         *       "label": 281,
+         *       "label_name": "tabby"
+         *     }
+         */
+        ConfusedPair: {
+            /** Label */
+            label: number;
+            /** Label Name */
+            label_name: string;
+            /** Answer */
+            answer: number;
+            /** Answer Name */
+            answer_name: string;
+            /** Count */
+            count: number;
         };
         /**
          * Converted
@@ -2269,6 +2503,29 @@ export interface components {
                     [key: string]: number;
                 };
             };
+        };
+        /**
+         * DatasetSample
+         * @example {
+         *       "id": "cats/0001.jpg",
+         *       "label": 281,
+         *       "label_name": "tabby"
+         *     }
+         */
+        DatasetSample: {
+            /** Id */
+            id: string;
+            /** Label */
+            label: number | null;
+            /** Label Name */
+            label_name: string | null;
+        };
+        /** DatasetSamplePage */
+        DatasetSamplePage: {
+            /** Items */
+            items: components["schemas"]["DatasetSample"][];
+            /** Total */
+            total: number;
         };
         /**
          * Description
@@ -3067,24 +3324,6 @@ export interface components {
              * @description Upper end of that interval.
              */
             high?: number | null;
-        };
-        /** Limits */
-        Limits: {
-            /**
-             * Cpus
-             * @description Processors' worth of time that we may use.
-             */
-            cpus?: number | null;
-            /**
-             * Memory Bytes
-             * @description Memory that we may use.
-             */
-            memory_bytes?: number | null;
-            /**
-             * Cpuset
-             * @description Processors that we may use, such as 0-3.
-             */
-            cpuset?: string | null;
         };
         /**
          * Link
@@ -4836,6 +5075,24 @@ export interface components {
              */
             nvlinks?: number | null;
         };
+        /** Limits */
+        ProvisionLimits: {
+            /**
+             * Cpus
+             * @description Processors' worth of time that we may use.
+             */
+            cpus?: number | null;
+            /**
+             * Memory Bytes
+             * @description Memory that we may use.
+             */
+            memory_bytes?: number | null;
+            /**
+             * Cpuset
+             * @description Processors that we may use, such as 0-3.
+             */
+            cpuset?: string | null;
+        };
         /** Question */
         Question: {
             /** Flag */
@@ -4985,6 +5242,60 @@ export interface components {
              */
             notes: string[];
         };
+        /**
+         * RecordClaim
+         * @description A published number beside what a record measured.
+         * @example {
+         *       "dataset": "imagenet",
+         *       "measured": {
+         *         "confidence": 0.95,
+         *         "high": 0.753,
+         *         "low": 0.745,
+         *         "value": 0.749
+         *       },
+         *       "metric": "top1",
+         *       "published": "75.1",
+         *       "same_dataset": true,
+         *       "sentence": "The published top-1 of 75.1 % lies inside the interval of 74.5 – 75.3 % measured on 50,000 samples.",
+         *       "tag": "inside the interval",
+         *       "verdict": "reproduced"
+         *     }
+         */
+        RecordClaim: {
+            /** Metric */
+            metric: string;
+            /**
+             * Published
+             * @description In percent, with the digits that it was published with.
+             */
+            published: string;
+            /** Dataset */
+            dataset: string | null;
+            /** Source */
+            source: string | null;
+            measured: components["schemas"]["Interval"] | null;
+            /** Same Dataset */
+            same_dataset: boolean;
+            /**
+             * Tag
+             * @description The sentence in two or three words.
+             */
+            tag: string;
+            /** Sentence */
+            sentence: string;
+            /**
+             * Verdict
+             * @description Of the last replication of this claim, where there was one.
+             */
+            verdict: string | null;
+            /** Replication */
+            replication: string | null;
+        };
+        /** RecordClaimList */
+        RecordClaimList: {
+            /** Items */
+            items: components["schemas"]["RecordClaim"][];
+        };
         /** Failure */
         RecordFailure: {
             /** Sample */
@@ -4996,6 +5307,16 @@ export interface components {
         RecordList: {
             /** Items */
             items: components["schemas"]["RecordSummary"][];
+        };
+        /** RecordRequest */
+        RecordRequest: {
+            /** @description What asks for the same once more, where it is sent to `/requests`. */
+            request: components["schemas"]["Request"];
+            /**
+             * Command
+             * @description The same as a command.
+             */
+            command: string;
         };
         /**
          * RecordSummary
@@ -5536,6 +5857,11 @@ export interface components {
              * @description As JSON, where it is no list of classes.
              */
             answer?: string | null;
+            /**
+             * Run Ns
+             * @description How long the call took that answered it, its whole batch together.
+             */
+            run_ns?: number | null;
         };
         /** SamplePage */
         SamplePage: {
@@ -5598,6 +5924,32 @@ export interface components {
             what: string;
             /** @description Of the second's median to the first's. */
             ratio: components["schemas"]["Interval"];
+        };
+        /**
+         * Limits
+         * @description What a model may be asked about.
+         * @example {
+         *       "largest_input": 16777216,
+         *       "longest_s": 600,
+         *       "trusts": false
+         *     }
+         */
+        ServerLimits: {
+            /**
+             * Largest Input
+             * @description Bytes that an input may have.
+             */
+            largest_input: number;
+            /**
+             * Longest S
+             * @description Seconds that one may wait for an answer.
+             */
+            longest_s: number;
+            /**
+             * Trusts
+             * @description Whether some agent runs code in manifests for those who may.
+             */
+            trusts: boolean;
         };
         /**
          * ServerRecord
@@ -5972,7 +6324,7 @@ export interface components {
             /** Container */
             container?: string | null;
             /** @default {} */
-            limits: components["schemas"]["Limits"];
+            limits: components["schemas"]["ProvisionLimits"];
             /** @default {} */
             firmware: components["schemas"]["Firmware"];
         };
@@ -5996,6 +6348,22 @@ export interface components {
              * @description Why no larger size was tried.
              */
             ended: string;
+        };
+        /**
+         * TakenFor
+         * @example {
+         *       "answer": 282,
+         *       "answer_name": "tiger cat",
+         *       "count": 12
+         *     }
+         */
+        TakenFor: {
+            /** Answer */
+            answer: number;
+            /** Answer Name */
+            answer_name: string;
+            /** Count */
+            count: number;
         };
         /** TakenPrediction */
         TakenPrediction: {
@@ -8121,117 +8489,10 @@ export interface operations {
             };
         };
     };
-    get_samples: {
-        parameters: {
-            query?: {
-                only?: ("wrong" | "failed") | null;
-                start?: number;
-                limit?: number;
-            };
-            header?: never;
-            path: {
-                name: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["SamplePage"];
-                };
-            };
-            /** @description The question is not one that can be read. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A token is needed, or this one is not known. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The token may not do this. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description There is no such thing. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The rest of the question did not come. */
-            408: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description It is too large. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What was sent is not right; the problems say where. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many questions; the header Retry-After says when to ask again. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database cannot be used right now, or nobody is there to answer. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     get_report: {
         parameters: {
             query?: {
-                form?: "html" | "md" | "json" | "csv";
+                form?: "html" | "md" | "json" | "csv" | "parquet";
             };
             header?: never;
             path: {
@@ -8241,7 +8502,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It. */
+            /** @description It; `parquet` is the table of samples. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -8251,6 +8512,7 @@ export interface operations {
                     "text/markdown": string;
                     "application/json": Record<string, never>;
                     "text/csv": string;
+                    "application/vnd.apache.parquet": string;
                 };
             };
             /** @description The question is not one that can be read. */
@@ -9351,6 +9613,864 @@ export interface operations {
             };
         };
     };
+    get_samples: {
+        parameters: {
+            query?: {
+                only?: ("right" | "wrong" | "failed") | null;
+                /** @description In the id, the label, the answer or the error. */
+                q?: string | null;
+                /** @description The class that it is. */
+                label?: number | null;
+                /** @description The class that was said first. */
+                answer?: number | null;
+                /** @description The first score is greater. */
+                above?: number | null;
+                /** @description The first score is less. */
+                below?: number | null;
+                sort?: "order" | "score" | "latency";
+                descending?: boolean;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplePage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_classes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClassTable"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_record_claims: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordClaimList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_record_request: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordRequest"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_picture: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+                /** @description Pixels that it may be wide and high. */
+                side?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A small picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_samples: {
+        parameters: {
+            query?: {
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetSamplePage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_picture: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+                /** @description Pixels that it may be wide and high. */
+                side?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A small picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/jpeg": string;
+                    "image/png": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_content: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file of the sample. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     beat_agent: {
         parameters: {
             query?: never;
@@ -10281,6 +11401,98 @@ export interface operations {
             };
             /** @description The answer did not come in time. */
             504: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_limits: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ServerLimits"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -19,9 +19,10 @@ export function Chart<Row extends object>({ name, data, draw }: Props<Row>) {
   useEffect(() => {
     if (!width || !place.current) return;
     const drawn = draw(width);
+    nameIt(drawn, name);
     place.current.replaceChildren(drawn);
     return () => drawn.remove();
-  }, [width, draw]);
+  }, [width, draw, name]);
   return (
     <figure>
       <div ref={place} className="min-h-40 w-full overflow-hidden" />
@@ -32,6 +33,14 @@ export function Chart<Row extends object>({ name, data, draw }: Props<Row>) {
       </figcaption>
     </figure>
   );
+}
+
+/** To a screen reader it is one picture; Plot names every group of marks, which no group may have. */
+function nameIt(drawn: Element, name: string): void {
+  const svg = drawn instanceof SVGSVGElement ? drawn : drawn.querySelector(":scope > svg");
+  svg?.setAttribute("role", "img");
+  svg?.setAttribute("aria-label", `Chart: ${name}`);
+  for (const group of drawn.querySelectorAll("g[aria-label]")) group.removeAttribute("aria-label");
 }
 
 /** The drawing alone, with the colours that it has on this page. */

@@ -123,7 +123,7 @@ def _differences(request: Request, prepared: Prepared, record: Record) -> Iterat
     if software is not None and plan.stack.name.partition("@")[0] != software.name:
         yield f"software: {plan.stack.name} there, {software.name} is asked for"
     wanted = asdict(Options(**request.options))
-    for name, value in _chosen(plan).items():
+    for name, value in chosen(plan).items():
         if not _is_same(value, wanted[name]):
             yield f"{name}: {_spelled(value)} there, {_spelled(wanted[name])} is asked for"
     if record.bench is not None and record.bench.scenario != request.arguments.get("scenario", "single-stream"):
@@ -132,7 +132,7 @@ def _differences(request: Request, prepared: Prepared, record: Record) -> Iterat
         yield f"level: {record.profile.level} there"
 
 
-def _chosen(plan: Plan) -> dict[str, Any]:
+def chosen(plan: Plan) -> dict[str, Any]:
     """The options that a plan was made with, as far as the plan tells them."""
     scenario, subset = plan.scenario, plan.dataset.subset
     return {

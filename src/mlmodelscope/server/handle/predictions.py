@@ -12,7 +12,7 @@ from typing import Any
 from mlmodelscope.cluster.resolve import resolve
 from mlmodelscope.errors import InputError, MLModelScopeError
 from mlmodelscope.ledger.moment import now
-from mlmodelscope.ledger.prediction import Answered, Ending, Input, Posed, PredictionRequest
+from mlmodelscope.ledger.prediction import LONGEST_S, Answered, Ending, Input, Posed, PredictionRequest
 from mlmodelscope.ledger.request import Failure, Request, Work
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.board import Full, Waiting, new_identity
@@ -81,6 +81,12 @@ def _pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
         raise NoAgent(resolution)
     key = hashlib.sha256(prepared.work.model_dump_json().encode()).hexdigest()
     return Question(person, prepared.work, resolution.matching, key, asked.timeout_s)
+
+
+def limits(desk: Desk, person: Person) -> dict[str, Any]:
+    demand(person, "read")
+    trusts = any(each.trusts for each in alive(desk))
+    return {"largest_input": desk.config.largest_input, "longest_s": LONGEST_S, "trusts": trusts}
 
 
 def content_of(desk: Desk, given: Input) -> bytes | None:

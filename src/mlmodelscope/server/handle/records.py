@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -37,20 +36,10 @@ def find(
     return [{**row, **{name: spoken(row[name]) for name in ("created_at", "finished_at")}} for row in rows]
 
 
-def samples(
-    desk: Desk, person: Person, name: str, *, only: str | None, start: int, limit: int
-) -> tuple[list[dict[str, Any]], int]:
-    """(some samples, how many there are): `only` is wrong or failed."""
-    demand(person, "read")
-    table = desk.store.samples(desk.store.get(name), only_wrong=only == "wrong", only_failed=only == "failed")
-    return table.slice(start, limit).to_pylist(), table.num_rows
-
-
 def report(desk: Desk, person: Person, name: str, form: str) -> str:
     """Pictures are shown where they are at hand, never fetched for it."""
     demand(person, "read")
-    offline = replace(desk.settings, offline=True)
-    return write_report(desk.store.get(name), desk.store, ArtifactStore(offline), form)
+    return write_report(desk.store.get(name), desk.store, ArtifactStore(desk.offline), form)
 
 
 def log(desk: Desk, person: Person, name: str) -> str:

@@ -290,6 +290,9 @@ class Sample(Answer):
     right: bool | None = None
     error: str | None = None
     answer: Annotated[str | None, Field(description="As JSON, where it is no list of classes.")] = None
+    run_ns: Annotated[
+        int | None, Field(description="How long the call took that answered it, its whole batch together.")
+    ] = None
 
 
 class SamplePage(Answer):

@@ -31,6 +31,7 @@ from mlmodelscope.server.rest import (
     prediction_routes,
     replication_routes,
     routes,
+    sample_routes,
     trace_routes,
 )
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
@@ -63,6 +64,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     )
     app.state.desk = desk
     app.include_router(routes.router)
+    app.include_router(sample_routes.router)
     app.include_router(agent_routes.router)
     app.include_router(prediction_routes.router)
     app.include_router(artifact_routes.router)

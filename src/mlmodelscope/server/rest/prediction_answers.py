@@ -33,6 +33,17 @@ class Prediction(Answered):
     agent: Annotated[str, Field(description="Who answered.")]
 
 
+class Limits(BaseModel):
+    """What a model may be asked about."""
+
+    model_config = ConfigDict(
+        frozen=True, json_schema_extra={"examples": [{"largest_input": 16777216, "longest_s": 600, "trusts": False}]}
+    )
+    largest_input: Annotated[int, Field(description="Bytes that an input may have.")]
+    longest_s: Annotated[float, Field(description="Seconds that one may wait for an answer.")]
+    trusts: Annotated[bool, Field(description="Whether some agent runs code in manifests for those who may.")]
+
+
 class PosedPrediction(Posed):
     """A prediction for an agent, with what came with the question."""
 

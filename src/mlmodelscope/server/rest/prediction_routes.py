@@ -72,6 +72,12 @@ async def predict(
     return StreamingResponse(stream(), media_type=_EVENT_STREAM, headers={"Cache-Control": "no-store"})
 
 
+@router.get("/predictions/limits", tags=["predictions"], response_model=answers.Limits, responses=fails())
+def get_limits(desk: TheDesk, person: Someone) -> dict[str, Any]:
+    """What a model may be asked about here."""
+    return predictions.limits(desk, person)
+
+
 def _event(event: Mapping[str, Any]) -> str:
     return f"event: {event['kind']}\ndata: {json.dumps(event, default=str)}\n\n"
 

@@ -27,6 +27,7 @@ from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log
 from mlmodelscope.server.desk import Refused
+from mlmodelscope.server.gallery import NoPicture, NoPictures
 from mlmodelscope.server.handle.predictions import PredictionFailed
 from mlmodelscope.server.handle.requests import NoAgent, spell
 
@@ -35,6 +36,8 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (NoRoom, 507),
     (TooLong, 413),
     (NotBegun, 404),
+    (NoPictures, 404),
+    (NoPicture, 404),
     (OtherPlace, 409),
     (ChecksumError, 422),
     (Taken, 409),

@@ -9,11 +9,11 @@ from collections.abc import AsyncIterator
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
-from fastapi.responses import StreamingResponse
+from fastapi.responses import FileResponse, StreamingResponse
 
 from mlmodelscope.ledger.request import Request as Asked
 from mlmodelscope.record.record import Record
-from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, people, records, requests
+from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, people, records, requests, samples
 from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rest import answers, cursor
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -32,6 +32,7 @@ _EVENT = {
         "data": {"type": "string", "description": "JSON with number, at, kind, and what belongs to the kind."},
     },
 }
+_PARQUET = "application/vnd.apache.parquet"
 _REPORTS = {"html": "text/html", "md": "text/markdown", "json": "application/json", "csv": "text/csv"}
 
 
@@ -208,19 +209,6 @@ def get_record(
     return record
 
 
-@router.get("/records/{name}/samples", tags=["records"], response_model=answers.SamplePage, responses=fails(404))
-def get_samples(
-    desk: TheDesk,
-    person: Someone,
-    name: Name,
-    only: Literal["wrong", "failed"] | None = None,
-    start: Annotated[int, Query(ge=0, le=10**12)] = 0,
-    limit: Limit = 100,
-) -> dict[str, Any]:
-    found, total = records.samples(desk, person, name, only=only, start=start, limit=limit)
-    return {"items": found, "total": total}
-
-
 @router.get(
     "/records/{name}/report",
     tags=["records"],
@@ -229,15 +217,18 @@ def get_samples(
         200: {
             "content": {
                 kind: {"schema": {"type": "object" if form == "json" else "string"}} for form, kind in _REPORTS.items()
-            },
-            "description": "It.",
+            }
+            | {_PARQUET: {"schema": {"type": "string", "format": "binary"}}},
+            "description": "It; `parquet` is the table of samples.",
         },
         **fails(404),
     },
 )
 def get_report(
-    desk: TheDesk, person: Someone, name: Name, form: Literal["html", "md", "json", "csv"] = "html"
+    desk: TheDesk, person: Someone, name: Name, form: Literal["html", "md", "json", "csv", "parquet"] = "html"
 ) -> Response:
+    if form == "parquet":
+        return FileResponse(samples.table(desk, person, name), media_type=_PARQUET)
     # A report shows what others wrote: it may run its own script and load nothing.
     headers = (
         {

@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests
+from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests, samples
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
 from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
@@ -83,11 +83,14 @@ def get_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
 
 
 def get_samples(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    only, start = choice(asked, "only", ("wrong", "failed")), asked.get("start", 0)
+    only, start = choice(asked, "only", ("right", "wrong", "failed")), asked.get("start", 0)
     if not 0 <= start <= 10**12:
         raise UsageError(f"`start` is {start}, it must be from 0 to {10**12}")
-    limit = limit_of(asked, 100)
-    found, total = records.samples(desk, person, said(asked, "name"), only=only, start=start, limit=limit)
+    wanted: dict[str, Any] = {name: asked.get(name) for name in ("label", "answer", "above", "below")}
+    wanted |= {"only": only, "q": said(asked, "q", 200) if "q" in asked else None}
+    wanted |= {"sort": choice(asked, "sort", ("order", "score", "latency")) or "order"}
+    wanted |= {"descending": asked.get("descending", False), "start": start, "limit": limit_of(asked, 100)}
+    found, total = samples.find(desk, person, said(asked, "name"), **wanted)
     return {"items": found, "total": total}
 
 

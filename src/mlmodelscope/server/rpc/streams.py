@@ -14,13 +14,13 @@ from starlette.concurrency import run_in_threadpool
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import evaluations, hub, records
+from mlmodelscope.server.handle import evaluations, hub, records, samples
 from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rpc.asked import Asked, choice, said
 from mlmodelscope.server.rpc.pieces import PIECE, Stream, pieces
 from mlmodelscope.server.rpc.replication_calls import REPLICATION_STREAMS
 
-_FORMS = ("html", "md", "json", "csv")
+_FORMS = ("html", "md", "json", "csv", "parquet")
 
 
 async def follow_evaluation(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
@@ -40,6 +40,11 @@ async def follow_evaluation(desk: Desk, person: Person, asked: Asked) -> AsyncIt
 
 async def get_report(desk: Desk, person: Person, asked: Asked) -> AsyncIterator[Mapping[str, Any]]:
     form = choice(asked, "form", _FORMS) or "html"
+    if form == "parquet":
+        table = await run_in_threadpool(samples.table, desk, person, said(asked, "name"))
+        for piece in pieces(await run_in_threadpool(table.read_bytes)):
+            yield piece
+        return
     text = await run_in_threadpool(records.report, desk, person, said(asked, "name"), form)
     for piece in pieces(text.encode()):
         yield piece

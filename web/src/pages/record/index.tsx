@@ -1,12 +1,17 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
-import { answer, api, headers, type Schemas } from "../../api/client";
-import { digits, percent, plural } from "../../lib/format";
-import { Badge, Button, Card, Fact, Facts, Figure, Heading, Trouble, Waiting } from "../../ui/parts";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import * as Tabs from "@radix-ui/react-tabs";
+import { answer, api, type Schemas } from "../../api/client";
+import { ago, plural } from "../../lib/format";
+import { Badge, Heading, Trouble, Waiting } from "../../ui/parts";
+import { Again } from "./again";
+import { Classes } from "./classes";
+import { Downloads } from "./downloads";
+import { Environment } from "./environment";
+import type { Look } from "./look";
+import { Overview } from "./overview";
 import { Samples } from "./samples";
 
-const Latencies = lazy(() => import("./latencies"));
 const here = getRouteApi("/records/$id");
 
 export function RecordPage() {
@@ -14,121 +19,102 @@ export function RecordPage() {
   const found = useQuery({
     queryKey: ["record", id],
     queryFn: () => answer(api.GET("/api/v1/records/{name}", { params: { path: { name: id } } })),
+    refetchInterval: (query) => (query.state.data?.status === "running" ? 5000 : false),
   });
   if (found.error) return <Trouble error={found.error} again={() => void found.refetch()} />;
   if (!found.data) return <Waiting />;
   const record = found.data;
-  const { model, dataset, stack, predictor } = record.plan;
   return (
     <>
       <Heading
         title={
           <>
-            <Link to="/models/$name" params={{ name: model.name }} className="text-ink">
-              {model.name}
+            <Link to="/models/$name" params={{ name: record.plan.model.name }} className="text-ink">
+              {record.plan.model.name}
             </Link>{" "}
-            <span className="font-normal text-muted">on {dataset.name}</span>
+            <span className="font-normal text-muted">on {record.plan.dataset.name}</span>
           </>
         }
-        about={
+        about={<About record={record} />}
+        actions={
           <>
-            {plural(record.samples, "sample")}, {predictor.name}, {record.machine.cpu} · <code>{record.id}</code>
+            <Again record={record} />
+            {record.status === "finished" && <Downloads record={record} />}
           </>
         }
-        actions={<Downloads id={record.id} />}
       />
-      <div className="space-y-6">
-        <Numbers record={record} />
-        {record.notes.length > 0 && (
-          <Card title="Notes">
-            <ul className="list-disc space-y-1 pl-5 text-sm">
-              {record.notes.map((note) => (
-                <li key={note}>{note}</li>
-              ))}
-            </ul>
-          </Card>
-        )}
-        {record.latency && (
-          <Card
-            title="Latency"
-            aside={`batch ${record.latency.batch_size}, ${plural(record.latency.raw_ns.length, "run")}`}
+      <Parts record={record} />
+    </>
+  );
+}
+
+function About({ record }: { record: Schemas["Record"] }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-3 gap-y-1.5">
+      <Badge tone="accent">{record.bench ? `bench, ${record.bench.scenario}` : kindOf(record)}</Badge>
+      <span>
+        {[record.samples ? plural(record.samples, "sample") : "", record.plan.predictor.name, record.machine.cpu]
+          .filter(Boolean)
+          .join(" · ")}
+      </span>
+      <span title={record.created_at}>{ago(record.finished_at ?? record.created_at)}</span>
+      <code className="text-xs">{record.id}</code>
+    </span>
+  );
+}
+
+export function kindOf(record: Schemas["Record"]): string {
+  if (record.bench) return "bench";
+  if (record.training) return "training";
+  return record.profile ? "profile" : "evaluation";
+}
+
+function Parts({ record }: { record: Schemas["Record"] }) {
+  const look = here.useSearch();
+  const navigate = useNavigate({ from: "/records/$id" });
+  const hasSamples = record.status === "finished" && kindOf(record) === "evaluation" && record.samples > 0;
+  const parts: [string, string, boolean][] = [
+    ["overview", "Overview", true],
+    ["samples", `Samples`, hasSamples],
+    ["classes", "Classes", hasSamples && record.metrics.per_class != null],
+    ["environment", "Environment", true],
+  ];
+  const shown = parts.filter(([, , isThere]) => isThere);
+  const tab = shown.some(([key]) => key === look.tab) ? look.tab! : "overview";
+  return (
+    <Tabs.Root
+      value={tab}
+      onValueChange={(key) =>
+        void navigate({ search: { tab: key === "overview" ? undefined : (key as Look["tab"]) }, resetScroll: false })
+      }
+    >
+      <Tabs.List aria-label="Parts of the record" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+        {shown.map(([key, name]) => (
+          <Tabs.Trigger
+            key={key}
+            value={key}
+            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm text-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
           >
-            <Suspense fallback={<Waiting />}>
-              <Latencies raw={record.latency.raw_ns} />
-            </Suspense>
-          </Card>
-        )}
-        <Samples record={record} />
-        <Card title="Where and with what">
-          <Facts>
-            <Fact name="Machine">
-              {record.machine.hostname}, {record.machine.cpu}
-            </Fact>
-            <Fact name="Stack">{stack.name}</Fact>
-            <Fact name="Packages">
-              {Object.entries(stack.packages ?? {})
-                .map(([name, version]) => `${name} ${version}`)
-                .join(", ") || "–"}
-            </Fact>
-            <Fact name="Plan">
-              <code>{record.plan_digest.slice(0, 16)}</code>
-            </Fact>
-          </Facts>
-        </Card>
-      </div>
-    </>
-  );
-}
-
-function Numbers({ record }: { record: Schemas["Record"] }) {
-  const { top1, top5 } = record.metrics;
-  const p50 = record.latency?.p50_s;
-  const between = (found: { low: number; high: number }) =>
-    `95 % between ${percent(found.low, 1)} and ${percent(found.high, 1)}`;
-  return (
-    <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
-      {top1 && <Figure name="Top-1" value={percent(top1.value)} beside={between(top1)} />}
-      {top5 && <Figure name="Top-5" value={percent(top5.value)} beside={between(top5)} />}
-      {p50 && (
-        <Figure
-          name="Latency, median"
-          value={`${digits(1000 * p50.value)} ms`}
-          beside={`95 % between ${digits(1000 * p50.low)} and ${digits(1000 * p50.high)} ms`}
-        />
+            {name}
+          </Tabs.Trigger>
+        ))}
+      </Tabs.List>
+      <Tabs.Content value="overview" tabIndex={-1}>
+        <Overview record={record} />
+      </Tabs.Content>
+      {hasSamples && (
+        <Tabs.Content value="samples" tabIndex={-1}>
+          <Samples record={record} />
+        </Tabs.Content>
       )}
-      <Figure
-        name="Samples"
-        value={record.samples.toLocaleString("en")}
-        beside={record.failed ? <Badge tone="bad">{plural(record.failed, "failure")}</Badge> : "all answered"}
-      />
-    </div>
-  );
-}
-
-const FORMS = [
-  ["report?form=html", "Report", "html"],
-  ["report?form=json", "JSON", "json"],
-  ["report?form=csv", "CSV", "csv"],
-  ["log", "Reference log", "yml"],
-  ["bundle", "Bundle", "zip"],
-] as const;
-
-function Downloads({ id }: { id: string }) {
-  async function save(path: string, ending: string) {
-    const response = await fetch(`/api/v1/records/${id}/${path}`, { headers: headers() });
-    if (!response.ok) return;
-    const url = URL.createObjectURL(await response.blob());
-    const link = Object.assign(document.createElement("a"), { href: url, download: `${id}.${ending}` });
-    link.click();
-    URL.revokeObjectURL(url);
-  }
-  return (
-    <>
-      {FORMS.map(([path, name, ending]) => (
-        <Button key={name} onClick={() => void save(path, ending)}>
-          {name}
-        </Button>
-      ))}
-    </>
+      {hasSamples && (
+        <Tabs.Content value="classes" tabIndex={-1}>
+          <Classes record={record} />
+        </Tabs.Content>
+      )}
+      <Tabs.Content value="environment" tabIndex={-1}>
+        <Environment record={record} />
+      </Tabs.Content>
+    </Tabs.Root>
   );
 }

@@ -1,24 +1,38 @@
 import * as Plot from "@observablehq/plot";
+import { useCallback, useMemo } from "react";
+import type { Schemas } from "../../api/client";
 import { Chart } from "../../ui/chart";
 
-export default function Latencies({ raw }: { raw: number[] }) {
-  const times = raw.map((ns) => ({ ms: ns / 1e6 }));
-  return (
-    <Chart
-      name="latency"
-      data={times}
-      draw={(width) =>
-        Plot.plot({
-          width,
-          height: 220,
-          x: { label: "ms" },
-          y: { label: "runs", grid: true },
-          marks: [
-            Plot.rectY(times, { ...Plot.binX({ y: "count" }, { x: "ms", thresholds: 40 }), fill: "var(--accent)" }),
-            Plot.ruleY([0]),
-          ],
-        })
-      }
-    />
+export default function Latencies({ latency, name }: { latency: Schemas["LatencyRecord"]; name: string }) {
+  const times = useMemo(() => latency.raw_ns.map((ns) => ({ ms: ns / 1e6 })), [latency]);
+  const marks = useMemo(
+    () =>
+      (
+        [
+          ["median", latency.p50_s],
+          ["90 %", latency.p90_s],
+          ["99 %", latency.p99_s],
+        ] as const
+      ).map(([said, each]) => ({ said, ms: 1000 * each.value })),
+    [latency],
   );
+  const draw = useCallback(
+    (width: number) =>
+      Plot.plot({
+        width,
+        height: 240,
+        marginTop: 28,
+        x: { label: "milliseconds" },
+        y: { label: "runs", grid: true },
+        marks: [
+          Plot.rectY(times, { ...Plot.binX({ y: "count" }, { x: "ms", thresholds: 40 }), fill: "var(--accent)" }),
+          Plot.ruleX(marks, { x: "ms", stroke: "var(--warn)", strokeDasharray: "3,3" }),
+          Plot.text(marks.slice(0, 1), { x: "ms", text: "said", frameAnchor: "top", dy: -14, fill: "var(--warn)" }),
+          Plot.text(marks.slice(2), { x: "ms", text: "said", frameAnchor: "top", dy: -14, fill: "var(--warn)" }),
+          Plot.ruleY([0]),
+        ],
+      }),
+    [times, marks],
+  );
+  return <Chart name={`latency-${name}`} data={times} draw={draw} />;
 }

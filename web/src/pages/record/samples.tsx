@@ -1,92 +1,187 @@
-/** Every sample with its answer; the server sends what is looked at, so fifty thousand are as quick as fifty. */
-import { keepPreviousData, useQuery } from "@tanstack/react-query";
+/** Every sample with its picture and its answer. */
+import { useVirtualizer } from "@tanstack/react-virtual";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { answer, api, type Schemas } from "../../api/client";
-import { percent, plural } from "../../lib/format";
-import { Badge, Button, Card, Empty, Trouble } from "../../ui/parts";
-import { Table } from "../../ui/table";
+import { useRef, useState } from "react";
+import type { Schemas } from "../../api/client";
+import { percent, plural, time } from "../../lib/format";
+import { Badge, Card, Empty, Trouble, Waiting } from "../../ui/parts";
+import { Thumbnail } from "../../ui/picture";
+import { Filters } from "./filters";
+import { isNarrowed, type Look } from "./look";
+import { useSamples } from "./pages";
+import { SampleDialog } from "./sample";
 
-const PAGE = 100;
+const HEIGHT = 64;
+const COLUMNS =
+  "grid grid-cols-[3rem_minmax(0,1fr)_auto] sm:grid-cols-[3rem_minmax(0,2fr)_minmax(0,1.5fr)_minmax(0,1.5fr)_5rem_5.5rem] items-center gap-x-4";
 const here = getRouteApi("/records/$id");
 
 export function Samples({ record }: { record: Schemas["Record"] }) {
-  const search = here.useSearch();
+  const look = here.useSearch();
   const navigate = useNavigate({ from: "/records/$id" });
-  const [start, setStart] = useState(0);
-  const only = search.only === "wrong" || search.only === "failed" ? search.only : undefined;
-  const found = useQuery({
-    queryKey: ["samples", record.id, only, start],
-    queryFn: () =>
-      answer(
-        api.GET("/api/v1/records/{name}/samples", {
-          params: { path: { name: record.id }, query: { only, start, limit: PAGE } },
-        }),
-      ),
-    placeholderData: keepPreviousData,
-  });
-  const named = (number: number | undefined | null) =>
-    number == null ? "–" : (record.class_names[number] ?? String(number));
-  const total = found.data?.total ?? 0;
+  const [view, setView] = useState<[number, number]>([0, 20]);
+  const found = useSamples(record.id, look, ...view);
+  const opened = (sample: string | undefined) =>
+    void navigate({ search: (before: Look) => ({ ...before, sample }), replace: true, resetScroll: false });
   return (
-    <Card title="Samples" aside={plural(total, "sample")}>
-      <div className="mb-3 flex flex-wrap gap-2" role="group" aria-label="Which samples">
-        {([undefined, "wrong", "failed"] as const).map((each) => (
-          <Button
-            key={each ?? "all"}
-            aria-pressed={only === each}
-            className={only === each ? "!border-accent !text-accent" : ""}
-            onClick={() => {
-              setStart(0);
-              void navigate({ search: { ...search, only: each } });
-            }}
-          >
-            {each ?? "all"}
-          </Button>
-        ))}
-      </div>
+    <Card
+      title="Samples"
+      aside={
+        <span aria-live="polite">
+          {isNarrowed(look)
+            ? `${found.total.toLocaleString("en")} of ${plural(record.samples, "sample")}`
+            : plural(found.total, "sample")}
+        </span>
+      }
+    >
+      <Filters record={record} look={look} />
       {found.error ? (
-        <Trouble error={found.error} />
-      ) : !total ? (
-        <Empty>None.</Empty>
+        <Trouble error={found.error} again={found.refetch} />
+      ) : found.isPending ? (
+        <Waiting />
+      ) : !found.total ? (
+        <Empty>No sample is like that.</Empty>
       ) : (
-        <Table
-          name="Samples"
-          rows={found.data?.items ?? []}
-          identity={(row) => row.id}
-          columns={[
-            { title: "Sample", cell: (row) => <code className="text-xs">{row.id}</code> },
-            { title: "Label", cell: (row) => named(row.label) },
-            {
-              title: "Answer",
-              cell: (row) =>
-                row.error ? <span className="text-bad">{row.error}</span> : (row.answer ?? named(row.classes?.[0])),
-            },
-            { title: "Score", right: true, cell: (row) => percent(row.scores?.[0], 1) },
-            {
-              title: "",
-              right: true,
-              cell: (row) =>
-                row.right == null ? (
-                  ""
-                ) : (
-                  <Badge tone={row.right ? "good" : "bad"}>{row.right ? "right" : "wrong"}</Badge>
-                ),
-            },
-          ]}
+        <List
+          key={JSON.stringify({ ...look, sample: undefined })}
+          record={record}
+          found={found}
+          view={setView}
+          open={opened}
         />
       )}
-      {total > PAGE && (
-        <nav aria-label="Pages" className="mt-3 flex items-center justify-between text-sm">
-          <Button disabled={start === 0} onClick={() => setStart(Math.max(0, start - PAGE))}>
-            Before
-          </Button>
-          <span className="text-muted">{`${start + 1} to ${Math.min(start + PAGE, total)} of ${total.toLocaleString("en")}`}</span>
-          <Button disabled={start + PAGE >= total} onClick={() => setStart(start + PAGE)}>
-            Next
-          </Button>
-        </nav>
-      )}
+      {look.sample && <SampleDialog record={record} id={look.sample} close={() => opened(undefined)} />}
     </Card>
+  );
+}
+
+function List({
+  record,
+  found,
+  view,
+  open,
+}: {
+  record: Schemas["Record"];
+  found: ReturnType<typeof useSamples>;
+  view: (seen: [number, number]) => void;
+  open: (sample: string) => void;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: found.total,
+    getScrollElement: () => place.current,
+    estimateSize: () => HEIGHT,
+    overscan: 8,
+    onChange: (seen) => {
+      const items = seen.getVirtualItems();
+      if (items.length) view([items[0]!.index, items.at(-1)!.index]);
+    },
+  });
+  return (
+    <div
+      role="table"
+      aria-label="Samples"
+      aria-rowcount={found.total + 1}
+      className="overflow-hidden rounded-xl border border-line"
+    >
+      <div
+        role="row"
+        aria-rowindex={1}
+        className={`${COLUMNS} border-b border-line px-3 py-2 text-xs font-medium text-muted`}
+      >
+        {["", "Sample", "Label", "Answer", "Score", ""].map((title, index) => (
+          <span
+            key={index}
+            role="columnheader"
+            className={`${index > 1 && index < 5 ? "max-sm:sr-only" : ""} ${index === 4 ? "text-right" : ""}`}
+          >
+            {title || <span className="sr-only">{index ? "Verdict" : "Picture"}</span>}
+          </span>
+        ))}
+      </div>
+      <div
+        ref={place}
+        tabIndex={0}
+        role="rowgroup"
+        aria-label="Samples, to scroll"
+        className="h-[min(36rem,70dvh)] overflow-y-auto overflow-x-hidden"
+      >
+        <div className="relative" style={{ height: rows.getTotalSize() }} role="presentation">
+          {rows.getVirtualItems().map(({ index, start }) => (
+            <div
+              key={index}
+              role="row"
+              aria-rowindex={index + 2}
+              className={`${COLUMNS} absolute inset-x-0 border-b border-line px-3 hover:bg-soft`}
+              style={{ height: HEIGHT, transform: `translateY(${start}px)` }}
+            >
+              <Row record={record} sample={found.row(index)} open={open} />
+            </div>
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Row({
+  record,
+  sample,
+  open,
+}: {
+  record: Schemas["Record"];
+  sample?: Schemas["Sample"];
+  open: (sample: string) => void;
+}) {
+  if (!sample)
+    return (
+      <>
+        <span role="cell" className="size-12 rounded-md bg-soft" />
+        <span role="cell" className="h-4 w-40 max-w-full rounded bg-soft" />
+      </>
+    );
+  const named = (number: number | null | undefined) =>
+    number == null ? "–" : (record.class_names[number] ?? String(number));
+  const said = sample.error ? (
+    <span className="text-bad">{sample.error}</span>
+  ) : (
+    (sample.answer ?? named(sample.classes?.[0]))
+  );
+  const score = sample.scores?.[0];
+  return (
+    <>
+      <span role="cell">
+        <Thumbnail source={`records/${record.id}`} sample={sample.id} />
+      </span>
+      <span role="cell" className="min-w-0 text-sm">
+        <button
+          type="button"
+          onClick={() => open(sample.id)}
+          className="block max-w-full truncate font-mono text-xs text-accent hover:underline"
+        >
+          {sample.id}
+        </button>
+        <span className="block truncate text-xs text-muted sm:hidden">
+          {named(sample.label)} → {said}
+        </span>
+        <span className="hidden text-xs text-muted sm:block">{sample.run_ns != null && time(sample.run_ns)}</span>
+      </span>
+      <span role="cell" className="hidden truncate text-sm sm:block">
+        {named(sample.label)}
+      </span>
+      <span role="cell" className="hidden truncate text-sm sm:block">
+        {said}
+      </span>
+      <span role="cell" className="hidden text-right text-sm sm:block">
+        {record.plan.output.probabilities ? percent(score, 1) : (score?.toFixed(3) ?? "–")}
+      </span>
+      <span role="cell" className="text-right">
+        {sample.error ? (
+          <Badge tone="bad">failed</Badge>
+        ) : sample.right == null ? null : (
+          <Badge tone={sample.right ? "good" : "bad"}>{sample.right ? "right" : "wrong"}</Badge>
+        )}
+      </span>
+    </>
   );
 }

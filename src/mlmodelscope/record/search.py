@@ -1,0 +1,179 @@
+"""Some of a record's samples: found by a word, by whether they are right, by their score; sorted, a page at a time.
+
+Fifty thousand samples are searched for every page that somebody scrolls to. So only the columns that a question needs
+are read, the rows that answer it are remembered as numbers, and of the file only the part is unpacked that is shown.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any, Literal
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+Only = Literal["right", "wrong", "failed"]
+Sort = Literal["order", "score", "latency"]
+_KEPT = 64
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which samples; what is not said does not matter."""
+
+    only: Only | None = None
+    word: str = ""
+    """What the sample's id, its label, its answer or its error contains, whatever the case."""
+    named: frozenset[int] = frozenset()
+    """Classes whose names contain the word."""
+    label: int | None = None
+    answer: int | None = None
+    """The class that was said first."""
+    above: float | None = None
+    """The first score is greater."""
+    below: float | None = None
+    """The first score is less."""
+    sort: Sort = "order"
+    descending: bool = False
+
+
+class Search:
+    """What was found is remembered: who scrolls asks the same question for page after page."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Hashable, pa.Array] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def page(self, folder: Path, wanted: Wanted, start: int, limit: int) -> tuple[list[dict[str, Any]], int]:
+        """(samples, how many there are in all)."""
+        path = folder / "samples.parquet"
+        with pq.ParquetFile(path) as file:
+            count = file.metadata.num_rows
+            times = self._remembered(folder / "batches.parquet", count, lambda: _latencies(folder, count))
+            if wanted == Wanted():
+                total, rows = count, pa.array(range(start, min(start + limit, count)), pa.int64())
+            else:
+                found = self._remembered(path, wanted, lambda: _find(path, wanted, times))
+                total, rows = len(found), found.slice(start, limit)
+            samples = _take(file, rows).to_pylist()
+        for sample, run_ns in zip(samples, times.take(rows).to_pylist(), strict=True):
+            sample["run_ns"] = run_ns
+        return samples, total
+
+    def _remembered(self, path: Path, question: Hashable, find: Callable[[], pa.Array]) -> pa.Array:
+        status = path.stat() if path.exists() else None
+        key = (path, status and (status.st_mtime_ns, status.st_size), question)
+        with self._lock:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        found = find()
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+
+def _find(path: Path, wanted: Wanted, times: pa.Array) -> pa.Array:
+    """Numbers of the rows that are wanted, in the order that is."""
+    table = pq.read_table(path, columns=sorted(_columns(wanted)))
+    masks = _masks(table, wanted)
+    rows = (
+        pc.indices_nonzero(reduce(pc.and_, masks)).cast(pa.int64())
+        if masks
+        else pa.array(range(table.num_rows), pa.int64())
+    )
+    if wanted.sort == "order":
+        return rows.take(pa.array(range(len(rows) - 1, -1, -1))) if wanted.descending else rows
+    keys = _first(table["scores"]) if wanted.sort == "score" else times
+    ranked = pa.table({"key": keys.take(rows), "row": rows})
+    order: Literal["ascending", "descending"] = "descending" if wanted.descending else "ascending"
+    # Of equal ones the first comes first; what has no score or was not timed comes last.
+    return rows.take(pc.sort_indices(ranked, sort_keys=[("key", order), ("row", "ascending")]))
+
+
+def _columns(wanted: Wanted) -> set[str]:
+    found = {"error"} if wanted.only == "failed" else {"right"}
+    if wanted.word:
+        found |= {"id", "label", "classes", "error", "answer"}
+    if wanted.label is not None:
+        found.add("label")
+    if wanted.answer is not None:
+        found.add("classes")
+    if wanted.above is not None or wanted.below is not None or wanted.sort == "score":
+        found.add("scores")
+    return found
+
+
+def _masks(table: pa.Table, wanted: Wanted) -> list[pa.ChunkedArray]:
+    found = []
+    if wanted.only == "failed":
+        found.append(table["error"].is_valid())
+    elif wanted.only is not None:
+        found.append(pc.equal(table["right"], wanted.only == "right"))
+    if wanted.word:
+        found.append(_mentioned(table, wanted.word, wanted.named))
+    if wanted.label is not None:
+        found.append(pc.equal(table["label"], wanted.label))
+    if wanted.answer is not None:
+        found.append(pc.equal(_first(table["classes"]), wanted.answer))
+    if wanted.above is not None:
+        found.append(pc.greater(_first(table["scores"]), wanted.above))
+    if wanted.below is not None:
+        found.append(pc.less(_first(table["scores"]), wanted.below))
+    return [pc.fill_null(each, False) for each in found]
+
+
+def _mentioned(table: pa.Table, word: str, named: Collection[int]) -> pa.ChunkedArray:
+    texts = [pc.match_substring(table[name], word, ignore_case=True) for name in ("id", "error", "answer")]
+    classes = pa.array(sorted(named), pa.int32())
+    numbers = [pc.is_in(each, value_set=classes) for each in (table["label"], _first(table["classes"]))]
+    return reduce(pc.or_, (pc.fill_null(each, False) for each in (*texts, *numbers)))
+
+
+def _first(lists: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The first of each list; what has none has none. `list_element` refuses a list without elements."""
+    empty = pc.equal(pc.list_value_length(lists), 0)
+    return pc.list_element(pc.if_else(pc.fill_null(empty, False), pa.scalar(None, lists.type), lists), 0)
+
+
+def _latencies(folder: Path, count: int) -> pa.Array:
+    """For each sample how long the call took that answered it; its batch shares one call."""
+    path = folder / "batches.parquet"
+    if not path.exists():
+        return pa.nulls(count, pa.int64())
+    table = pq.read_table(path, columns=["samples", "run_ns"])
+    sizes = [size or 0 for size in table["samples"].to_pylist()]
+    if sum(sizes) != count or min(sizes, default=0) < 0:  # before anything that long is made
+        return pa.nulls(count, pa.int64())
+    found: list[int] = []
+    for size, run_ns in zip(sizes, table["run_ns"].to_pylist(), strict=True):
+        found += [run_ns] * size
+    return pa.array(found, pa.int64())
+
+
+def _take(file: pq.ParquetFile, rows: pa.Array) -> pa.Table:
+    """Those rows in that order; only the parts of the file are unpacked that they lie in."""
+    wanted = rows.to_pylist()
+    groups, places, begun, kept = [], {}, 0, 0
+    known = sorted(wanted)
+    at = 0
+    for group in range(file.num_row_groups):
+        size = file.metadata.row_group(group).num_rows
+        first = at
+        while at < len(known) and known[at] < begun + size:
+            places[known[at]] = known[at] - begun + kept
+            at += 1
+        if at > first:
+            groups.append(group)
+            kept += size
+        begun += size
+    table = file.read_row_groups(groups)
+    return table.take(pa.array([places[row] for row in wanted], pa.int64()))

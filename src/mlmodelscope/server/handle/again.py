@@ -1,0 +1,107 @@
+"""A record's own question: what to ask for to have the same done again; and what was claimed before it was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from mlmodelscope.ledger.request import Request, Where
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.plan.options import Options
+from mlmodelscope.record.record import Record
+from mlmodelscope.report.again import command
+from mlmodelscope.report.claims import compare_claims, unmeasured_claims
+from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle.claims import last_verdicts
+from mlmodelscope.server.handle.earlier import chosen
+from mlmodelscope_worker.predictor import PREDICTORS
+
+
+def request(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:
+    """What asks for the same plan once more, and the command that does."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    return {"request": request_of(record), "command": command(record.plan)}
+
+
+def request_of(record: Record) -> Request:
+    """What has its default is left out, so that a person can read it."""
+    plan = record.plan
+    kind = "bench" if record.bench else "profile" if record.profile else "evaluate"
+    hardware = plan.manifests.get("hardware")
+    return Request(
+        kind="train" if record.training is not None or plan.job_type == "training" else kind,  # type: ignore[arg-type]
+        model=plan.model.reference,
+        dataset=f"{plan.dataset.name}@{plan.dataset.version}" if plan.dataset.sources else None,
+        hardware=f"{hardware.name}@{hardware.version}" if hardware is not None else None,
+        options=_options(record),
+        arguments=_arguments(record),
+        where=Where(stack=plan.stack.name.partition("@")[0]),
+        trust=bool(plan.functions or plan.setup),
+        again=record.status == "finished",  # one that was interrupted goes on where it stopped
+    )
+
+
+def _options(record: Record) -> dict[str, Any]:
+    plan = record.plan
+    usual = asdict(Options())
+    found = {key: value for key, value in chosen(plan).items() if value != usual[key]}
+    known = PREDICTORS.get(plan.predictor.name or "")
+    defaults = known.defaults if known else {}
+    own = {
+        key: value
+        for key, value in found.pop("predictor_options", {}).items()
+        if key != "threads" and value is not None and value != defaults.get(key)
+    }
+    if plan.job_type != "training":
+        found.pop("hyperparameters", None)
+    return {**found, "predictor_options": own} if own else found
+
+
+def _arguments(record: Record) -> dict[str, Any]:
+    if record.profile is not None:
+        return {"level": record.profile.level, "runs": record.profile.runs, "cold": record.profile.cold}
+    bench = record.bench
+    if bench is None:
+        return {}
+    found: dict[str, Any] = {"scenario": bench.scenario, "budget_s": bench.budget_s, "end_to_end": bench.end_to_end}
+    if bench.scenario == "server" and bench.measured is not None and bench.measured.rate_qps is not None:
+        found["rate_qps"] = bench.measured.rate_qps
+    if bench.rate is not None:
+        found |= {"bound_s": bench.rate.bound_s, "percentile": bench.rate.percentile}
+    if bench.cold:
+        found["cold_starts"] = len(bench.cold)
+    return found
+
+
+def claims(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
+    """Published numbers beside what this record measured, and the last verdict of a replication on each."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    told = last_verdicts(desk)
+    by_claim = {(each.metric, each.value, each.source): each for each in record.plan.claims}
+    found = []
+    for each in compare_claims(record):
+        claim = by_claim[each.metric, each.published, each.source]
+        verdict = told.get((record.plan.model.reference, claim.metric, claim.value, claim.dataset))
+        found.append(
+            {
+                "metric": each.metric,
+                "published": each.published,
+                "dataset": claim.dataset,
+                "source": each.source,
+                "measured": each.measured,
+                "same_dataset": each.same_dataset,
+                "tag": each.tag,
+                "sentence": each.sentence,
+                "verdict": verdict["verdict"] if verdict else None,
+                "replication": verdict["replication"] if verdict else None,
+            }
+        )
+    for other in unmeasured_claims(record):
+        claim = other.claim
+        nothing = {"measured": None, "same_dataset": False, "verdict": None, "replication": None}
+        facts = {"metric": claim.metric, "published": claim.value, "dataset": claim.dataset, "source": claim.source}
+        found.append({**nothing, **facts, "tag": "not measured", "sentence": f"Not measured: {other.reason}."})
+    return found

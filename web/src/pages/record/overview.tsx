@@ -1,0 +1,117 @@
+/** What a record amounts to: its numbers, what was claimed before, how long answers took, what to know before believing. */
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense } from "react";
+import { answer, api, type Schemas } from "../../api/client";
+import { plural } from "../../lib/format";
+import { Badge, Card, Figure, Waiting } from "../../ui/parts";
+import { Bench } from "./bench";
+import { Claims } from "./claims";
+import { called, seconds, shownNumbers, spanOf } from "./numbers";
+import { Profile } from "./profile";
+import { Training } from "./training";
+
+const Latencies = lazy(() => import("./latencies"));
+const Calibration = lazy(() => import("./calibration"));
+
+export function Overview({ record }: { record: Schemas["Record"] }) {
+  const bins = (record.metrics.calibration as { bins?: object[] } | null | undefined)?.bins;
+  return (
+    <div className="space-y-6">
+      {record.status !== "finished" && <Unfinished record={record} />}
+      <Numbers record={record} />
+      {!record.bench && !record.profile && <Claims record={record} />}
+      {record.notes.length > 0 && (
+        <Card title="Before you believe it">
+          <ul className="list-disc space-y-1 pl-5 text-sm">
+            {record.notes.map((note) => (
+              <li key={note}>{note}</li>
+            ))}
+          </ul>
+        </Card>
+      )}
+      {record.bench && <Bench bench={record.bench} />}
+      {record.profile && <Profile record={record} profile={record.profile} />}
+      {record.training && <Training training={record.training} />}
+      <div className={bins?.length && record.latency ? "grid gap-6 lg:grid-cols-2" : "space-y-6"}>
+        {record.latency && (
+          <Card
+            title="Latency"
+            aside={`batch of ${record.latency.batch_size}, ${plural(record.latency.raw_ns.length, "run")}`}
+          >
+            <Suspense fallback={<Waiting />}>
+              <Latencies latency={record.latency} name={record.id} />
+            </Suspense>
+          </Card>
+        )}
+        {bins && bins.length > 0 && (
+          <Card title="Confidence" aside="right as often as it says?">
+            <Suspense fallback={<Waiting />}>
+              <Calibration bins={bins as never} name={record.id} />
+            </Suspense>
+          </Card>
+        )}
+      </div>
+      <Refused metrics={record.metrics} />
+    </div>
+  );
+}
+
+function Numbers({ record }: { record: Schemas["Record"] }) {
+  const p50 = record.latency?.p50_s;
+  if (record.bench || record.profile) return null;
+  return (
+    <div className="grid grid-cols-[repeat(auto-fit,minmax(10.4rem,1fr))] gap-4">
+      {shownNumbers(record.metrics as Record<string, unknown>).map((each) => (
+        <Figure key={each.name} {...each} />
+      ))}
+      {p50 && <Figure name="Latency, median" value={seconds(p50.value)} beside={`95 % in ${spanOf(p50)}`} />}
+      <Figure
+        name="Samples"
+        value={record.samples.toLocaleString("en")}
+        beside={
+          record.failed ? (
+            <Badge tone="bad">{plural(record.failed, "failure")}</Badge>
+          ) : record.status === "finished" ? (
+            "all answered"
+          ) : undefined
+        }
+      />
+    </div>
+  );
+}
+
+function Refused({ metrics }: { metrics: Schemas["Metrics"] }) {
+  const reasons = new Map<string, string[]>();
+  for (const [name, reason] of Object.entries(metrics.refused ?? {}))
+    reasons.set(reason, [...(reasons.get(reason) ?? []), called(name)]);
+  if (!reasons.size) return null;
+  return (
+    <p className="text-sm text-muted">
+      {[...reasons].map(([reason, names]) => `Not computed: ${names.join(", ")} – ${reason}.`).join(" ")}
+    </p>
+  );
+}
+
+/** Whether somebody still works on it is known where all records are listed. */
+function Unfinished({ record }: { record: Schemas["Record"] }) {
+  const { name } = record.plan.model;
+  const found = useQuery({
+    queryKey: ["records", name, "running"],
+    queryFn: () => answer(api.GET("/api/v1/records", { params: { query: { model: name, status: "running" } } })),
+    refetchInterval: 5000,
+  });
+  const status = found.data?.items.find((row) => row.id === record.id)?.status ?? record.status;
+  return (
+    <div role="status" className="rounded-xl border border-line bg-warn-soft p-5 text-sm">
+      <p className="font-medium text-warn">
+        {status === "interrupted" ? "It was interrupted before it had all samples." : "It is still running."}
+      </p>
+      <p className="mt-1">
+        {status === "interrupted"
+          ? "Nothing of it is lost: asked for again, it goes on where it stopped."
+          : "Its numbers are here when it is done; this page looks again by itself."}
+        {record.attempts > 1 && ` So far it was begun ${record.attempts} times.`}
+      </p>
+    </div>
+  );
+}

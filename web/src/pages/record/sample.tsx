@@ -1,0 +1,105 @@
+/** One sample, large: what it is, what was said of it and how surely. */
+import * as Dialog from "@radix-ui/react-dialog";
+import { useQuery } from "@tanstack/react-query";
+import { answer, api, type Schemas } from "../../api/client";
+import { time } from "../../lib/format";
+import { shapeOf } from "../../lib/shapes";
+import { Bars } from "../../ui/bars";
+import { Overlay } from "../../ui/overlay";
+import { Badge, Button, Fact, Trouble, Waiting } from "../../ui/parts";
+import { useAddress, usePicture } from "../../ui/picture";
+
+export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
+  const found = useQuery({
+    queryKey: ["sample", record.id, id],
+    queryFn: () =>
+      answer(
+        api.GET("/api/v1/records/{name}/samples", {
+          params: { path: { name: record.id }, query: { q: id.slice(0, 200), limit: 1000 } },
+        }),
+      ),
+    staleTime: Infinity,
+  });
+  const sample = found.data?.items.find((each) => each.id === id);
+  return (
+    <Dialog.Root open onOpenChange={(open) => !open && close()}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="fixed inset-0 z-20 bg-black/50" />
+        <Dialog.Content
+          aria-describedby={undefined}
+          className="fixed top-1/2 left-1/2 z-30 max-h-[92dvh] w-[min(56rem,94vw)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-card p-5 shadow-xl sm:p-6"
+        >
+          <div className="mb-4 flex items-start justify-between gap-4">
+            <Dialog.Title className="min-w-0 text-lg [overflow-wrap:anywhere]">{id}</Dialog.Title>
+            <Dialog.Close asChild>
+              <Button aria-label="Close">×</Button>
+            </Dialog.Close>
+          </div>
+          {found.error ? (
+            <Trouble error={found.error} again={() => void found.refetch()} />
+          ) : !found.data ? (
+            <Waiting />
+          ) : !sample ? (
+            <p className="text-muted">The record has no sample of this name.</p>
+          ) : (
+            <Shown record={record} sample={sample} />
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}
+
+function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas["Sample"] }) {
+  const picture = usePicture(`records/${record.id}`, sample.id, 640);
+  const address = useAddress(picture.data);
+  const named = (number: number) => record.class_names[number] ?? String(number);
+  const shape = sample.answer ? shapeOf(sample.answer) : undefined;
+  return (
+    <div className="grid gap-6 sm:grid-cols-2">
+      <div>
+        {address ? (
+          <Overlay address={address} name={sample.id} shape={shape} />
+        ) : picture.error ? (
+          <p className="rounded-xl border border-dashed border-line p-8 text-center text-sm text-muted">
+            {picture.error.message}
+          </p>
+        ) : (
+          <Waiting what="Fetching the picture" />
+        )}
+      </div>
+      <div className="space-y-4">
+        <p className="flex flex-wrap items-center gap-2">
+          {sample.label != null && <span className="text-lg font-medium">{named(sample.label)}</span>}
+          {sample.right != null && (
+            <Badge tone={sample.right ? "good" : "bad"}>{sample.right ? "right" : "wrong"}</Badge>
+          )}
+          {sample.error && <Badge tone="bad">failed</Badge>}
+        </p>
+        {sample.error && <p className="text-sm text-bad">{sample.error}</p>}
+        {sample.classes && (
+          <Bars
+            guesses={sample.classes.slice(0, 5).map((number, place) => ({
+              name: named(number),
+              score: sample.scores?.[place],
+              right: number === sample.label,
+            }))}
+          />
+        )}
+        {shape && shape.kind !== "boxes" && shape.kind !== "mask" && (
+          <p className="max-h-80 overflow-y-auto rounded-lg bg-paper p-3 text-sm whitespace-pre-wrap" tabIndex={0}>
+            {shape.text}
+          </p>
+        )}
+        <dl className="grid grid-cols-2 gap-3 text-sm">
+          {sample.run_ns != null && <Fact name="Answered in">{time(sample.run_ns)}</Fact>}
+          {sample.digest && (
+            <Fact name="sha256">
+              <code className="text-xs">{sample.digest.slice(0, 16)}</code>
+            </Fact>
+          )}
+        </dl>
+      </div>
+    </div>
+  );
+}

@@ -66,11 +66,56 @@ const compare = createRoute({
   validateSearch: texts("records"),
   component: lazyRouteComponent(() => import("./pages/compare"), "Compare"),
 });
+const replications = createRoute({
+  getParentRoute: () => root,
+  path: "/replications",
+  validateSearch: texts("q", "verdict"),
+  component: lazyRouteComponent(() => import("./pages/replications"), "Replications"),
+});
+const newReplication = createRoute({
+  getParentRoute: () => root,
+  path: "/replications/new",
+  validateSearch: texts("model", "dataset", "claim", "kind"),
+  component: lazyRouteComponent(() => import("./pages/replications/new"), "NewReplication"),
+});
+const replication = createRoute({
+  getParentRoute: () => root,
+  path: "/replications/$id",
+  validateSearch: texts("kind"),
+  component: lazyRouteComponent(() => import("./pages/replications/one"), "ReplicationPage"),
+});
+const sensitivity = createRoute({
+  getParentRoute: () => root,
+  path: "/sensitivities/$id",
+  component: lazyRouteComponent(() => import("./pages/sensitivity"), "SensitivityPage"),
+});
+const editor = createRoute({
+  getParentRoute: () => root,
+  path: "/manifests/edit",
+  validateSearch: texts("kind", "name", "version"),
+  component: lazyRouteComponent(() => import("./pages/manifest-editor"), "ManifestEditor"),
+});
 const agents = createRoute({ getParentRoute: () => root, path: "/agents", component: Agents });
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignIn });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, models, model, record, fresh, evaluations, evaluation, compare, agents, signIn]),
+  routeTree: root.addChildren([
+    home,
+    models,
+    model,
+    record,
+    fresh,
+    evaluations,
+    evaluation,
+    compare,
+    agents,
+    signIn,
+    replications,
+    newReplication,
+    replication,
+    sensitivity,
+    editor,
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });

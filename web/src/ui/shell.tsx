@@ -9,6 +9,7 @@ const PLACES = [
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
   ["/compare", "Compare"],
+  ["/replications", "Claims"],
   ["/agents", "Agents"],
 ] as const;
 

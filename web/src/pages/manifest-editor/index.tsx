@@ -1,0 +1,3 @@
+export function ManifestEditor() {
+  return null;
+}

@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useDeferredValue, useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { plural } from "../lib/format";
+import { useMay } from "../ui/shell";
 import { Badge, Button, Empty, Heading, Trouble, Verdict, Waiting } from "../ui/parts";
 
 type Model = Schemas["ListedModel"];
@@ -15,6 +16,7 @@ export function Models() {
   const navigate = useNavigate({ from: "/models" });
   const [words, setWords] = useState(search.q ?? "");
   const typed = useDeferredValue(words);
+  const may = useMay("run");
   useEffect(() => {
     if ((search.q ?? "") !== typed) void navigate({ search: { ...search, q: typed || undefined }, replace: true });
   }, [typed]); // eslint-disable-line react-hooks/exhaustive-deps
@@ -30,7 +32,11 @@ export function Models() {
   const models = pages.flatMap((page) => page.items);
   return (
     <>
-      <Heading title="Models" about="What they do, what was claimed of them, and whether it held." />
+      <Heading
+        title="Models"
+        about="What they do, what was claimed of them, and whether it held."
+        actions={may && <Link to="/manifests/edit">New manifest</Link>}
+      />
       <div className="grid gap-6 lg:grid-cols-[15rem_1fr]">
         <aside aria-label="Filters" className="space-y-5">
           <label className="block text-sm">

@@ -58,7 +58,17 @@ export function ModelPage() {
         </Card>
         <Claims name={name} version={manifest.version} />
         <Records name={name} />
-        <Card title="Manifest" aside={<Badge>{manifest.digest.slice(0, 12)}</Badge>}>
+        <Card
+          title="Manifest"
+          aside={
+            <>
+              <Link to="/manifests/edit" search={{ kind: "model", name, version: manifest.version }} className="mr-3">
+                Edit
+              </Link>
+              <Badge>{manifest.digest.slice(0, 12)}</Badge>
+            </>
+          }
+        >
           <pre className="max-h-[32rem] overflow-auto rounded-lg bg-paper p-4 font-mono text-xs" tabIndex={0}>
             {manifest.text}
           </pre>

@@ -8,14 +8,6 @@ import { Button, Card, Trouble } from "../../ui/parts";
 
 type Begun = Schemas["Begun"];
 const LARGEST = 4 * 1024 ** 3;
-const TASKS = [
-  "",
-  "classification",
-  "object_detection",
-  "semantic_segmentation",
-  "instance_segmentation",
-  "text_generation",
-];
 const EMPTY = {
   name: "",
   task: "",
@@ -29,7 +21,13 @@ const EMPTY = {
 };
 type Answers = typeof EMPTY;
 
-export function Begin({ onBegun, onClose }: { onBegun: (begun: Begun) => void; onClose: () => void }) {
+interface Props {
+  tasks: string[];
+  onBegun: (begun: Begun) => void;
+  onClose: () => void;
+}
+
+export function Begin({ tasks, onBegun, onClose }: Props) {
   const [file, setFile] = useState<File | null>(null);
   const [answers, setAnswers] = useState<Answers>(EMPTY);
   const begin = useMutation({
@@ -61,7 +59,7 @@ export function Begin({ onBegun, onClose }: { onBegun: (begun: Begun) => void; o
             label="Task"
             value={answers.task}
             onChange={set("task")}
-            options={TASKS.map((task) => [task, task ? task.replaceAll("_", " ") : "as the file says"])}
+            options={["", ...tasks].map((task) => [task, task ? task.replaceAll("_", " ") : "as the file says"])}
           />
           <Select
             label="Colours"

@@ -38,7 +38,7 @@ export default function Code({ text, onChange, schema, diagnostics, ref }: Props
           lintGutter(),
           looks,
           EditorView.lineWrapping,
-          EditorView.contentAttributes.of({ "aria-label": "Manifest" }),
+          EditorView.contentAttributes.of({ "aria-label": "Manifest", tabindex: "0" }),
           autocompletion({ override: [complete], icons: false }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) now.current.onChange(update.state.doc.toString());

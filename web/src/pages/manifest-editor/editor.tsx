@@ -12,7 +12,7 @@ import { AskBeforeLeaving } from "./leave";
 import { placeOf } from "./place";
 import { type Finding, Problems } from "./problems";
 import { Save } from "./save";
-import type { Node } from "./schema";
+import { at, type Node } from "./schema";
 import { type Kind, kindOf, KINDS } from "./skeletons";
 
 const Code = lazy(() => import("./code"));
@@ -39,6 +39,8 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
     queryFn: () => answer(api.GET("/api/v1/manifests/{kind}/schema", { params: { path: { kind } } })),
     staleTime: Infinity,
   });
+  const rules = schema.data as Node | undefined;
+  const tasks = (rules ? at(rules, ["task"]) : []).flatMap((each) => each.enum ?? []).map(String);
   const write = useCallback(
     (now: string) => {
       setText(now);
@@ -93,7 +95,7 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
         }
       />
       <div className="space-y-4">
-        {beginning && <Begin onBegun={open} onClose={() => setBeginning(false)} />}
+        {beginning && <Begin tasks={tasks} onBegun={open} onClose={() => setBeginning(false)} />}
         {gone && (
           <p role="alert" className="rounded-xl bg-warn-soft px-4 py-3 text-sm text-warn">
             The server does not answer. Your text is kept here, and will be checked when it is back.
@@ -104,13 +106,7 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
         {text.length > LONGEST && <Trouble error={new Error("A manifest has at most 1,000,000 letters.")} />}
         {notes.length > 0 && <Notes of={notes} onClose={() => setNotes([])} />}
         <Suspense fallback={<Waiting what="Opening the editor" />}>
-          <Code
-            ref={code}
-            text={text}
-            onChange={write}
-            schema={schema.data as Node | undefined}
-            diagnostics={diagnostics}
-          />
+          <Code ref={code} text={text} onChange={write} schema={rules} diagnostics={diagnostics} />
         </Suspense>
         <div className="grid gap-6 lg:grid-cols-[1fr_18rem]">
           <section aria-label="What is wrong" aria-live="polite" className="min-w-0">

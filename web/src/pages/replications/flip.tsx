@@ -7,18 +7,23 @@ import { Slider } from "./slider";
 
 const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
 
+const SHOWN = 3;
+
+/** Classes often carry all their names; the first says enough. */
+const firstName = (names: string) => names.split(",")[0]!;
+
 export function FlipCard({ id, flip }: { id: string; flip: Schemas["Flip"] }) {
   return (
     <li className="min-w-0 rounded-xl border border-line p-4">
-      <header className="mb-3 flex flex-wrap items-center justify-between gap-2">
+      <header className="mb-3 flex items-start justify-between gap-2">
         <h3 className="min-w-0 text-sm [overflow-wrap:anywhere]">
-          {flip.label ?? flip.sample}
-          {flip.label && <span className="ml-2 font-normal text-muted">{flip.sample}</span>}
+          <span title={flip.label ?? undefined}>{firstName(flip.label ?? flip.sample)}</span>
+          {flip.label && <span className="block text-xs font-normal text-muted">{flip.sample}</span>}
         </h3>
         <Badge tone={TONES[flip.kind]}>{flip.kind}</Badge>
       </header>
       {flip.seen && <Pictures id={id} name={flip.sample} seen={flip.seen} />}
-      <div className="grid gap-4 sm:grid-cols-2">
+      <div className="grid grid-cols-2 gap-3">
         <Answers title="As the manifest says" choices={flip.before} />
         <Answers title="With the change" choices={flip.after} />
       </div>
@@ -69,23 +74,27 @@ function Answers({ title, choices }: { title: string; choices: readonly Schemas[
     <div className="min-w-0 text-sm">
       <h4 className="mb-1.5 text-xs text-muted">{title}</h4>
       <ol className="space-y-1">
-        {choices.map((each) => (
-          <li key={each.class} className="relative flex justify-between gap-2 overflow-hidden rounded px-2 py-0.5">
-            <span
-              aria-hidden="true"
-              className={`absolute inset-y-0 left-0 ${each.right ? "bg-good-soft" : "bg-soft"}`}
-              style={{ width: `${(100 * Math.max(0, each.score ?? 0)) / best}%` }}
-            />
-            <span
-              className={`relative min-w-0 truncate ${each.right ? "font-medium text-good" : ""}`}
-              title={each.name}
-            >
-              {each.name}
-              {each.right && <span className="sr-only"> (right)</span>}
-            </span>
-            <span className="relative">{shares ? percent(each.score, 1) : each.score?.toFixed(2)}</span>
-          </li>
-        ))}
+        {choices
+          .filter((each, place) => place < SHOWN || each.right)
+          .map((each) => (
+            <li key={each.class} className="relative flex justify-between gap-2 overflow-hidden rounded px-2 py-0.5">
+              <span
+                aria-hidden="true"
+                className={`absolute inset-y-0 left-0 ${each.right ? "bg-good-soft" : "bg-soft"}`}
+                style={{ width: `${(100 * Math.max(0, each.score ?? 0)) / best}%` }}
+              />
+              <span
+                className={`relative min-w-0 truncate ${each.right ? "font-medium text-good" : ""}`}
+                title={each.name}
+              >
+                {firstName(each.name)}
+                {each.right && <span className="sr-only"> (right)</span>}
+              </span>
+              <span className="relative whitespace-nowrap">
+                {shares ? percent(each.score, 1) : each.score?.toFixed(2)}
+              </span>
+            </li>
+          ))}
       </ol>
     </div>
   );

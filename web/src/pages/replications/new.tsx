@@ -102,7 +102,7 @@ export function NewReplication() {
                   type="number"
                   value={form.budget}
                   onChange={set("budget")}
-                  hint="of all samples; mostly about six are enough"
+                  hint="of all samples; where nothing is said, it ends by itself"
                 />
                 <label className="flex items-center gap-2 self-end pb-6 text-sm">
                   <input

@@ -36,6 +36,7 @@ export function ReplicationPage() {
   const { rounds, goal } = open
     ? told(events)
     : { rounds: replication.tried, goal: replication.goal ?? goalOf(replication.finding) };
+  const explained = new Set(replication.finding?.explained_by?.map((each) => each.words));
   return (
     <>
       <Heading
@@ -61,7 +62,7 @@ export function ReplicationPage() {
         {replication.finding?.evidence && <Flips id={id} evidence={replication.finding.evidence} />}
         {rounds.length > 0 && (
           <Card title={open ? "The search" : "What was tried"}>
-            <Runners rounds={rounds} goal={goal} ended={!open} />
+            <Runners rounds={rounds} goal={goal} ended={!open} explained={explained} />
           </Card>
         )}
       </div>

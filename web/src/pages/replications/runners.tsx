@@ -6,7 +6,15 @@ import { type Goal, race, reach, type Round, type Runner, within } from "./race"
 
 const FEW = 8;
 
-export function Runners({ rounds, goal, ended }: { rounds: Round[]; goal: Goal | null; ended: boolean }) {
+interface Props {
+  rounds: Round[];
+  goal: Goal | null;
+  ended: boolean;
+  /** In words, those that explain the number, where it is known by now. */
+  explained?: ReadonlySet<string>;
+}
+
+export function Runners({ rounds, goal, ended, explained = new Set() }: Props) {
   const [all, setAll] = useState(false);
   const { running, left } = race(rounds, goal?.claimed);
   const last = rounds.at(-1);
@@ -15,18 +23,21 @@ export function Runners({ rounds, goal, ended }: { rounds: Round[]; goal: Goal |
   return (
     <>
       <p className="mb-3 text-sm text-muted" aria-live="polite">
-        {`${plural(running.length + left.length, "variant")} tried: ${left.length} left the race, ${running.length} ${ended ? "stayed to the end" : "still in it"}. `}
+        {`${plural(running.length + left.length, "variant")} tried, ${left.length} ruled out. `}
+        {ended
+          ? `${explained.size || "None"} ${explained.size > 1 ? "explain" : "explains"} the number.`
+          : `${running.length} still in the race. `}
         {!ended && `${plural(last.variants.length, "variant")} on ${plural(last.samples, "sample")} just now.`}
       </p>
       {goal && <Scale goal={goal} />}
       <ol aria-label="Variants" className="divide-y divide-line border-y border-line">
         {[...running, ...shown].map((each) => (
-          <Line key={each.key} runner={each} goal={goal} ended={ended} />
+          <Line key={each.key} runner={each} goal={goal} state={stateOf(each, ended, explained)} />
         ))}
       </ol>
       {left.length > shown.length && (
         <Button className="mt-3" onClick={() => setAll(true)}>
-          {left.length - shown.length} more that left
+          {left.length - shown.length} more that were ruled out
         </Button>
       )}
     </>
@@ -61,7 +72,16 @@ function Scale({ goal }: { goal: Goal }) {
   );
 }
 
-function Line({ runner, goal, ended }: { runner: Runner; goal: Goal | null; ended: boolean }) {
+type Standing = [words: string, tone: "plain" | "accent" | "good"];
+
+function stateOf(runner: Runner, ended: boolean, explained: ReadonlySet<string>): Standing {
+  if (explained.has(runner.words)) return ["explains it", "good"];
+  if (runner.out) return [runner.why ?? "ruled out", "plain"];
+  if (!ended) return ["in the race", "accent"];
+  return explained.size ? ["less likely", "plain"] : ["not ruled out", "accent"];
+}
+
+function Line({ runner, goal, state: [words, tone] }: { runner: Runner; goal: Goal | null; state: Standing }) {
   const off = 1.96 * runner.deviation;
   return (
     <li className={`${GRID} py-2.5 text-sm`}>
@@ -80,11 +100,7 @@ function Line({ runner, goal, ended }: { runner: Runner; goal: Goal | null; ende
         </span>
       </p>
       <p className="sm:text-right">
-        {runner.out ? (
-          <Badge>{runner.why ?? "left"}</Badge>
-        ) : (
-          <Badge tone="accent">{ended ? "not ruled out" : "in the race"}</Badge>
-        )}
+        <Badge tone={tone}>{words}</Badge>
       </p>
     </li>
   );

@@ -74,28 +74,32 @@ function numberLine(width: number, { claimed, measured, accepted }: Numbers): SV
   const [low, high] = [Math.min(...ends) - room, Math.max(...ends) + room];
   const x = (value: number) => 8 + ((value - low) / (high - low)) * (width - 16);
   const text = (at: number, y: number, said: string, fill: string) =>
-    svg("text", { x: x(at), y, fill, "font-size": 12, "text-anchor": anchor((at - low) / (high - low)) }, said);
+    svg("text", { x: x(at), y, fill, "font-size": 13, "text-anchor": anchor((at - low) / (high - low)) }, said);
   const band = { x: x(accepted.low), width: Math.max(2, x(accepted.high) - x(accepted.low)) };
   const title = `claimed ${percent(claimed)}, measured ${percent(measured.value)}`;
+  const ticks = ticksOf(low, high, Math.max(2, Math.floor(width / 110)));
+  const whisker = { y1: 66, y2: 66, stroke: "var(--ink)", "stroke-width": 3, "stroke-linecap": "round" };
   return svg(
     "svg",
-    { width, height: 92, viewBox: `0 0 ${width} 92`, role: "img", "aria-label": title },
-    svg("rect", { ...band, y: 26, height: 40, fill: "var(--accent-soft)" }),
-    svg("line", { x1: 0, x2: width, y1: 46, y2: 46, stroke: "var(--line)" }),
-    svg("line", { x1: x(claimed), x2: x(claimed), y1: 26, y2: 66, stroke: "var(--accent)", "stroke-width": 2 }),
-    text(claimed, 16, `claimed ${percent(claimed)}`, "var(--accent)"),
-    svg("line", {
-      x1: x(measured.low),
-      x2: x(measured.high),
-      y1: 46,
-      y2: 46,
-      stroke: "var(--ink)",
-      "stroke-width": 3,
-      "stroke-linecap": "round",
-    }),
-    svg("circle", { cx: x(measured.value), cy: 46, r: 6, fill: "var(--ink)" }),
-    text(measured.value, 84, `measured ${percent(measured.value)}`, "var(--ink)"),
+    { width, height: 160, viewBox: `0 0 ${width} 160`, role: "img", "aria-label": title },
+    ...ticks.map((at) => svg("line", { x1: x(at), x2: x(at), y1: 34, y2: 128, stroke: "var(--line)" })),
+    ...ticks.map((at) => text(at, 148, `${Number((100 * at).toFixed(2))} %`, "var(--muted)")),
+    svg("rect", { ...band, y: 34, height: 94, fill: "var(--accent-soft)" }),
+    svg("line", { x1: x(claimed), x2: x(claimed), y1: 30, y2: 128, stroke: "var(--accent)", "stroke-width": 2 }),
+    text(claimed, 20, `claimed ${percent(claimed)}`, "var(--accent)"),
+    svg("line", { x1: x(measured.low), x2: x(measured.high), ...whisker }),
+    svg("circle", { cx: x(measured.value), cy: 66, r: 7, fill: "var(--ink)" }),
+    text(measured.value, 94, `measured ${percent(measured.value)}`, "var(--ink)"),
   ) as SVGSVGElement;
+}
+
+/** Round numbers between two others, about so many. */
+function ticksOf(low: number, high: number, most: number): number[] {
+  const rough = (high - low) / most;
+  const size = 10 ** Math.floor(Math.log10(rough));
+  const step = size * ([1, 2, 5, 10].find((each) => each * size >= rough) ?? 10);
+  const first = Math.ceil(low / step);
+  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, at) => (first + at) * step);
 }
 
 const anchor = (share: number) => (share < 0.15 ? "start" : share > 0.85 ? "end" : "middle");

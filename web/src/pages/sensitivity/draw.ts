@@ -1,6 +1,6 @@
 import { percent } from "../../lib/format";
 import { cut, svg } from "../../lib/svg";
-import { type Cell, type Cost, layout, points, rowsOf, strength } from "./heat";
+import { type Cell, type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
 
 /** The whole map as one drawing, in the colours of the page. */
 export function drawHeat(costs: readonly Cost[], width: number, name: string): SVGSVGElement {
@@ -33,13 +33,15 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
     svg("title", {}, describe(cost)),
     svg("rect", { x, y, width, height, rx: 4, fill: "var(--soft)" }),
     // Never so strong that the ink on it could not be read, in either theme.
-    svg("rect", { x, y, width, height, rx: 4, fill, "fill-opacity": (0.42 * Math.abs(strong)).toFixed(3) }),
+    svg("rect", { x, y, width, height, rx: 4, fill, "fill-opacity": (0.45 * Math.abs(strong)).toFixed(3) }),
     svg(
       "text",
-      { ...label, y: y + 20, "font-size": 14, "font-weight": 600 },
+      { ...label, y: y + 20, "font-size": 15, "font-weight": 600 },
       cost.idle ? "no change" : points(cost.difference),
     ),
-    svg("text", { ...label, y: y + 36, "font-size": 10.5 }, cut(cost.words, width - 8, 5.6)),
+    ...twoLines(cost.words, Math.floor((width - 8) / 5.4)).map((line, at) =>
+      svg("text", { ...label, y: y + 38 + 14 * at, "font-size": 11 }, line),
+    ),
   );
 }
 

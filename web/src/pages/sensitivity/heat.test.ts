@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Cost, layout, points, rowsOf, strength } from "./heat";
+import { type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
 
 const cost = (pitfall: string, words: string, difference: number): Cost => ({
   pitfall,
@@ -43,4 +43,10 @@ it("shows a small change beside a large one", () => {
   expect(strength(-0.5, 0.5)).toBe(-1);
   expect(strength(0.005, 0.5)).toBeCloseTo(0.1);
   expect([points(-0.1234), points(0.01), points(0)]).toEqual(["−12.3", "+1.0", "0"]);
+});
+
+it("writes what a cell says in two lines", () => {
+  expect(twoLines("`cast` by scale", 20)).toEqual(["cast by scale"]);
+  expect(twoLines("labels in the order of the alphabet", 20)).toEqual(["labels in the order", "of the alphabet"]);
+  expect(twoLines("one two three four five six", 9)).toEqual(["one two", "three fo…"]);
 });

@@ -43,7 +43,7 @@ export interface Layout {
 }
 
 const GAP = 3;
-const CELL = { width: 104, height: 46 };
+const CELL = { width: 128, height: 62 };
 
 /** On a narrow page the name of a row stands above its cells, and cells go on in the next line. */
 export function layout(rows: readonly Row[], width: number): Layout {
@@ -65,6 +65,18 @@ export function layout(rows: readonly Row[], width: number): Layout {
     y = top + Math.ceil(row.costs.length / across) * (CELL.height + GAP) + 8;
   }
   return { height: y, heads, cells };
+}
+
+/** A text in at most two lines of so many letters; what is too long ends with dots. */
+export function twoLines(text: string, letters: number): string[] {
+  const lines = [""];
+  for (const word of text.replaceAll("`", "").split(" ")) {
+    const last = lines.at(-1)!;
+    if (!last || last.length + 1 + word.length <= letters) lines[lines.length - 1] = last ? `${last} ${word}` : word;
+    else lines.push(word);
+  }
+  const cut = (line: string) => (line.length > letters ? `${line.slice(0, letters - 1)}…` : line);
+  return lines.length < 3 ? lines.map(cut) : [cut(lines[0]!), cut(lines.slice(1).join(" "))];
 }
 
 /** Percentage points with a sign. */

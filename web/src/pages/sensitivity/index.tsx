@@ -79,7 +79,7 @@ function Found({ of }: { of: Schemas["Sensed"] }) {
         aside={
           <>
             {percent(of.top1.value)} as it is, on {plural(of.samples, "sample")} (
-            <Link to="/records/$id" params={{ id: of.record }}>
+            <Link to="/records/$id" params={{ id: of.record }} className="underline">
               record
             </Link>
             )
@@ -89,8 +89,13 @@ function Found({ of }: { of: Schemas["Sensed"] }) {
         <Legend />
         <Chart name={`sensitivity-${of.record}`} data={of.effects} draw={draw} />
       </Card>
-      <Card title="In numbers">
-        <Numbers costs={of.effects} />
+      <Card>
+        <details>
+          <summary className="cursor-pointer font-medium">In numbers</summary>
+          <div className="mt-4">
+            <Numbers costs={of.effects} />
+          </div>
+        </details>
         {of.not_tried?.map((each) => (
           <p key={each.reason} className="mt-3 text-sm text-muted">
             Not tried: {each.variants.join("; ")} ({each.reason})

@@ -20,12 +20,14 @@ export function FlipCard({ id, flip }: { id: string; flip: Schemas["Flip"] }) {
           <span title={flip.label ?? undefined}>{firstName(flip.label ?? flip.sample)}</span>
           {flip.label && <span className="block text-xs font-normal text-muted">{flip.sample}</span>}
         </h3>
-        <Badge tone={TONES[flip.kind]}>{flip.kind}</Badge>
+        <span className="shrink-0 whitespace-nowrap">
+          <Badge tone={TONES[flip.kind]}>{flip.kind}</Badge>
+        </span>
       </header>
       {flip.seen && <Pictures id={id} name={flip.sample} seen={flip.seen} />}
       <div className="grid grid-cols-2 gap-3">
-        <Answers title="As the manifest says" choices={flip.before} />
-        <Answers title="With the change" choices={flip.after} />
+        <Answers title="Before" choices={flip.before} />
+        <Answers title="After" choices={flip.after} />
       </div>
     </li>
   );
@@ -58,7 +60,7 @@ function Pictures({ id, name, seen }: { id: string; name: string; seen: Schemas[
             <div className="aspect-square rounded-lg bg-soft" />
           )}
           <p className="mt-1 text-xs text-muted">
-            the difference{seen.share != null && `: ${percent(seen.share, 0)} of the values`}
+            difference{seen.share != null && `: ${percent(seen.share, 0)} of the values`}
           </p>
         </div>
       )}

@@ -49,6 +49,9 @@ export function Flips({ id, evidence }: { id: string; evidence: Schemas["Shown"]
           </Button>
         ))}
       </div>
+      <p className="mb-4 text-sm text-muted">
+        Before is the manifest as it is, after is with the change; the line between them can be moved.
+      </p>
       {evidence.without_pictures && <p className="mb-4 text-sm text-muted">{evidence.without_pictures}</p>}
       {found.isPending ? (
         <Waiting />

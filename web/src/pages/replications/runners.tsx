@@ -5,6 +5,7 @@ import { Badge, Button } from "../../ui/parts";
 import { type Goal, race, reach, type Round, type Runner, within } from "./race";
 
 const FEW = 8;
+const MOST = 12;
 
 interface Props {
   rounds: Round[];
@@ -19,7 +20,9 @@ export function Runners({ rounds, goal, ended, explained = new Set() }: Props) {
   const { running, left } = race(rounds, goal?.claimed);
   const last = rounds.at(-1);
   if (!last) return null;
-  const shown = all ? left : left.slice(0, Math.max(FEW - running.length, 3));
+  const near = all ? running : running.slice(0, MOST);
+  const shown = all ? left : left.slice(0, Math.max(FEW - near.length, 3));
+  const more = running.length + left.length - near.length - shown.length;
   return (
     <>
       <p className="mb-3 text-sm text-muted" aria-live="polite">
@@ -31,13 +34,13 @@ export function Runners({ rounds, goal, ended, explained = new Set() }: Props) {
       </p>
       {goal && <Scale goal={goal} />}
       <ol aria-label="Variants" className="divide-y divide-line border-y border-line">
-        {[...running, ...shown].map((each) => (
+        {[...near, ...shown].map((each) => (
           <Line key={each.key} runner={each} goal={goal} state={stateOf(each, ended, explained)} />
         ))}
       </ol>
-      {left.length > shown.length && (
+      {more > 0 && (
         <Button className="mt-3" onClick={() => setAll(true)}>
-          {left.length - shown.length} more that were ruled out
+          {more} more
         </Button>
       )}
     </>

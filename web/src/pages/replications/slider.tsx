@@ -36,8 +36,8 @@ export function Slider({ before, after, name }: { before: string; after: string;
         />
       </div>
       <p className="mt-1 flex justify-between text-xs text-muted" aria-hidden="true">
-        <span>as the manifest says</span>
-        <span>with the change</span>
+        <span>before</span>
+        <span>after</span>
       </p>
     </div>
   );

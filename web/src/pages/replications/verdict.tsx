@@ -36,7 +36,9 @@ export function VerdictCard({ finding }: { finding: Schemas["Finding"] }) {
           </Fact>
           <Fact name="Measured">{percent(measured.value)}</Fact>
           <Fact name="95 % interval">
-            {percent(measured.low)} to {percent(measured.high)}
+            {measured.high - measured.low < 1e-9
+              ? "none: these are all samples"
+              : `${percent(measured.low)} to ${percent(measured.high)}`}
           </Fact>
           <Fact name="Would still be as claimed">
             {percent(accepted.low)} to {percent(accepted.high)}
@@ -77,13 +79,21 @@ function numberLine(width: number, { claimed, measured, accepted }: Numbers): SV
     svg("text", { x: x(at), y, fill, "font-size": 13, "text-anchor": anchor((at - low) / (high - low)) }, said);
   const band = { x: x(accepted.low), width: Math.max(2, x(accepted.high) - x(accepted.low)) };
   const title = `claimed ${percent(claimed)}, measured ${percent(measured.value)}`;
-  const ticks = ticksOf(low, high, Math.max(2, Math.floor(width / 110)));
+  const ticks = ticksOf(low, high, Math.max(4, Math.floor(width / 110))).filter(
+    (at) => x(at) > 24 && x(at) < width - 24,
+  );
   const whisker = { y1: 66, y2: 66, stroke: "var(--ink)", "stroke-width": 3, "stroke-linecap": "round" };
   return svg(
     "svg",
     { width, height: 160, viewBox: `0 0 ${width} 160`, role: "img", "aria-label": title },
     ...ticks.map((at) => svg("line", { x1: x(at), x2: x(at), y1: 34, y2: 128, stroke: "var(--line)" })),
-    ...ticks.map((at) => text(at, 148, `${Number((100 * at).toFixed(2))} %`, "var(--muted)")),
+    ...ticks.map((at) =>
+      svg(
+        "text",
+        { x: x(at), y: 148, fill: "var(--muted)", "font-size": 12, "text-anchor": "middle" },
+        `${Number((100 * at).toFixed(2))} %`,
+      ),
+    ),
     svg("rect", { ...band, y: 34, height: 94, fill: "var(--accent-soft)" }),
     svg("line", { x1: x(claimed), x2: x(claimed), y1: 30, y2: 128, stroke: "var(--accent)", "stroke-width": 2 }),
     text(claimed, 20, `claimed ${percent(claimed)}`, "var(--accent)"),

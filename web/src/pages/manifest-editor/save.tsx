@@ -34,10 +34,9 @@ export function Save({ text, kind, broken, onText, onSaved }: Props) {
   const taken = version !== null && known.includes(version);
   const save = useMutation({
     mutationFn: (what: string) => answer(api.POST("/api/v1/manifests", { body: { text: what } })),
-    onSuccess: (saved) => {
-      void versions.refetch();
-      onSaved(saved);
-    },
+    onSuccess: onSaved,
+    // What is there is known better now: this one, or the one that somebody else has put there.
+    onSettled: () => versions.refetch(),
   });
   function saveAs(next: string) {
     const changed = withVersion(text, next);

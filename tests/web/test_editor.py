@@ -189,6 +189,15 @@ def test_a_manifest_begins_with_a_model_file(editor: Written, tmp_path: Path) ->
     expect(editor.text).to_contain_text("onnxruntime")
 
 
+def test_a_file_that_is_too_large_is_not_even_sent(editor: Written) -> None:
+    page = editor.page
+    page.evaluate("Object.defineProperty(Blob.prototype, 'size', {get: () => 5 * 2 ** 30})")
+    page.get_by_role("button", name="From a model file").click()
+    page.get_by_label("Model file").set_input_files(GRAPH)
+    page.get_by_role("button", name="Read it").click()
+    expect(page.get_by_role("alert")).to_contain_text("4 GiB are the most.")
+
+
 def test_what_is_unsaved_survives_a_reload_and_leaving_asks(editor: Written) -> None:
     page = editor.page
     editor.fill(MINE)

@@ -62,6 +62,9 @@ export function ModelPage() {
           title="Manifest"
           aside={
             <>
+              <Link to="/replications/new" search={{ model: name, kind: "sensitivity" }} className="mr-3">
+                What pitfalls would cost
+              </Link>
               <Link to="/manifests/edit" search={{ kind: "model", name, version: manifest.version }} className="mr-3">
                 Edit
               </Link>

@@ -67,6 +67,9 @@ class Watcher:
 
     def trained(self, progress: float, metrics: dict[str, float]) -> None: ...
 
+    def judged(self, metric: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
+        """A claim does not hold, and its cause will be sought; `accepted` is what might have been measured."""
+
     def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:
         """Variants of a plan have seen so many samples; `out` says that one cannot be the cause."""
 

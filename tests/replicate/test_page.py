@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from mlmodelscope import Settings
+from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Evidence
-from mlmodelscope.replicate.page import command, edits_of, render
+from mlmodelscope.replicate.page import command, render
 from mlmodelscope.replicate.pitfall import variants_of
 from mlmodelscope.replicate.replication import Replication
 from replicate.scenes import replicated

@@ -154,6 +154,14 @@ def test_a_claim_is_checked_on_a_server(world: World, client: Client, say: Say, 
     assert not (world.place / "elsewhere" / "records").exists()
 
 
+def test_what_pitfalls_cost_is_measured_on_a_server(world: World, client: Client, say: Say, tmp_path: Path) -> None:
+    words = ("sensitivity", "toy", "pictures", "--pitfall", "color-layout", "--plot", str(tmp_path / "costs.svg"))
+    code, shown, _ = say(*words, "--json", "--server", world.url)
+    (row,) = json.loads(shown)
+    assert (code, row["words"], row["samples"]) == (0, "BGR instead of RGB", 60)
+    assert (tmp_path / "costs.svg").exists()
+
+
 @pytest.mark.parametrize("words", [("doctor",), ("plan", "toy"), ("stacks", "build", "x"), ("schema",)])
 def test_a_verb_that_cannot_be_done_there_says_why(world: World, say: Say, words: tuple[str, ...]) -> None:
     code, _, complained = say(*words, "--server", world.url)

@@ -210,6 +210,7 @@ AUDITED = {
     "delete_manifest": "delete dataset",
     "ask_for_work": "ask evaluate",
     "ask_for_replication": "ask replicate",
+    "ask_for_sensitivity": "ask sensitivity",
     "cancel_evaluation": "cancel",
     "delete_record": "delete record",
     "push_bundle": "push",
@@ -263,6 +264,7 @@ def test_everything_that_changes_something_is_written_down(world: World) -> None
     record = asked.wait().record()
     asked.cancel()
     client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
+    client.post("/sensitivities", {**work, "arguments": {"pitfalls": ["exif"]}})
     client.download(f"/records/{record.id}/bundle", world.place / "bundle.zip")
     client.delete(f"/records/{record.id}")
     client.send_file("/bundles", world.place / "bundle.zip")

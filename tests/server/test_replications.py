@@ -41,7 +41,15 @@ def test_a_claim_that_does_not_hold_and_why(client: Client, replication: dict[st
     assert replication["verdict"] == "not reproduced" and "BGR instead of RGB" in replication["explained_by"]
     first = replication["tried"][0]
     assert first["samples"] == 32 and "BGR instead of RGB" in {each["words"] for each in first["variants"]}
+    assert {each["why"] for each in first["variants"] if each["out"]} <= {
+        "changes nothing",
+        "cannot reach the claim",
+        "another one is far likelier",
+    }
+    assert replication["goal"]["measured"] == replication["measured"]["value"] != replication["goal"]["claimed"]
     assert replication["finding"]["said"][0] == replication["text"]
+    lines = [(each["sign"], each["text"]) for each in replication["finding"]["causes"][0]["edits"]]
+    assert lines == [("-", "decode: {color_layout: RGB}"), ("+", "decode: {color_layout: BGR}")]
     assert replication["finding"]["candidates"][0]["samples"] == 60
     (listed,) = client.get("/replications")["items"]
     assert listed["verdict"] == "not reproduced" and "finding" not in listed

@@ -70,6 +70,7 @@ SAME_FIELDS = {
     "ModelClaim": "ModelClaim",
     "ClaimVerdict": "ClaimVerdict",
     "Replication": "Replication",
+    "SensitivityOf": "SensitivityOf",
     "TriedRound": "TriedRound",
     "TriedVariant": "TriedVariant",
     "Checked": "Checked",

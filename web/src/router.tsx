@@ -94,6 +94,35 @@ const compare = createRoute({
   validateSearch: texts("records"),
   component: lazyRouteComponent(() => import("./pages/compare"), "Compare"),
 });
+const replications = createRoute({
+  getParentRoute: () => root,
+  path: "/replications",
+  validateSearch: texts("q", "verdict"),
+  component: lazyRouteComponent(() => import("./pages/replications"), "Replications"),
+});
+const newReplication = createRoute({
+  getParentRoute: () => root,
+  path: "/replications/new",
+  validateSearch: texts("model", "dataset", "claim", "kind"),
+  component: lazyRouteComponent(() => import("./pages/replications/new"), "NewReplication"),
+});
+const replication = createRoute({
+  getParentRoute: () => root,
+  path: "/replications/$id",
+  validateSearch: texts("kind"),
+  component: lazyRouteComponent(() => import("./pages/replications/one"), "ReplicationPage"),
+});
+const sensitivity = createRoute({
+  getParentRoute: () => root,
+  path: "/sensitivities/$id",
+  component: lazyRouteComponent(() => import("./pages/sensitivity"), "SensitivityPage"),
+});
+const editor = createRoute({
+  getParentRoute: () => root,
+  path: "/manifests/edit",
+  validateSearch: texts("kind", "name", "version"),
+  component: lazyRouteComponent(() => import("./pages/manifest-editor"), "ManifestEditor"),
+});
 const agents = createRoute({ getParentRoute: () => root, path: "/agents", component: Agents });
 const agent = createRoute({
   getParentRoute: () => root,
@@ -119,6 +148,12 @@ export const router = createRouter({
     agents,
     agent,
     signIn,
+    signIn,
+    replications,
+    newReplication,
+    replication,
+    sensitivity,
+    editor,
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mlmodelscope.cli.choices import BatchSize, DatasetName, ModelName, SoftwareName, Threads, Trust, make_options
+from mlmodelscope.cli.server_choice import elsewhere
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.replicate.sensitivity import Effect, Sensitivity
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.replicate.sensed import Sensed
 
 
 @verb
@@ -41,63 +43,60 @@ def sensitivity(
     """Show what each pitfall would do to a model's accuracy, the manifest being right."""
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import evaluate
-    from mlmodelscope.replicate.pitfall import PITFALLS
+    from mlmodelscope.replicate.pitfall import check_names
+    from mlmodelscope.replicate.sensed import sensed_of
     from mlmodelscope.replicate.sensitivity import measure
 
-    unknown = [name for name in pitfall or () if name not in PITFALLS]
-    if unknown:
-        raise UsageError(f"no pitfall is called {', '.join(unknown)}", hint=f"known: {', '.join(PITFALLS)}")
+    check_names(pitfall or ())
     if plot is not None and plot.suffix.lower() != ".svg":
         raise UsageError(f"{plot} is no .svg: the plot is SVG")
-    found = settings(offline)
     options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None)
+    there = elsewhere()
     with TerminalWatcher() as watcher:
-        record = evaluate(model, dataset, options, software=software, trust=trust, settings=found, watcher=watcher)
-        measured = measure(record, found, pitfall or None, watcher=watcher, exact=exact)
+        if there is not None:
+            chosen = {"software": software, "trust": trust, "watcher": watcher}
+            arguments = {"pitfalls": pitfall or [], "exact": exact}
+            record, sensed = there.sensitivity(model, dataset, options, arguments=arguments, **chosen)
+        else:
+            found = settings(offline)
+            record = evaluate(model, dataset, options, software=software, trust=trust, settings=found, watcher=watcher)
+            sensed = sensed_of(record, measure(record, found, pitfall or None, watcher=watcher, exact=exact))
     if plot is not None:
-        from mlmodelscope.study.pitfalls import effects_chart
-        from mlmodelscope.study.study import about
-
-        title = f"What each pitfall would cost {record.plan.model.reference}"
-        plot.write_text(effects_chart(title, about(record), measured.effects), encoding="utf-8")
+        plot.write_text(_chart(record, sensed), encoding="utf-8")
     if as_json:
-        print_json([_for_programs(each) for each in measured.effects])
+        print_json([each.model_dump(exclude={"title", "idle"}) for each in sensed.effects])
         return
-    _show(measured)
+    _show(sensed)
     if plot is not None:
         console().print(f"plot: {plot}", soft_wrap=True)
 
 
-def _for_programs(each: Effect) -> dict[str, Any]:
-    change = each.difference
-    return {
-        "pitfall": each.variant.pitfalls[0],
-        "words": each.variant.words,
-        "top1": each.after,
-        "difference": change.value,
-        "gained": each.gained,
-        "lost": each.lost,
-        "samples": each.samples,
-        "same_as": each.same_as,
-        "difference_low": change.low,
-        "difference_high": change.high,
-        "p_value": each.top1.p_value,
-        "top5": each.after5,
-        "flips": each.flips,
-        "failed": each.failed,
-    }
+def _chart(record: Record, sensed: Sensed) -> str:
+    from mlmodelscope.study.plot import Bar, bars
+    from mlmodelscope.study.study import about
+
+    title = f"What each pitfall would cost {sensed.model}"
+    shown = [
+        Bar(
+            f"{each.pitfall}: {each.words}",
+            *(100 * at for at in (each.difference, each.difference_low, each.difference_high)),
+        )
+        for each in sensed.effects
+    ]
+    return bars(title, about(record), shown, "percentage points of top-1")
 
 
-def _show(measured: Sensitivity) -> None:
+def _show(measured: Sensed) -> None:
     from rich.markup import escape
     from rich.table import Table
 
     from mlmodelscope.replicate.sensitivity import AS_IT_IS
     from mlmodelscope.study.pitfalls import p_value, points
+    from mlmodelscope.types import Interval
 
     out = console()
     top5 = f", top-5 {percent(measured.top5.value)}" if measured.top5 else ""
-    out.print(f"{AS_IT_IS}: top-1 {percent(measured.top1.value)}{top5} on {len(measured.samples)} samples")
+    out.print(f"{AS_IT_IS}: top-1 {percent(measured.top1.value)}{top5} on {measured.samples} samples")
     table = Table(box=None, pad_edge=False)
     for column in (
         "pitfall",
@@ -111,22 +110,22 @@ def _show(measured: Sensitivity) -> None:
         "failed",
     ):
         table.add_column(column, no_wrap=True)
-    idle = [each for each in measured.effects if each.is_idle]
+    idle = [each for each in measured.effects if each.idle]
     twins: dict[str, list[str]] = {}
     for each in measured.effects:
         if each.same_as not in (None, AS_IT_IS):
-            twins.setdefault(str(each.same_as), []).append(each.variant.words)
+            twins.setdefault(str(each.same_as), []).append(each.words)
     for each in measured.effects:
-        if each.is_idle or each.same_as is not None:
+        if each.idle or each.same_as is not None:
             continue  # it stands in the line below, or beside the variant that it equals
         table.add_row(
-            each.variant.pitfalls[0],
-            escape(" = ".join((each.variant.words, *twins.get(each.variant.words, ())))),
-            percent(each.after),
-            percent(each.after5) if each.after5 is not None else "",
-            points(each.difference),
+            each.pitfall,
+            escape(" = ".join((each.words, *twins.get(each.words, ())))),
+            percent(each.top1),
+            percent(each.top5) if each.top5 is not None else "",
+            points(Interval(each.difference, each.difference_low, each.difference_high)),
             str(each.flips),
-            p_value(each.top1.p_value),
+            p_value(each.p_value),
             str(each.samples),
             str(each.failed) if each.failed else "",
         )
@@ -135,7 +134,7 @@ def _show(measured: Sensitivity) -> None:
     else:
         out.print(table)
     if idle:
-        names = "; ".join(f"{each.variant.pitfalls[0]}: {each.variant.words}" for each in idle)
+        names = "; ".join(f"{each.pitfall}: {each.words}" for each in idle)
         out.print(f"no answer changes with {escape(names)}", soft_wrap=True)
-    for reason, variants in measured.impossible.items():
-        out.print(f"not tried: {escape('; '.join(variants))} ({escape(reason)})", soft_wrap=True)
+    for missing in measured.not_tried:
+        out.print(f"not tried: {escape('; '.join(missing.variants))} ({escape(missing.reason)})", soft_wrap=True)

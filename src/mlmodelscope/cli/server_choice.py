@@ -23,6 +23,7 @@ SERVED = {
     "predict",
     "train",
     "replicate",
+    "sensitivity",
     "replay",
     "records",
     "report",
@@ -47,7 +48,6 @@ HERE = {
     "init": "it reads a file that is here; over the API it is POST /manifests/init",
     "plan": "a plan is made where it runs; /requests/resolve says where that could be",
     "pitfalls": "they are the same everywhere",
-    "sensitivity": "its table is printed, not kept; replicate is kept",
     "study": "it writes a folder of files here",
 }
 """Verbs that are done on this machine, and why."""

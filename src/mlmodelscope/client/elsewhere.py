@@ -20,6 +20,7 @@ from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.outcome import Findings
+from mlmodelscope.replicate.sensed import Sensed
 from mlmodelscope.settings import Settings
 
 _DEFAULTS = asdict(Options())
@@ -32,7 +33,7 @@ class Elsewhere:
 
     def __init__(self, url: str, token: str | None, settings: Settings) -> None:
         self.client = Client(url, token)
-        self.verdict: dict[str, Any] | None = None
+        self._told: dict[str, Any] = {}
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-")
         self.settings = replace(settings, home=Path(self._place.name), database=None, blobs=None)
 
@@ -80,7 +81,7 @@ class Elsewhere:
             for each in evaluation.earlier[:1]:
                 watcher.building(_known(each))
         try:
-            self.verdict = _follow(evaluation, watcher)
+            self._told = _follow(evaluation, watcher)
         except KeyboardInterrupt:
             evaluation.cancel()
             raise
@@ -117,9 +118,14 @@ class Elsewhere:
         record = self.run("replicate", model, dataset, options, **asked)
         store = self.store()
         try:
-            return Findings(store, record.id, str((self.verdict or {}).get("finding")))
+            return Findings(store, record.id, str(self._told.get("finding")))
         finally:
             store.close()
+
+    def sensitivity(self, model: str, dataset: str | None, options: Options, **asked: Any) -> tuple[Record, Sensed]:
+        """Have each pitfall's cost measured there."""
+        record = self.run("sensitivity", model, dataset, options, **asked)
+        return record, Sensed.model_validate(self._told)
 
     def _with_files(self, choice: Choice | None, watcher: Watcher | None) -> str | dict[str, str] | None:
         """As `manifest_of`; the files of this machine that it names are uploaded where the server lacks them."""
@@ -158,9 +164,9 @@ def manifest_of(choice: Choice | None) -> str | dict[str, str] | None:
         raise UsageError(f"cannot read {choice}: {error.strerror}") from None
 
 
-def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any] | None:
-    """Tell what happens; the verdict, where one was given."""
-    verdict = None
+def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any]:
+    """Tell what happens; what was found beside the record, where something was."""
+    found: dict[str, Any] = {}
     for event in evaluation.events():
         kind = event["kind"]
         if kind == "progress" and not event.get("parts") and "failed" in event:
@@ -175,9 +181,9 @@ def _follow(evaluation: Evaluation, watcher: Watcher) -> dict[str, Any] | None:
             watcher.tried(event["samples"], event["variants"])
         elif kind == "waiting" and event.get("because"):
             watcher.waiting(event["because"])
-        elif kind == "verdict":
-            verdict = {name: value for name, value in event.items() if name not in ("number", "at", "kind")}
-    return verdict
+        elif kind in ("verdict", "sensed"):
+            found = {name: value for name, value in event.items() if name not in ("number", "at", "kind")}
+    return found
 
 
 class FetchingStore(Store):

@@ -109,6 +109,10 @@ class Teller(Watcher):
     def trained(self, progress: float, metrics: dict[str, float]) -> None:
         say("progress", done=progress, of=1, metrics=metrics)
 
+    def judged(self, metric: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
+        low, high = accepted
+        say("judged", metric=metric, claimed=claimed, measured=measured, low=low, high=high)
+
     def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:
         say("tried", samples=samples, variants=list(variants))
 
@@ -146,6 +150,8 @@ def do(work: Work, settings: Settings, watcher: Watcher) -> dict[str, Any]:
         return {"record": train(model, dataset, options, again=work.again, **work.arguments, **common).id}
     if work.kind == "replicate":
         return {"record": _replicate(model, dataset, options, work, common)}
+    if work.kind == "sensitivity":
+        return {"record": _sensitivity(model, dataset, options, work, common)}
     if work.kind == "shard":
         from mlmodelscope.sharding import evaluate_shard
 
@@ -181,9 +187,27 @@ def _replicate(
         key = keep(done, store)
     finally:
         store.close()
-    told = finding_of(done).model_dump(mode="json", exclude={"candidates", "shown"})
+    told = finding_of(done).model_dump(mode="json", exclude={"candidates", "causes", "shown"})
     say("verdict", **told, finding=key)
     return done.record.id
+
+
+def _sensitivity(
+    model: ModelManifest, dataset: DatasetManifest | None, options: Options, work: Work, common: dict[str, Any]
+) -> str:
+    """What each pitfall would cost goes out as an event; the record is that of the manifest as it is."""
+    from mlmodelscope.evaluation import evaluate
+    from mlmodelscope.replicate.pitfall import check_names
+    from mlmodelscope.replicate.sensed import sensed_of
+    from mlmodelscope.replicate.sensitivity import measure
+
+    chosen = work.arguments.get("pitfalls") or None
+    check_names(chosen or ())
+    record = evaluate(model, dataset, options, again=work.again, **common)
+    exact = bool(work.arguments.get("exact"))
+    measured = measure(record, common["settings"], chosen, watcher=common["watcher"], exact=exact)
+    say("sensed", **sensed_of(record, measured).model_dump(mode="json"))
+    return record.id
 
 
 def manifest_from(sought: type[Sought], text: str) -> Sought:

@@ -47,10 +47,16 @@ class ReplicateArguments(Part):
     budget: Annotated[float | None, Field(gt=0, le=1000)] = None
 
 
+class SensitivityArguments(Part):
+    pitfalls: Annotated[tuple[Name, ...], Field(max_length=100, description="Only these; none: all.")] = ()
+    exact: Annotated[bool, Field(description="Every variant on every sample.")] = False
+
+
 ARGUMENTS: dict[str, type[Part]] = {
     "evaluate": EvaluateArguments,
     "bench": BenchArguments,
     "profile": ProfileArguments,
     "train": EvaluateArguments,
     "replicate": ReplicateArguments,
+    "sensitivity": SensitivityArguments,
 }

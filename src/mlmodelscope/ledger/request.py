@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from mlmodelscope.ledger.arguments import ARGUMENTS
 from mlmodelscope.manifest.schema import HardwareManifest
 
-Kind = Literal["evaluate", "bench", "profile", "train", "replicate"]
+Kind = Literal["evaluate", "bench", "profile", "train", "replicate", "sensitivity"]
 TIMED: frozenset[str] = frozenset({"bench", "profile"})
 """Kinds whose numbers are about time: nothing else may run beside them."""
 

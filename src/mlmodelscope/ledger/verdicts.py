@@ -1,4 +1,4 @@
-"""Verdicts on claims, as agents have told them."""
+"""Verdicts on claims, and what pitfalls would cost, as agents have told them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from mlmodelscope.record.database import Database
 
 _NEWEST = 5000
 _AT_ONCE = 500
+FOUND = ("verdict", "sensed")
+"""Events that say what was found: they are kept as long as their evaluation."""
 
 
 class Verdicts:
@@ -21,9 +23,16 @@ class Verdicts:
 
     def of(self, identities: Sequence[str]) -> dict[str, dict[str, Any]]:
         """The last one of each evaluation that has one."""
+        return self._last("verdict", identities)
+
+    def sensed(self, identities: Sequence[str]) -> dict[str, dict[str, Any]]:
+        """What each pitfall would cost, of each evaluation that has measured it."""
+        return self._last("sensed", identities)
+
+    def _last(self, kind: str, identities: Sequence[str]) -> dict[str, dict[str, Any]]:
         query = (
             select(events.c.evaluation, events.c.document)
-            .where(events.c.evaluation.in_(list(identities)), events.c.kind == "verdict")
+            .where(events.c.evaluation.in_(list(identities)), events.c.kind == kind)
             .order_by(events.c.number)
         )
         with self._database.reading() as connection:
@@ -40,6 +49,10 @@ class Verdicts:
         for start in range(0, len(identities), _AT_ONCE):
             told |= self.of(identities[start : start + _AT_ONCE])
         return [(identity, told[identity]) for identity in identities if identity in told]
+
+    def goal(self, evaluation: str) -> dict[str, Any] | None:
+        """What a search looks for, once it has begun."""
+        return self._last("judged", [evaluation]).get(evaluation)
 
     def rounds(self, evaluation: str) -> list[dict[str, Any]]:
         """What was tried so far, round by round."""

@@ -64,6 +64,29 @@ class Shown(Named):
     without_pictures: str | None = None
 
 
+class Goal(Part):
+    """What a search looks for: what would measure what was claimed."""
+
+    metric: str
+    claimed: float
+    measured: float
+    low: float = Field(description="What may be measured and still be what was claimed.")
+    high: float
+
+
+class Line(Part):
+    sign: Literal["-", "+"]
+    text: str
+
+
+class Cause(Named):
+    """What explains the number, as a change of the manifest; the lines with a plus are how it should be."""
+
+    title: str
+    explanation: str = Field(default="", description="What goes wrong and how it shows: Markdown.")
+    edits: tuple[Line, ...] = ()
+
+
 class Finding(Part):
     """A claim, what was measured, the verdict, and the cause where one was found."""
 
@@ -80,6 +103,9 @@ class Finding(Part):
     needed: int | None = Field(default=None, description="Samples that would decide it.")
     claimants_answers: dict[str, Any] | None = None
     explained_by: tuple[Tried, ...] = ()
+    causes: tuple[Cause, ...] = Field(
+        default=(), description="What explains it, or what comes nearest where nothing does."
+    )
     candidates: tuple[Tried, ...] = Field(default=(), description="All variants that were tried, the best first.")
     rounds: tuple[Round, ...] = ()
     separating_sample: dict[str, Any] | None = None

@@ -20,11 +20,16 @@ from typing import Any, Literal, Protocol
 from pydantic import TypeAdapter, ValidationError
 
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.store import Store
+from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.edits import PLUS, edits_of
 from mlmodelscope.replicate.evidence_text import Abilities, evidence_lines
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 from mlmodelscope.replicate.finding import Finding, Flip
+from mlmodelscope.replicate.pitfall import PITFALLS
+from mlmodelscope.replicate.pitfall.page import explanation_of
 from mlmodelscope.replicate.replication import Replication
 
 PLACE = "artifacts/findings"
@@ -34,6 +39,7 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 _LARGEST = 64 << 20
 _PAGE, _FINDING, _FLIPS, _DOCUMENT = "page.html", "finding.json", "flips.json", "replication.json"
 _WIDTH = 100
+_CAUSES = 10
 _FLIP_LIST = TypeAdapter(tuple[Flip, ...])
 
 
@@ -83,6 +89,7 @@ def _split(done: Replication) -> tuple[Finding, list[dict[str, Any]], dict[str, 
     plan = done.record.plan
     body |= {"model": plan.model.reference, "dataset": f"{plan.dataset.name}@{plan.dataset.version}"}
     body["said"] = _said(done)
+    body["causes"] = [_cause(each, plan) for each in done.causes[:_CAUSES]]
     if done.evidence is not None:
         body |= {"evidence": evidence, "shown": list(evidence_lines(done.evidence, Abilities(width=_WIDTH)))}
     return Finding.model_validate(json.loads(json.dumps(body))), flips, pictures
@@ -101,6 +108,18 @@ def _said(done: Replication) -> list[str]:
     lines = [f"{done.verdict.kind}: {describe_verdict(done.verdict)}", *describe_paired(done.verdict)]
     lines += [done.not_sought] if done.not_sought else []
     return lines + (list(describe_search(done.found, done.verdict)) if done.found is not None else [])
+
+
+def _cause(each: Candidate, plan: Plan) -> dict[str, Any]:
+    variant = each.variant
+    known = [PITFALLS[name] for name in variant.pitfalls if name in PITFALLS]
+    return {
+        "pitfalls": variant.pitfalls,
+        "words": variant.words,
+        "title": " and ".join(each.title for each in known) or " and ".join(variant.pitfalls),
+        "explanation": "\n\n".join(filter(None, map(explanation_of, variant.pitfalls))),
+        "edits": [{"sign": "+" if sign == PLUS else "-", "text": text} for sign, text in edits_of(plan, variant)],
+    }
 
 
 def _seen(seen: dict[str, Any], number: int, pictures: dict[str, bytes]) -> dict[str, Any]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -16,6 +15,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
 from mlmodelscope.replicate.evidence_text import (
     describe_difference,
@@ -25,7 +25,7 @@ from mlmodelscope.replicate.evidence_text import (
     spell_score,
     stretched,
 )
-from mlmodelscope.replicate.pitfall import PITFALLS, Variant
+from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope.replicate.pitfall.page import cite, explanation_of, to_html
 from mlmodelscope.replicate.plots import Axis, candidate_plot, verdict_plot
 from mlmodelscope.replicate.replication import Replication
@@ -73,7 +73,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "plot": verdict_plot(claim.text, claim.value, verdict.low, verdict.high, measured),
         "search": [*describe_paired(verdict), *(describe_search(found, verdict) if found else ())],
         "causes_title": _causes_title(done),
-        "causes": causes_of(_causes(done)[:_EXPLAINED], done.record.plan),
+        "causes": causes_of(done.causes[:_EXPLAINED], done.record.plan),
         "first_rows": rows[:_FIRST],
         "more_rows": rows[_FIRST:],
         "rounds": found.rounds if found else (),
@@ -89,7 +89,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
 
 def _sections(done: Replication, evidence: Evidence | None) -> list[tuple[str, str]]:
     known = [
-        ("cause", "Cause", bool(_causes(done))),
+        ("cause", "Cause", bool(done.causes)),
         ("evidence", "Evidence", evidence is not None),
         ("candidates", "What was tried", done.found is not None),
         ("again", "Run it again", True),
@@ -99,14 +99,6 @@ def _sections(done: Replication, evidence: Evidence | None) -> list[tuple[str, s
 
 def _capital(line: str) -> str:
     return line[:1].upper() + line[1:]
-
-
-def _causes(done: Replication) -> tuple[Candidate, ...]:
-    """What explains the number; where nothing does, what comes nearest."""
-    if done.found is None:
-        return ()
-    near = done.found.near
-    return done.found.explained or ((near,) if near is not None else ())
 
 
 def _causes_title(done: Replication) -> str:
@@ -143,51 +135,6 @@ def _page_of(name: str) -> tuple[str, str, str]:
     known, explanation = PITFALLS.get(name), explanation_of(name)
     title, paper = (known.title, known.paper) if known else (name, "")
     return title, to_html(explanation), "" if "paper" in explanation else cite(paper)
-
-
-def edits_of(plan: Plan, variant: Variant) -> Iterator[tuple[str, str]]:
-    """What the edit does to the plan, line by line; of a step that stays, only the parameters that change."""
-    old, new = (_entries(each) for each in (plan, variant.plan))
-    for kind, *(first, last, start, end) in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if kind == "equal":
-            continue
-        removed, added = old[first:last], new[start:end]
-        if [name for name, _ in removed] == [name for name, _ in added]:
-            for (name, was), (_, now) in zip(removed, added, strict=True):
-                kept = {key for key, value in was if (key, value) in now}
-                yield _MINUS, _spell(name, was, kept)
-                yield "+", _spell(name, now, kept)
-            continue
-        yield from ((_MINUS, _spell(*entry)) for entry in removed)
-        yield from (("+", _spell(*entry)) for entry in added)
-
-
-_MINUS = "\N{MINUS SIGN}"
-Entry = tuple[str, tuple[tuple[str, str], ...]]
-"""(name, parameters) of a step, or of another part of a plan."""
-
-
-def _entries(plan: Plan) -> list[Entry]:
-    """All of a plan that an edit may change, in order."""
-
-    def entry(name: str, given: Mapping[str, Any]) -> Entry:
-        return name, tuple((key, words.value(value)) for key, value in given.items() if value is not None)
-
-    steps = plan.input.steps if plan.input is not None else ()
-    output = plan.output.model_dump(mode="json", exclude={"names", "steps", "layer_name"})
-    return [
-        *(entry(each.name, each.parameters) for each in steps),
-        entry("predictor", plan.predictor.options),
-        entry("scenario", {"batch_size": plan.scenario.batch_size}),
-        *(entry(f"output {each.name}", each.parameters) for each in plan.output.steps),
-        entry("output", output),
-        entry("packages", plan.stack.packages),
-    ]
-
-
-def _spell(name: str, given: Iterable[tuple[str, str]], left_out: Container[str] = ()) -> str:
-    shown = ", ".join(f"{key}: {value}" for key, value in given if key not in left_out)
-    return f"{name}: {{{shown}}}"
 
 
 @dataclass(frozen=True)

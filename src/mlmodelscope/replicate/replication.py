@@ -20,7 +20,7 @@ from mlmodelscope.preparation import (
 )
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
-from mlmodelscope.replicate.candidate import Goal
+from mlmodelscope.replicate.candidate import Candidate, Goal
 from mlmodelscope.replicate.claim import Claim, claim_of, is_measurable
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.kept import KeptAnswers
@@ -48,6 +48,14 @@ class Replication:
     """The samples that show the cause."""
     not_sought: str = ""
     """Why no cause was sought though the claim does not hold."""
+
+    @property
+    def causes(self) -> tuple[Candidate, ...]:
+        """What explains the number; where nothing does, what comes nearest."""
+        if self.found is None:
+            return ()
+        near = self.found.near
+        return self.found.explained or ((near,) if near is not None else ())
 
 
 def replicate(
@@ -102,6 +110,7 @@ def replicate(
     if plan.input is None or plan.functions:
         reason = f"No cause was sought: {_own_code(plan)}."
         return Replication(record, verdict, None, None, verdict.samples, not_sought=reason)
+    watcher.judged(chosen.metric, chosen.value, verdict.measured.value, (verdict.low, verdict.high))
     goal = Goal(chosen, verdict.measured.value, verdict.low, verdict.high, verdict.noise, theirs or None)
     others = [
         Variant(

@@ -218,17 +218,28 @@ class Race:
 
 
 def _round(runners: Sequence[_Runner]) -> list[dict[str, Any]]:
-    """How they stand, and which of them are out."""
+    """How they stand, which of them are out, and why."""
     best = max((each.judged.evidence for each in runners), default=0.0)
-    return [
-        {
-            "pitfalls": list(each.variant.pitfalls),
-            "words": each.variant.words,
-            "expected": each.judged.expected,
-            "out": not each.judged.is_possible or each.judged.evidence < best + _HOPELESS,
-        }
-        for each in runners
-    ]
+    found = []
+    for each in runners:
+        judged, why = each.judged, None
+        if not judged.is_possible:
+            why = "changes nothing" if not judged.changes else "cannot reach the claim"
+        elif judged.evidence < best + _HOPELESS:
+            why = "another one is far likelier"
+        found.append(
+            {
+                "pitfalls": list(each.variant.pitfalls),
+                "words": each.variant.words,
+                "expected": judged.expected,
+                "deviation": judged.deviation,
+                "gained": judged.gained,
+                "lost": judged.lost,
+                "out": why is not None,
+                "why": why,
+            }
+        )
+    return found
 
 
 @dataclass(eq=False)

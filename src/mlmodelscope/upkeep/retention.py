@@ -16,6 +16,7 @@ from sqlalchemy import delete, select
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.tables import artifacts, evaluations, events, requests, traces
+from mlmodelscope.ledger.verdicts import FOUND
 from mlmodelscope.provision.sweep import Swept, sweep_artifacts
 from mlmodelscope.record.files import CONDEMNED, DELETED
 from mlmodelscope.record.pins import pinned
@@ -180,7 +181,7 @@ def _sent_traces(store: Store, before: datetime, done: Collected, dry_run: bool)
 
 def _events(store: Store, before: datetime, done: Collected, dry_run: bool) -> None:
     ended = select(evaluations.c.id).where(evaluations.c.state.not_in(_OPEN), evaluations.c.ended_at < before)
-    old = select(events.c.number).where(events.c.evaluation.in_(ended))
+    old = select(events.c.number).where(events.c.evaluation.in_(ended), events.c.kind.not_in(FOUND))
     if dry_run:
         with store.database.reading() as connection:
             done.events = len(connection.execute(old).all())

@@ -1068,6 +1068,50 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/sensitivities": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Sensitivities
+         * @description Newest first.
+         */
+        get: operations["list_sensitivities"];
+        put?: never;
+        /**
+         * Ask For Sensitivity
+         * @description Have measured what each pitfall would cost a model. The same as a request of kind `sensitivity`.
+         */
+        post: operations["ask_for_sensitivity"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/sensitivities/{identity}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sensitivity
+         * @description What each pitfall would cost, the costliest first.
+         */
+        get: operations["get_sensitivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/manifests/check": {
         parameters: {
             query?: never;
@@ -2136,6 +2180,29 @@ export interface components {
             l4?: string | number | null;
         };
         /**
+         * Cause
+         * @description What explains the number, as a change of the manifest; the lines with a plus are how it should be.
+         */
+        Cause: {
+            /** Pitfalls */
+            pitfalls: string[];
+            /** Words */
+            words: string;
+            /** Title */
+            title: string;
+            /**
+             * Explanation
+             * @description What goes wrong and how it shows: Markdown.
+             * @default
+             */
+            explanation: string;
+            /**
+             * Edits
+             * @default []
+             */
+            edits: components["schemas"]["Line"][];
+        };
+        /**
          * Checked
          * @description As `mlmodelscope check --json` says it.
          */
@@ -2470,6 +2537,69 @@ export interface components {
             text: string;
         };
         /**
+         * Cost
+         * @description A variant of the manifest, and what it would do to the share of right answers.
+         */
+        Cost: {
+            /** Pitfall */
+            pitfall: string;
+            /**
+             * Title
+             * @description What the pitfall is about, in words.
+             */
+            title: string;
+            /** Words */
+            words: string;
+            /** Top1 */
+            top1: number;
+            /**
+             * Difference
+             * @description Of top-1 to the manifest as it is.
+             */
+            difference: number;
+            /**
+             * Gained
+             * @description Samples that it has right and the manifest as it is has wrong.
+             */
+            gained: number;
+            /** Lost */
+            lost: number;
+            /** Samples */
+            samples: number;
+            /**
+             * Same As
+             * @description The first variant that makes the very same answers.
+             */
+            same_as?: string | null;
+            /** Difference Low */
+            difference_low: number;
+            /** Difference High */
+            difference_high: number;
+            /**
+             * P Value
+             * @description McNemar's test.
+             */
+            p_value: number;
+            /** Top5 */
+            top5?: number | null;
+            /**
+             * Flips
+             * @description Samples whose best class is another one.
+             */
+            flips: number;
+            /**
+             * Failed
+             * @description Samples that it has no answer to.
+             */
+            failed: number;
+            /**
+             * Idle
+             * @description Whether it changes no answer.
+             * @default false
+             */
+            idle: boolean;
+        };
+        /**
          * CurvePoint
          * @description How good a training was at one moment.
          */
@@ -2672,7 +2802,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "shard" | "join";
+            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity" | "shard" | "join";
             /** Model */
             model: string;
             /** Dataset */
@@ -2801,6 +2931,12 @@ export interface components {
              * @default []
              */
             explained_by: components["schemas"]["Tried"][];
+            /**
+             * Causes
+             * @description What explains it, or what comes nearest where nothing does.
+             * @default []
+             */
+            causes: components["schemas"]["Cause"][];
             /**
              * Candidates
              * @description All variants that were tried, the best first.
@@ -2997,6 +3133,25 @@ export interface components {
              * @description Whether it may exceed its nominal frequency.
              */
             turbo?: boolean | null;
+        };
+        /**
+         * Goal
+         * @description What a search looks for: what would measure what was claimed.
+         */
+        Goal: {
+            /** Metric */
+            metric: string;
+            /** Claimed */
+            claimed: number;
+            /** Measured */
+            measured: number;
+            /**
+             * Low
+             * @description What may be measured and still be what was claimed.
+             */
+            low: number;
+            /** High */
+            high: number;
         };
         /**
          * GpuClocks
@@ -3324,6 +3479,16 @@ export interface components {
              * @description Upper end of that interval.
              */
             high?: number | null;
+        };
+        /** Line */
+        Line: {
+            /**
+             * Sign
+             * @enum {string}
+             */
+            sign: "-" | "+";
+            /** Text */
+            text: string;
         };
         /**
          * Link
@@ -4276,6 +4441,16 @@ export interface components {
              * @description Pages that the worker waited for the disk for.
              */
             major_faults?: number | null;
+        };
+        /**
+         * NotTried
+         * @description Variants that cannot be computed there, and why.
+         */
+        NotTried: {
+            /** Reason */
+            reason: string;
+            /** Variants */
+            variants: string[];
         };
         /**
          * Obstacle
@@ -5424,7 +5599,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "shard" | "join";
+            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity" | "shard" | "join";
             /** Model */
             model: string;
             /** Dataset */
@@ -5475,6 +5650,8 @@ export interface components {
              * @description The verdict for people.
              */
             text: string | null;
+            /** @description What the search looks for, once it has begun. */
+            goal: components["schemas"]["Goal"] | null;
             /**
              * Tried
              * @description The search, round by round, while it goes on, too.
@@ -5625,7 +5802,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "shard" | "join";
+            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity" | "shard" | "join";
             /** Model */
             model: string;
             /** Dataset */
@@ -5687,7 +5864,7 @@ export interface components {
              * @default evaluate
              * @enum {string}
              */
-            kind: "evaluate" | "bench" | "profile" | "train" | "replicate";
+            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity";
             /** Model */
             model: string | components["schemas"]["Inline"];
             /** Dataset */
@@ -5924,6 +6101,211 @@ export interface components {
             what: string;
             /** @description Of the second's median to the first's. */
             ratio: components["schemas"]["Interval"];
+        };
+        /**
+         * Sensed
+         * @description A model whose manifest is right, and what each pitfall would cost it.
+         */
+        Sensed: {
+            /** Model */
+            model: string;
+            /** Dataset */
+            dataset: string;
+            /**
+             * Record
+             * @description Of the manifest as it is.
+             */
+            record: string;
+            /** Samples */
+            samples: number;
+            /** @description Of the manifest as it is. */
+            top1: components["schemas"]["Measured"];
+            top5?: components["schemas"]["Measured"] | null;
+            /**
+             * Effects
+             * @description The costliest first.
+             */
+            effects: components["schemas"]["Cost"][];
+            /**
+             * Not Tried
+             * @default []
+             */
+            not_tried: components["schemas"]["NotTried"][];
+        };
+        /**
+         * SensitivityOf
+         * @example {
+         *       "agent": "lab-1",
+         *       "attempt": 1,
+         *       "cancelling": false,
+         *       "created_at": "2026-01-31T10:15:00Z",
+         *       "dataset": "imagenet",
+         *       "id": "e20260131-101500-3f9a",
+         *       "kind": "evaluate",
+         *       "model": "resnet50",
+         *       "owner": "ada",
+         *       "priority": 5,
+         *       "progress": {
+         *         "done": 1200,
+         *         "failed": 0,
+         *         "of": 50000
+         *       },
+         *       "request": "r20260131-101500-77c1",
+         *       "started_at": "2026-01-31T10:15:02Z",
+         *       "state": "running"
+         *     }
+         */
+        SensitivityOf: {
+            /** Id */
+            id: string;
+            /**
+             * Request
+             * @description The request that it belongs to.
+             */
+            request: string;
+            /** Owner */
+            owner: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity" | "shard" | "join";
+            /** Model */
+            model: string;
+            /** Dataset */
+            dataset: string;
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "finished" | "failed" | "cancelled";
+            /** Priority */
+            priority: number;
+            /**
+             * Agent
+             * @description Who has it.
+             */
+            agent: string | null;
+            /**
+             * Attempt
+             * @description How often it has been begun.
+             */
+            attempt: number;
+            /**
+             * Record
+             * @description What came of it.
+             */
+            record: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Started At */
+            started_at: string | null;
+            /** Ended At */
+            ended_at: string | null;
+            /** Cancelling */
+            cancelling: boolean;
+            progress: components["schemas"]["Progress"] | null;
+            error: components["schemas"]["LedgerFailure"] | null;
+            /** @description When it has finished. */
+            found: components["schemas"]["Sensed"] | null;
+        };
+        /**
+         * SensitivityRequest
+         * @description A model whose pitfalls are measured: `arguments` may name them, and say that it must be exact.
+         */
+        SensitivityRequest: {
+            /**
+             * Kind
+             * @default sensitivity
+             * @constant
+             */
+            kind: "sensitivity";
+            /** Model */
+            model: string | components["schemas"]["Inline"];
+            /** Dataset */
+            dataset?: string | components["schemas"]["Inline"] | null;
+            /** Software */
+            software?: string | components["schemas"]["Inline"] | null;
+            /** Hardware */
+            hardware?: string | components["schemas"]["Inline"] | null;
+            /**
+             * Options
+             * @description As the library's `Options`: batch_size, limit, seed …
+             * @default {}
+             */
+            options: {
+                [key: string]: unknown;
+            };
+            /**
+             * Arguments
+             * @description What this kind of work takes beside: scenario, level …
+             * @default {}
+             */
+            arguments: {
+                [key: string]: unknown;
+            };
+            /**
+             * @default {
+             *       "labels": {}
+             *     }
+             */
+            where: components["schemas"]["Where"];
+            /**
+             * Agents
+             * @description One agent that fits, or every one.
+             * @default one
+             * @enum {string}
+             */
+            agents: "one" | "all";
+            /**
+             * Shards
+             * @description Parts that the samples are split into.
+             * @default 1
+             */
+            shards: number;
+            /**
+             * Trust
+             * @description Let code in the manifests run; needs the scope `trust`.
+             * @default false
+             */
+            trust: boolean;
+            /**
+             * Again
+             * @description Run even if there is a record already.
+             * @default false
+             */
+            again: boolean;
+            /**
+             * Priority
+             * @description Nine comes first.
+             * @default 5
+             */
+            priority: number;
+            /**
+             * Timeout S
+             * @description Seconds that it may run.
+             */
+            timeout_s?: number | null;
+            /**
+             * Attempts
+             * @description How often it is begun before it has failed.
+             * @default 5
+             */
+            attempts: number;
+            /**
+             * Budget S
+             * @description Seconds of agents' time that all its attempts and parts may take.
+             */
+            budget_s?: number | null;
+            /**
+             * Wait For Agent
+             * @description Where no agent fits yet, wait until one joins.
+             * @default false
+             */
+            wait_for_agent: boolean;
         };
         /**
          * Limits
@@ -6779,10 +7161,27 @@ export interface components {
              */
             expected: number;
             /**
+             * Deviation
+             * @description How far that may be off; 0 once it has seen all samples.
+             */
+            deviation: number;
+            /**
+             * Gained
+             * @description Samples that it has right and the manifest as it is has wrong.
+             */
+            gained: number;
+            /** Lost */
+            lost: number;
+            /**
              * Out
              * @description Whether it cannot be the cause.
              */
             out: boolean;
+            /**
+             * Why
+             * @description Why it is out.
+             */
+            why: string | null;
         };
         /**
          * Version
@@ -6845,7 +7244,7 @@ export interface components {
          */
         Work: {
             /** Kind */
-            kind: ("evaluate" | "bench" | "profile" | "train" | "replicate") | ("shard" | "join");
+            kind: ("evaluate" | "bench" | "profile" | "train" | "replicate" | "sensitivity") | ("shard" | "join");
             /** Model */
             model: string;
             /** Dataset */
@@ -13944,6 +14343,324 @@ export interface operations {
                     "text/html": string;
                     "text/markdown": string;
                     "application/xml": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_sensitivities: {
+        parameters: {
+            query?: {
+                state?: ("waiting" | "running" | "finished" | "failed" | "cancelled") | null;
+                model?: string | null;
+                dataset?: string | null;
+                limit?: number;
+                /** @description `next` of the page before. */
+                after?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EvaluationPage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_for_sensitivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SensitivityRequest"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accepted"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It contradicts what is there. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sensitivity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SensitivityOf"];
                 };
             };
             /** @description The question is not one that can be read. */

@@ -4,8 +4,9 @@ import { answer, api, type Schemas } from "../api/client";
 import { plural } from "../lib/format";
 import { Catalogue, list, SortBy } from "../ui/catalogue";
 import { Facet } from "../ui/facets";
-import { Badge, Heading, Verdict } from "../ui/parts";
+import { Badge, Heading, LOOKS, Verdict } from "../ui/parts";
 import { SearchBox } from "../ui/search-box";
+import { useMay } from "../ui/shell";
 
 type Sort = "name" | "newest" | "evaluations";
 const here = getRouteApi("/models");
@@ -14,6 +15,7 @@ const FACETS = ["task", "framework", "architecture", "licence", "verdict"] as co
 export function Models() {
   const search = here.useSearch();
   const navigate = useNavigate({ from: "/models" });
+  const may = useMay("run");
   const narrow = (change: Partial<typeof search>) =>
     void navigate({ search: { ...search, ...change }, replace: "q" in change });
   const found = useInfiniteQuery({
@@ -27,7 +29,17 @@ export function Models() {
   const pages = found.data?.pages ?? [];
   return (
     <>
-      <Heading title="Models" about="What they do, what was claimed of them, and whether it held." />
+      <Heading
+        title="Models"
+        about="What they do, what was claimed of them, and whether it held."
+        actions={
+          may && (
+            <Link to="/manifests/edit" className={LOOKS.plain}>
+              New manifest
+            </Link>
+          )
+        }
+      />
       <Catalogue
         found={found}
         total={pages[0]?.total}

@@ -1,11 +1,26 @@
 /** A manifest as it was written, and what `mlmodelscope check` says of it. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { Badge, Card } from "../ui/parts";
 
 export function ManifestText({ manifest }: { manifest: Schemas["Manifest"] }) {
   return (
-    <Card title="Manifest" aside={<Badge>{manifest.digest.slice(0, 12)}</Badge>}>
+    <Card
+      title="Manifest"
+      aside={
+        <>
+          <Link
+            to="/manifests/edit"
+            search={{ kind: manifest.kind, name: manifest.name, version: manifest.version }}
+            className="mr-3"
+          >
+            Edit
+          </Link>
+          <Badge>{manifest.digest.slice(0, 12)}</Badge>
+        </>
+      }
+    >
       <Lints text={manifest.text} />
       <pre className="max-h-[32rem] overflow-auto rounded-lg bg-paper p-4 font-mono text-xs" tabIndex={0}>
         {manifest.text}

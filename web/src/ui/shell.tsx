@@ -13,6 +13,7 @@ const PLACES = [
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
   ["/compare", "Compare"],
+  ["/replications", "Claims"],
 ] as const;
 
 export function Shell() {

@@ -26,7 +26,7 @@ from mlmodelscope.server.handle.requests import Prepared
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.predictor import PREDICTORS
 
-_KINDS = {"evaluate": "evaluation", "replicate": "evaluation", "train": "training"}
+_KINDS = {"evaluate": "evaluation", "replicate": "evaluation", "sensitivity": "evaluation", "train": "training"}
 _LOOKED_AT = 20
 _OFFERED = 5
 

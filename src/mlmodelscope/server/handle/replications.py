@@ -14,7 +14,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
-from mlmodelscope.replicate.finding import Finding
+from mlmodelscope.replicate.finding import Finding, Goal
 from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import evaluations, requests
@@ -49,7 +49,8 @@ def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
     if row["state"] == "finished" and told is not None:
         with contextlib.suppress(UsageError):  # the record was deleted since; the verdict stays
             finding = _findings(desk, row, told).finding()
-    return {**_summary(row, told), "tried": _rounds(verdicts.rounds(identity)), "finding": finding}
+    tried = _rounds(verdicts.rounds(identity))
+    return {**_summary(row, told), "goal": _goal(verdicts.goal(identity)), "tried": tried, "finding": finding}
 
 
 def samples(
@@ -113,6 +114,13 @@ def read_verdict(told: dict[str, Any]) -> Finding | None:
         return None
 
 
+def _goal(told: dict[str, Any] | None) -> Goal | None:
+    try:
+        return Goal.model_validate(told) if told is not None else None
+    except ValidationError:
+        return None
+
+
 def _rounds(told: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     found = []
     for each in told:
@@ -126,13 +134,19 @@ def _count(value: Any) -> int:
 
 
 def _variant(told: dict[str, Any]) -> dict[str, Any] | None:
-    expected = told.get("expected")
-    if not isinstance(expected, (int, float)) or not isinstance(told.get("pitfalls"), list):
+    expected, deviation = told.get("expected"), told.get("deviation", 0.0)
+    if not isinstance(expected, (int, float)) or not isinstance(deviation, (int, float)):
         return None
-    pitfalls = [str(name) for name in told["pitfalls"]]
+    if not isinstance(told.get("pitfalls"), list):
+        return None
+    why = told.get("why")
     return {
-        "pitfalls": pitfalls,
+        "pitfalls": [str(name) for name in told["pitfalls"]],
         "words": str(told.get("words", "")),
         "expected": float(expected),
+        "deviation": float(deviation),
+        "gained": _count(told.get("gained")),
+        "lost": _count(told.get("lost")),
         "out": told.get("out") is True,
+        "why": str(why) if why is not None else None,
     }

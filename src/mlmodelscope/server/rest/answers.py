@@ -11,7 +11,7 @@ from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.ledger.request import Failure, Work
 
 ManifestKind = Literal["model", "dataset", "software", "hardware", "log"]
-EvaluationKind = Literal["evaluate", "bench", "profile", "train", "replicate", "shard", "join"]
+EvaluationKind = Literal["evaluate", "bench", "profile", "train", "replicate", "sensitivity", "shard", "join"]
 EvaluationState = Literal["waiting", "running", "finished", "failed", "cancelled"]
 Scope = Literal["read", "run", "agent", "trust", "admin"]
 

@@ -32,6 +32,7 @@ from mlmodelscope.server.rest import (
     replication_routes,
     routes,
     sample_routes,
+    sensitivity_routes,
     trace_routes,
 )
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
@@ -70,6 +71,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(artifact_routes.router)
     app.include_router(trace_routes.router)
     app.include_router(replication_routes.router)
+    app.include_router(sensitivity_routes.router)
     app.include_router(catalogue_routes.router)
     app.include_router(hub_routes.router)
     app.state.metrics = Metrics(desk)

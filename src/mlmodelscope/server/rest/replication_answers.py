@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
-from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Measured
+from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Goal, Measured
 from mlmodelscope.server.rest.answers import Answer, Evaluation, example
 
 Verdict = Literal["reproduced", "not reproduced", "undecided"]
@@ -73,7 +73,11 @@ class TriedVariant(Answer):
     pitfalls: list[str]
     words: str
     expected: Annotated[float, Field(description="Its number on all samples, by what is known so far.")]
+    deviation: Annotated[float, Field(description="How far that may be off; 0 once it has seen all samples.")]
+    gained: Annotated[int, Field(description="Samples that it has right and the manifest as it is has wrong.")]
+    lost: int
     out: Annotated[bool, Field(description="Whether it cannot be the cause.")]
+    why: Annotated[str | None, Field(description="Why it is out.")]
 
 
 class TriedRound(Answer):
@@ -82,6 +86,7 @@ class TriedRound(Answer):
 
 
 class Replication(ReplicationSummary):
+    goal: Annotated[Goal | None, Field(description="What the search looks for, once it has begun.")]
     tried: Annotated[list[TriedRound], Field(description="The search, round by round, while it goes on, too.")]
     finding: Annotated[Finding | None, Field(description="When it has finished.")]
 

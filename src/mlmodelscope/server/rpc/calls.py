@@ -15,6 +15,7 @@ from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
 from mlmodelscope.server.rpc.hub_calls import HUB_CALLS
 from mlmodelscope.server.rpc.prediction_calls import PREDICTION_CALLS
 from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
+from mlmodelscope.server.rpc.sensitivity_calls import SENSITIVITY_CALLS
 
 _LONGEST_MANIFEST = 1_000_000
 
@@ -132,5 +133,6 @@ CALLS: dict[str, Call] = {
     **PREDICTION_CALLS,
     **CATALOGUE_CALLS,
     **REPLICATION_CALLS,
+    **SENSITIVITY_CALLS,
     **HUB_CALLS,
 }

@@ -1,0 +1,101 @@
+"""What each pitfall would cost a model, as data: for programs, for a server, and for whoever draws it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from mlmodelscope.record.record import Record
+from mlmodelscope.replicate.finding import Measured, Part
+from mlmodelscope.replicate.pitfall import PITFALLS
+from mlmodelscope.replicate.sensitivity import Effect, Sensitivity
+from mlmodelscope.types import Interval
+
+_MOST = 10_000
+Words = Annotated[str, Field(max_length=1000)]
+
+
+class Cost(Part):
+    """A variant of the manifest, and what it would do to the share of right answers."""
+
+    pitfall: Words
+    title: Annotated[str, Field(max_length=1000, description="What the pitfall is about, in words.")]
+    words: Words
+    top1: float
+    difference: Annotated[float, Field(description="Of top-1 to the manifest as it is.")]
+    gained: Annotated[int, Field(description="Samples that it has right and the manifest as it is has wrong.")]
+    lost: int
+    samples: int
+    same_as: Annotated[
+        str | None, Field(max_length=1000, description="The first variant that makes the very same answers.")
+    ] = None
+    difference_low: float
+    difference_high: float
+    p_value: Annotated[float, Field(description="McNemar's test.")]
+    top5: float | None = None
+    flips: Annotated[int, Field(description="Samples whose best class is another one.")]
+    failed: Annotated[int, Field(description="Samples that it has no answer to.")]
+    idle: Annotated[bool, Field(description="Whether it changes no answer.")] = False
+
+
+class NotTried(Part):
+    """Variants that cannot be computed there, and why."""
+
+    reason: Annotated[str, Field(max_length=10_000)]
+    variants: Annotated[tuple[Words, ...], Field(max_length=_MOST)]
+
+
+class Sensed(Part):
+    """A model whose manifest is right, and what each pitfall would cost it."""
+
+    model: Words
+    dataset: Words
+    record: Annotated[str, Field(max_length=200, description="Of the manifest as it is.")]
+    samples: int
+    top1: Annotated[Measured, Field(description="Of the manifest as it is.")]
+    top5: Measured | None = None
+    effects: Annotated[tuple[Cost, ...], Field(max_length=_MOST, description="The costliest first.")]
+    not_tried: Annotated[tuple[NotTried, ...], Field(max_length=_MOST)] = ()
+
+
+def sensed_of(record: Record, measured: Sensitivity) -> Sensed:
+    plan = record.plan
+    return Sensed(
+        model=plan.model.reference,
+        dataset=f"{plan.dataset.name}@{plan.dataset.version}",
+        record=record.id,
+        samples=len(measured.samples),
+        top1=_measured(measured.top1),
+        top5=_measured(measured.top5) if measured.top5 else None,
+        effects=tuple(map(_cost, measured.effects)),
+        not_tried=tuple(
+            NotTried(reason=reason, variants=tuple(words)) for reason, words in measured.impossible.items()
+        ),
+    )
+
+
+def _measured(interval: Interval) -> Measured:
+    return Measured(value=interval.value, low=interval.low, high=interval.high)
+
+
+def _cost(each: Effect) -> Cost:
+    name, change = each.variant.pitfalls[0], each.difference
+    return Cost(
+        pitfall=name,
+        title=PITFALLS[name].title if name in PITFALLS else name,
+        words=each.variant.words,
+        top1=each.after,
+        difference=change.value,
+        gained=each.gained,
+        lost=each.lost,
+        samples=each.samples,
+        same_as=each.same_as,
+        difference_low=change.low,
+        difference_high=change.high,
+        p_value=each.top1.p_value,
+        top5=each.after5,
+        flips=each.flips,
+        failed=each.failed,
+        idle=each.is_idle,
+    )

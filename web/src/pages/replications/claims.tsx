@@ -1,0 +1,61 @@
+import { Link } from "@tanstack/react-router";
+import type { Schemas } from "../../api/client";
+import { percent } from "../../lib/format";
+import { Verdict } from "../../ui/parts";
+import { useMay } from "../../ui/shell";
+import { Table } from "../../ui/table";
+
+type Claim = Schemas["ModelClaim"];
+
+export function ClaimTable({ claims }: { claims: readonly Claim[] }) {
+  const may = useMay("run");
+  return (
+    <Table
+      name="Claims"
+      rows={claims}
+      identity={(claim) => `${claim.model} ${claim.metric} ${claim.dataset} ${claim.value} ${claim.source}`}
+      columns={[
+        {
+          title: "Model",
+          cell: (claim) => (
+            <Link to="/models/$name" params={{ name: claim.model }} className="font-medium">
+              {claim.model}
+            </Link>
+          ),
+        },
+        { title: "On", cell: (claim) => claim.dataset ?? "–" },
+        { title: "Claimed", right: true, cell: (claim) => `${claim.metric} ${claim.value} %` },
+        {
+          title: "Measured",
+          right: true,
+          cell: (claim) => (claim.measured ? percent(claim.measured.value) : "–"),
+        },
+        { title: "Verdict", cell: (claim) => <Said claim={claim} /> },
+        { title: "Because of", cell: (claim) => claim.explained_by.join(", ") },
+        { title: "", right: true, cell: (claim) => (may && claim.checkable ? <Check claim={claim} /> : null) },
+      ]}
+    />
+  );
+}
+
+function Said({ claim }: { claim: Claim }) {
+  if (!claim.replication) return <Verdict of={claim.checkable ? claim.verdict : "cannot be measured here"} />;
+  return (
+    <Link to="/replications/$id" params={{ id: claim.replication }}>
+      <Verdict of={claim.verdict} />
+    </Link>
+  );
+}
+
+function Check({ claim }: { claim: Claim }) {
+  const text = `${claim.metric}=${claim.value}${claim.dataset ? `@${claim.dataset}` : ""}`;
+  return (
+    <Link
+      to="/replications/new"
+      search={{ model: claim.model, dataset: claim.dataset ?? undefined, claim: text }}
+      aria-label={`Check ${text} of ${claim.model}`}
+    >
+      Check
+    </Link>
+  );
+}

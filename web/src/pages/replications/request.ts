@@ -1,0 +1,73 @@
+/** What is in the form, as the server understands it. */
+import type { Schemas } from "../../api/client";
+
+export type Kind = "replicate" | "sensitivity";
+
+export interface Form {
+  kind: Kind;
+  model: string;
+  dataset: string;
+  metric: string;
+  value: string;
+  limit: string;
+  within: string;
+  budget: string;
+  explain: boolean;
+}
+
+export const METRICS: [string, string][] = [
+  ["top1", "top-1 accuracy"],
+  ["top5", "top-5 accuracy"],
+  ["top1-error", "top-1 error"],
+  ["top5-error", "top-5 error"],
+  ["class-accuracy", "mean accuracy of the classes"],
+  ["ece", "calibration error"],
+];
+
+/** The form that an address asks for: `claim` is `top1=75.1` or `top1=75.1@dataset`. */
+export function formOf(search: { model?: string; dataset?: string; claim?: string; kind?: string }): Form {
+  const [, metric = "top1", value = "", on = ""] = /^([^=]+)=([^@]*)(?:@(.*))?$/.exec(search.claim ?? "") ?? [];
+  const known = METRICS.find(([name]) => name === metric.toLowerCase().replaceAll(/[-_ ]*(accuracy)?$/g, ""));
+  return {
+    kind: search.kind === "sensitivity" ? "sensitivity" : "replicate",
+    model: search.model ?? "",
+    dataset: search.dataset ?? on,
+    metric: known?.[0] ?? metric,
+    value,
+    limit: "",
+    within: "",
+    budget: "",
+    explain: true,
+  };
+}
+
+/** What makes the form no question yet, in words. */
+export function missing(form: Form): string | null {
+  if (!form.model.trim()) return "Name a model.";
+  if (form.kind === "replicate" && form.value.trim() && !/^\d+(\.\d+)?$/.test(form.value.trim()))
+    return "The claimed number is in percent, such as 75.1.";
+  return null;
+}
+
+type Asked = Schemas["ReplicationRequest"] | Schemas["SensitivityRequest"];
+
+export function requestOf(form: Form): Asked {
+  const number = (text: string) => (text.trim() ? Number(text) : undefined);
+  const limit = number(form.limit);
+  const about = {
+    model: form.model.trim(),
+    dataset: form.dataset.trim() || undefined,
+    options: limit ? { limit, stratified: true } : {},
+  };
+  if (form.kind === "sensitivity") return { kind: "sensitivity", ...about } as Asked;
+  const on = form.dataset.trim();
+  const within = number(form.within);
+  const said = {
+    claim: form.value.trim() ? `${form.metric}=${form.value.trim()}${on ? `@${on.split("@")[0]}` : ""}` : undefined,
+    within: within === undefined ? undefined : within / 100,
+    budget: number(form.budget),
+    explain: form.explain,
+  };
+  const kept = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+  return { kind: "replicate", ...about, arguments: kept } as Asked;
+}

@@ -1,0 +1,52 @@
+import { expect, it } from "vitest";
+import { type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
+
+const cost = (pitfall: string, words: string, difference: number): Cost => ({
+  pitfall,
+  title: pitfall,
+  words,
+  difference,
+  top1: 0.8 + difference,
+  gained: 0,
+  lost: 0,
+  samples: 70,
+  difference_low: difference,
+  difference_high: difference,
+  p_value: 1,
+  flips: 0,
+  failed: 0,
+  idle: difference === 0,
+});
+
+it("puts what costs most first", () => {
+  const rows = rowsOf([cost("crop", "none", -0.02), cost("mean", "0", -0.5), cost("crop", "wide", -0.1)]);
+  expect(rows.map((row) => [row.pitfall, row.costs.map((each) => each.words)])).toEqual([
+    ["mean", ["0"]],
+    ["crop", ["wide", "none"]],
+  ]);
+});
+
+it("keeps every cell on the page, however narrow it is", () => {
+  const rows = rowsOf(Array.from({ length: 23 }, (_, at) => cost(`p${at % 3}`, String(at), -at / 100)));
+  for (const width of [300, 390, 700, 1200]) {
+    const { cells, height } = layout(rows, width);
+    expect(cells).toHaveLength(23);
+    for (const each of cells) {
+      expect(each.x + each.width).toBeLessThanOrEqual(width + 0.5);
+      expect(each.y + each.height).toBeLessThanOrEqual(height);
+    }
+  }
+});
+
+it("shows a small change beside a large one", () => {
+  expect(strength(0, 0.5)).toBe(0);
+  expect(strength(-0.5, 0.5)).toBe(-1);
+  expect(strength(0.005, 0.5)).toBeCloseTo(0.1);
+  expect([points(-0.1234), points(0.01), points(0)]).toEqual(["−12.3", "+1.0", "0"]);
+});
+
+it("writes what a cell says in two lines", () => {
+  expect(twoLines("`cast` by scale", 20)).toEqual(["cast by scale"]);
+  expect(twoLines("labels in the order of the alphabet", 20)).toEqual(["labels in the order", "of the alphabet"]);
+  expect(twoLines("one two three four five six", 9)).toEqual(["one two", "three fo…"]);
+});

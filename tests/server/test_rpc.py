@@ -47,6 +47,13 @@ NOT_OVER_GRPC = {
     "take_spans": "OpenTelemetry's own TraceService takes them",
     "push_bundle": "bundles are long: they go over HTTP",
     "read_audit": "for administrators, who have the other interface",
+    "compare_records": "tables and figures for pages, which JSON carries well",
+    "get_overview": "tables and figures for pages, which JSON carries well",
+    "get_timeline": "ListSpans tells the same, span by span",
+    "get_span": "ListSpans tells the same",
+    "get_flames": "ExportTrace has them as folded stacks",
+    "list_names": "ListSpans tells the same, span by span",
+    "list_analyses": "tables and figures for pages, which JSON carries well",
     "begin_manifest": "a model file is a long body, which HTTP carries well",
 }
 """Operations that stay with REST, beside those for agents, which speak HTTP."""

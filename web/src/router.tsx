@@ -22,6 +22,15 @@ const texts =
       names.filter((name) => typeof search[name] === "string" && search[name]).map((name) => [name, search[name]]),
     ) as { [name in Name]?: string };
 
+/** The same with a window of time, which is two numbers. */
+const withWindow =
+  <Name extends string>(...names: Name[]) =>
+  (search: Record<string, unknown>): { [name in Name]?: string } & { from?: number; to?: number } => ({
+    ...texts(...names)(search),
+    ...(Number.isFinite(search.from) ? { from: search.from as number } : {}),
+    ...(Number.isFinite(search.to) ? { to: search.to as number } : {}),
+  });
+
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -66,11 +75,32 @@ const compare = createRoute({
   validateSearch: texts("records"),
   component: lazyRouteComponent(() => import("./pages/compare"), "Compare"),
 });
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: "/traces",
+  validateSearch: texts("model", "record"),
+  component: lazyRouteComponent(() => import("./pages/traces"), "Traces"),
+});
+const traceBeside = createRoute({
+  getParentRoute: () => root,
+  path: "/traces/compare",
+  validateSearch: withWindow("left", "right", "level", "align"),
+  component: lazyRouteComponent(() => import("./pages/trace/beside"), "TracesBeside"),
+});
+const trace = createRoute({
+  getParentRoute: () => root,
+  path: "/traces/$id",
+  validateSearch: withWindow("level", "q", "tab", "span"),
+  component: lazyRouteComponent(() => import("./pages/trace"), "TracePage"),
+});
 const agents = createRoute({ getParentRoute: () => root, path: "/agents", component: Agents });
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignIn });
 
 export const router = createRouter({
-  routeTree: root.addChildren([home, models, model, record, fresh, evaluations, evaluation, compare, agents, signIn]),
+  routeTree: root.addChildren([
+    ...[home, models, model, record, fresh, evaluations, evaluation],
+    ...[compare, traces, traceBeside, trace, agents, signIn],
+  ]),
   defaultPreload: "intent",
   scrollRestoration: true,
 });

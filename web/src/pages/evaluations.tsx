@@ -2,6 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { ago } from "../lib/format";
+import { AddToComparison } from "../ui/add-to-comparison";
 import { Bar, Button, Empty, Heading, State, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
 
@@ -93,6 +94,7 @@ function List({ rows }: { rows: Schemas["Evaluation"][] }) {
             </time>
           ),
         },
+        { title: "Compare", right: true, cell: (row) => row.record && <AddToComparison record={row.record} brief /> },
       ]}
     />
   );

@@ -3,12 +3,14 @@ import { Link, Outlet } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
+import { useBasket } from "../lib/basket";
 
 const PLACES = [
   ["/models", "Models"],
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
   ["/compare", "Compare"],
+  ["/traces", "Traces"],
   ["/agents", "Agents"],
 ] as const;
 
@@ -42,6 +44,7 @@ export function Shell() {
                 activeProps={{ className: "!text-ink font-medium", "aria-current": "page" }}
               >
                 {name}
+                {to === "/compare" && <InBasket />}
               </Link>
             ))}
           </nav>
@@ -71,6 +74,17 @@ export function useMe() {
 export function useMay(scope: Schemas["Somebody"]["scopes"][number]): boolean {
   const { data } = useMe();
   return data ? data.scopes.includes(scope) || data.scopes.includes("admin") : false;
+}
+
+function InBasket() {
+  const { length } = useBasket();
+  if (!length) return null;
+  return (
+    <span className="ml-1.5 rounded-full bg-accent-soft px-1.5 py-0.5 text-xs font-medium text-accent">
+      {length}
+      <span className="sr-only"> chosen</span>
+    </span>
+  );
 }
 
 function Who() {

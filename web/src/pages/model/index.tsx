@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
 import { ago } from "../../lib/format";
+import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Card, Empty, Fact, Facts, Heading, Trouble, Verdict, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { Pipeline } from "./pipeline";
@@ -153,6 +154,7 @@ function Records({ name }: { name: string }) {
             },
             { title: "Samples", right: true, cell: (row) => row.samples.toLocaleString("en") },
             { title: "When", right: true, cell: (row) => ago(row.created_at) },
+            { title: "Compare", right: true, cell: (row) => <AddToComparison record={row.id} brief /> },
           ]}
         />
       ) : (

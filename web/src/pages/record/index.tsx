@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { answer, api, headers, type Schemas } from "../../api/client";
 import { digits, percent, plural } from "../../lib/format";
+import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Button, Card, Fact, Facts, Figure, Heading, Trouble, Waiting } from "../../ui/parts";
 import { Samples } from "./samples";
 
@@ -35,7 +36,12 @@ export function RecordPage() {
             {plural(record.samples, "sample")}, {predictor.name}, {record.machine.cpu} · <code>{record.id}</code>
           </>
         }
-        actions={<Downloads id={record.id} />}
+        actions={
+          <>
+            <AddToComparison record={record.id} />
+            <Downloads id={record.id} />
+          </>
+        }
       />
       <div className="space-y-6">
         <Numbers record={record} />

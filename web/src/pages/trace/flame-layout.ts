@@ -1,0 +1,52 @@
+/** Where the boxes of a flame graph lie when one of them is as wide as the page. */
+import type { Schemas } from "../../api/client";
+
+type Node = Schemas["FlameNode"];
+
+export interface Box {
+  place: number;
+  node: Node;
+  depth: number;
+  /** Shares of the width. */
+  left: number;
+  wide: number;
+}
+
+/** What is around the chosen one is as wide as it; children side by side, in the order in which they are told. */
+export function boxes(nodes: readonly Node[], chosen: number, least: number): Box[] {
+  const below = childrenOf(nodes);
+  const path = pathTo(nodes, chosen);
+  const found: Box[] = path
+    .slice(0, -1)
+    .map((place, depth) => ({ place, node: nodes[place]!, depth, left: 0, wide: 1 }));
+  const whole = nodes[chosen]!.total_ns || 1;
+  const waiting: Box[] = [{ place: chosen, node: nodes[chosen]!, depth: path.length - 1, left: 0, wide: 1 }];
+  for (let box = waiting.pop(); box; box = waiting.pop()) {
+    found.push(box);
+    let left = box.left;
+    // Those that run side by side may take longer together than what is around them: then all are made narrower.
+    const sum = (below.get(box.place) ?? []).reduce((total, each) => total + nodes[each]!.total_ns, 0) / whole;
+    const scale = sum > box.wide ? box.wide / sum : 1;
+    for (const place of below.get(box.place) ?? []) {
+      const wide = (scale * nodes[place]!.total_ns) / whole;
+      if (wide >= least) waiting.push({ place, node: nodes[place]!, depth: box.depth + 1, left, wide });
+      left += wide;
+    }
+  }
+  return found;
+}
+
+/** From the root to a node, both included. */
+export function pathTo(nodes: readonly Node[], place: number): number[] {
+  const found = [];
+  for (let at: number | null = place; at !== null; at = nodes[at]!.parent) found.unshift(at);
+  return found;
+}
+
+function childrenOf(nodes: readonly Node[]): Map<number, number[]> {
+  const found = new Map<number, number[]>();
+  nodes.forEach(({ parent }, place) => {
+    if (parent !== null) found.set(parent, [...(found.get(parent) ?? []), place]);
+  });
+  return found;
+}

@@ -60,6 +60,8 @@ def _added(columns: Columns) -> Node:
     lanes = [rows[place].lane for place in columns.laid.places.to_pylist()]
     known: dict[str, tuple[Node, str, int]] = {}
     for (own, parent, name, level, start, end), lane in zip(zip(*cells, strict=True), lanes, strict=True):
+        if level == "hardware":  # samples of counters and memory lie beside what runs, and would seem to take its time
+            continue
         above, around, depth = known.get(parent, (root, lane, 0)) if parent is not None else (root, lane, 0)
         node = above.child(name, level) if depth < _DEEPEST else above
         spent = end - start

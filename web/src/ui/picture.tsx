@@ -42,7 +42,9 @@ export function Legend({ domain, range }: { domain: string[]; range: string[] })
       {domain.map((name, place) => (
         <li key={name} className="flex min-w-0 items-center gap-1.5">
           <span aria-hidden="true" className="size-2.5 shrink-0 rounded-sm" style={{ background: range[place] }} />
-          <span className="[overflow-wrap:anywhere]">{name}</span>
+          <span className="max-w-80 truncate" title={name}>
+            {name}
+          </span>
         </li>
       ))}
     </ul>

@@ -47,7 +47,7 @@ function plot(data: Point[], title: string, unit: string, legend: Props["legend"
     height: 320,
     marginLeft: 44,
     marginRight: 20,
-    insetLeft: 24,
+    insetLeft: 44,
     insetRight: 60,
     insetTop: 18,
     ariaLabel: title,

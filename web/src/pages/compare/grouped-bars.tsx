@@ -21,7 +21,8 @@ export function GroupedBars({ title, name, data, names }: Props) {
       const room = Math.round((width - 20) / 6.2);
       return Plot.plot({
         width,
-        height: 30 + things.length * 52,
+        height: 34 + things.length * 52,
+        marginTop: 24,
         marginLeft: 8,
         marginRight: 60,
         ariaLabel: title,

@@ -63,13 +63,13 @@ function Runs({ of, names }: { of: Schemas["LayersApart"]; names: Names }) {
     (width: number) =>
       Plot.plot({
         width,
-        height: 210,
+        height: 250,
         marginLeft: 12,
-        marginTop: 26,
+        marginTop: 14,
         ariaLabel: "One run of each, layer behind layer",
         ariaDescription: "Layers as pieces of two bars on one scale of milliseconds, coloured by kind",
         x: { label: "time in layers, ms", grid: true },
-        y: { type: "band", domain: names, label: null, axis: null, padding: 0.35 },
+        y: { type: "band", domain: names, label: null, axis: null, padding: 0.5 },
         color: { type: "categorical", ...legend, unknown: series(7) },
         marks: [
           Plot.rect(data, {
@@ -85,7 +85,7 @@ function Runs({ of, names }: { of: Schemas["LayersApart"]; names: Names }) {
             y: (name: string) => name,
             frameAnchor: "left",
             textAnchor: "start",
-            dy: -36,
+            dy: -34,
             fontSize: 12,
             text: (name: string) => name,
             fill: "currentColor",

@@ -21,10 +21,9 @@ export function Measures({ comparison }: { comparison: Comparison }) {
                     {spell(value.value, measure.kind)}
                   </span>{" "}
                   {measure.best === place && <Badge tone="good">best</Badge>}
+                  <span className="block text-xs whitespace-nowrap text-muted">{between(value, measure.kind)}</span>
                   <span className="block text-xs text-muted">
-                    {[between(value, measure.kind), times(value, measure.values[0] ?? null)]
-                      .filter(Boolean)
-                      .join(" · ")}
+                    {place > 0 && times(value, measure.values[0] ?? null)}
                   </span>
                 </>
               ) : (

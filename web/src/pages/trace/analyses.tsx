@@ -82,7 +82,7 @@ function AnalysisTable({ of }: { of: Schemas["TraceAnalysis"] }) {
             columns={of.columns.map((column, place): Column<(typeof shown)[number]> => ({
               title: column.title || column.name,
               right: column.kind !== "text",
-              cell: ({ values }) => <span className="[overflow-wrap:anywhere]">{cell(column, values[place])}</span>,
+              cell: ({ values }) => <Value column={column} value={values[place]} />,
             }))}
           />
         </div>
@@ -95,6 +95,17 @@ function AnalysisTable({ of }: { of: Schemas["TraceAnalysis"] }) {
         </ul>
       )}
     </Card>
+  );
+}
+
+/** Names of kernels are long: they have room, and are broken where they must. */
+function Value({ column, value }: { column: Schemas["AnalysisColumn"]; value: unknown }) {
+  const text = cell(column, value);
+  if (column.kind !== "text") return text;
+  return text.length > 24 ? (
+    <span className="block min-w-56 [overflow-wrap:anywhere]">{text}</span>
+  ) : (
+    <span className="whitespace-nowrap">{text}</span>
   );
 }
 

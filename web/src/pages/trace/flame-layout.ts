@@ -36,6 +36,24 @@ export function boxes(nodes: readonly Node[], chosen: number, least: number): Bo
   return found;
 }
 
+/** What to show first: all, unless the layers are only a small part of it; then what is around the layers. */
+export function firstNode(nodes: readonly Node[]): number {
+  const whole = nodes[0]?.total_ns ?? 0;
+  const layers = nodes.reduce((sum, node) => sum + (node.level === "framework" ? node.total_ns : 0), 0);
+  const first = nodes.findIndex((node) => node.level === "framework");
+  if (first < 0 || layers > 0.3 * whole) return 0;
+  return pathTo(nodes, first).find((place) => nodes[place]!.level === "model") ?? 0;
+}
+
+/** A node and all below it; parents stand before their children. */
+export function within(nodes: readonly Node[], chosen: number): Set<number> {
+  const found = new Set([chosen]);
+  nodes.forEach(({ parent }, place) => {
+    if (parent !== null && found.has(parent)) found.add(place);
+  });
+  return found;
+}
+
 /** From the root to a node, both included. */
 export function pathTo(nodes: readonly Node[], place: number): number[] {
   const found = [];

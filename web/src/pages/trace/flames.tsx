@@ -8,13 +8,16 @@ import { Button, Card, Trouble, Waiting } from "../../ui/parts";
 import { Legend } from "../../ui/picture";
 import { Table } from "../../ui/table";
 import { LEVELS, levelName } from "./bands";
-import { pathTo } from "./flame-layout";
+import { firstNode, pathTo, within } from "./flame-layout";
 import { drawFlames, LEVEL_COLOURS } from "./flame-drawing";
 
 export default function Flames({ trace }: { trace: string }) {
   const found = useQuery({
     queryKey: ["flames", trace],
-    queryFn: () => answer(api.GET("/api/v1/traces/{identity}/flames", { params: { path: { identity: trace } } })),
+    queryFn: () =>
+      answer(
+        api.GET("/api/v1/traces/{identity}/flames", { params: { path: { identity: trace }, query: { least: 1e-5 } } }),
+      ),
     staleTime: 60_000,
   });
   if (found.error) return <Trouble error={found.error} again={() => void found.refetch()} />;
@@ -23,7 +26,7 @@ export default function Flames({ trace }: { trace: string }) {
 }
 
 function Shown({ nodes, leftOut }: { nodes: Schemas["FlameNode"][]; leftOut: number }) {
-  const [chosen, setChosen] = useState(0);
+  const [chosen, setChosen] = useState(() => firstNode(nodes));
   const draw = useCallback((width: number) => drawFlames(nodes, chosen, width, setChosen), [nodes, chosen]);
   const known = LEVELS.filter((level) => nodes.some((node) => node.level === level));
   return (
@@ -50,17 +53,26 @@ function Shown({ nodes, leftOut }: { nodes: Schemas["FlameNode"][]; leftOut: num
         <Legend domain={known.map(levelName)} range={known.map((level) => LEVEL_COLOURS[level]!)} />
         <Chart name="flame-graph" data={nodes} draw={draw} />
       </Card>
-      <Own nodes={nodes} onChoose={setChosen} />
+      <Own nodes={nodes} chosen={chosen} onChoose={setChosen} />
     </div>
   );
 }
 
 /** Those in which most time is spent that none below them explains. */
-function Own({ nodes, onChoose }: { nodes: Schemas["FlameNode"][]; onChoose: (place: number) => void }) {
-  const whole = nodes[0]?.total_ns || 1;
+function Own({
+  nodes,
+  chosen,
+  onChoose,
+}: {
+  nodes: Schemas["FlameNode"][];
+  chosen: number;
+  onChoose: (place: number) => void;
+}) {
+  const whole = nodes[chosen]?.total_ns || 1;
+  const inside = within(nodes, chosen);
   const rows = nodes
     .map((node, place) => ({ ...node, place }))
-    .slice(1)
+    .filter(({ place }) => place > 0 && inside.has(place))
     .sort((one, two) => two.own_ns - one.own_ns)
     .slice(0, 30);
   return (

@@ -1,7 +1,7 @@
 /** All that is known of one span. */
 import { useQuery } from "@tanstack/react-query";
 import { answer, api } from "../../api/client";
-import { time } from "../../lib/format";
+import { moment, time } from "../../lib/format";
 import { Button, Card, Fact, Facts, Trouble, Waiting } from "../../ui/parts";
 import { levelName } from "./bands";
 
@@ -49,7 +49,7 @@ export function SpanFacts({ trace, span, onShow, onSelect }: Props) {
       <Facts>
         <Fact name="Level">{levelName(level)}</Fact>
         <Fact name="Duration">{time(spent_ns)}</Fact>
-        <Fact name="Begins">{time(start_ns)}</Fact>
+        <Fact name="Begins">{moment(start_ns)}</Fact>
         <Fact name="Spans in it">{below}</Fact>
         {Object.entries(attributes).map(([key, value]) => (
           <Fact key={key} name={key.replaceAll("_", " ")}>

@@ -2,7 +2,7 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { answer, api } from "../../api/client";
-import { time } from "../../lib/format";
+import { moment, time } from "../../lib/format";
 import { Button, Card, Empty, Trouble } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { type Level, levelName } from "./bands";
@@ -60,7 +60,7 @@ export function SpanTable({ trace, store, level, search, onSelect }: Props) {
             },
             { title: "Level", cell: (row) => <span className="whitespace-nowrap">{levelName(row.level)}</span> },
             { title: "Kind", cell: (row) => String(row.attributes.kind ?? "") },
-            { title: "Begins", right: true, cell: (row) => time(row.start_ns) },
+            { title: "Begins", right: true, cell: (row) => moment(row.start_ns) },
             { title: "Duration", right: true, cell: (row) => time(row.spent_ns) },
           ]}
         />

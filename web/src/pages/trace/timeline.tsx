@@ -1,7 +1,7 @@
 /** A timeline on a canvas: it draws what is seen and asks the server for that, however long the trace is. */
 import { useCallback, useEffect, useId, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../../api/client";
-import { plural, time } from "../../lib/format";
+import { moment, plural, time } from "../../lib/format";
 import { Trouble } from "../../ui/parts";
 import { layOut, rowAt } from "./bands";
 import { listen, pressed } from "./gestures";
@@ -163,7 +163,7 @@ function Tip({ x, y, seen, wide }: { x: number; y: number; seen: Seen; wide: num
         {seen.count > 1 ? `${plural(seen.count, "span")}, first ${seen.name}` : seen.name}
       </p>
       <p className="text-muted">
-        {time(seen.spent_ns)} · from {time(seen.start_ns)}
+        {time(seen.spent_ns)} · from {moment(seen.start_ns)}
       </p>
     </div>
   );

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -9,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import sqlalchemy.exc
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("uvicorn", reason="the server's packages are not installed")
@@ -39,6 +42,12 @@ class Site(World):
     def evaluated(self, model: str = MODEL, dataset: str = DATASET, **more: Any) -> str:
         """The name of a record of it, made by this machine's agent."""
         return self.client().evaluate(model, dataset, **more).id
+
+    def adopted(self, folder: Path) -> str:
+        """The name of a record that was made elsewhere; it is brought in once."""
+        with contextlib.suppress(sqlalchemy.exc.IntegrityError):
+            self.adopt(folder)
+        return str(json.loads((folder / "record.json").read_text())["id"])
 
 
 @pytest.fixture(scope="package")
@@ -91,6 +100,11 @@ class Visit:
         self.page.goto(f"{self.url}{path}")
         self.page.wait_for_load_state("networkidle") if "/evaluations/" not in path else None
         return self.page
+
+    def overflow(self, path: str) -> int:
+        """By how many dots the page is wider than the window."""
+        self.to(path)
+        return int(self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth"))
 
     def violations(self) -> list[str]:
         """What axe finds serious about the page as it is now."""

@@ -19,6 +19,7 @@ export function Chart<Row extends object>({ name, data, draw }: Props<Row>) {
   useEffect(() => {
     if (!width || !place.current) return;
     const drawn = draw(width);
+    nameWhole(drawn);
     place.current.replaceChildren(drawn);
     return () => drawn.remove();
   }, [width, draw]);
@@ -32,6 +33,16 @@ export function Chart<Row extends object>({ name, data, draw }: Props<Row>) {
       </figcaption>
     </figure>
   );
+}
+
+/** A picture has one name: Plot names its parts too, which a reader of the page would hear as "rect, line, tip". */
+function nameWhole(drawn: Element): void {
+  const svg = drawn instanceof SVGSVGElement ? drawn : drawn.querySelector("svg");
+  if (svg?.hasAttribute("aria-label")) svg.setAttribute("role", "img");
+  for (const part of svg?.querySelectorAll("[aria-label], [aria-description]") ?? []) {
+    part.removeAttribute("aria-label");
+    part.removeAttribute("aria-description");
+  }
 }
 
 /** The drawing alone, with the colours that it has on this page. */

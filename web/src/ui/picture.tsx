@@ -1,6 +1,7 @@
 /** A chart with its title, what its colours mean, and the numbers behind it for whoever cannot see it. */
 import { type ReactNode, useId } from "react";
 import { Chart } from "./chart";
+import { Fold } from "./fold";
 import { Card } from "./parts";
 import { type Column, Table } from "./table";
 
@@ -20,12 +21,13 @@ export function Picture<Row extends object>({ title, name, about, legend, data, 
       {about && <p className="-mt-1 mb-3 text-sm text-muted">{about}</p>}
       {legend && legend.domain.length > 1 && <Legend {...legend} />}
       <Chart name={name} data={data} draw={draw} />
-      <details className="mt-3 text-sm">
-        <summary className="cursor-pointer text-muted">The numbers</summary>
-        <div className="mt-2 max-h-96 overflow-auto">
-          <Numbers title={title} data={data} columns={columns} />
-        </div>
-      </details>
+      <Fold title="The numbers" className="mt-3">
+        {() => (
+          <div className="max-h-96 overflow-auto">
+            <Numbers title={title} data={data} columns={columns} />
+          </div>
+        )}
+      </Fold>
     </Card>
   );
 }

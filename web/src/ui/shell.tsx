@@ -80,10 +80,13 @@ function InBasket() {
   const { length } = useBasket();
   if (!length) return null;
   return (
-    <span className="ml-1.5 rounded-full bg-accent-soft px-1.5 py-0.5 text-xs font-medium text-accent">
-      {length}
-      <span className="sr-only"> chosen</span>
-    </span>
+    <>
+      {" "}
+      <span className="rounded-full bg-accent-soft px-1.5 py-0.5 text-xs font-medium text-accent">
+        {length}
+        <span className="sr-only"> chosen</span>
+      </span>
+    </>
   );
 }
 

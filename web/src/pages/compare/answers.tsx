@@ -1,6 +1,7 @@
 /** How far two records' answers to the same samples lie apart. */
 import type { Schemas } from "../../api/client";
 import { digits, percent, plural } from "../../lib/format";
+import { Fold } from "../../ui/fold";
 import { Badge, Card, Fact, Facts } from "../../ui/parts";
 import { Table } from "../../ui/table";
 
@@ -43,28 +44,29 @@ export function Answers({ of, names }: { of: Schemas["AnswersApart"]; names: [st
         {of.infinite > 0 && <Fact name="Infinite KL">{plural(of.infinite, "sample")}</Fact>}
       </Facts>
       {differ.length > 0 && (
-        <details className="mt-4" open={differ.some((each) => !each.same)}>
-          <summary className="mb-2 cursor-pointer text-sm text-muted">The samples that differ most</summary>
-          <div className="max-h-96 overflow-y-auto">
-            <Table
-              name="Samples that differ most"
-              rows={differ}
-              identity={(row) => row.sample}
-              columns={[
-                { title: "Sample", cell: (row) => <code className="text-xs">{row.sample}</code> },
-                { title: "Label", cell: (row) => row.label ?? "–" },
-                { title: names[0], cell: (row) => row.first },
-                { title: names[1], cell: (row) => row.second },
-                {
-                  title: "Answer",
-                  cell: (row) => <Badge tone={row.same ? "plain" : "warn"}>{row.same ? "same" : "another"}</Badge>,
-                },
-                { title: "JS", right: true, cell: (row) => small(row.js) },
-                { title: "Hellinger", right: true, cell: (row) => small(row.hellinger) },
-              ]}
-            />
-          </div>
-        </details>
+        <Fold className="mt-4" open={differ.some((each) => !each.same)} title="The samples that differ most">
+          {() => (
+            <div className="max-h-96 overflow-y-auto">
+              <Table
+                name="Samples that differ most"
+                rows={differ}
+                identity={(row) => row.sample}
+                columns={[
+                  { title: "Sample", cell: (row) => <code className="text-xs">{row.sample}</code> },
+                  { title: "Label", cell: (row) => row.label ?? "–" },
+                  { title: names[0], cell: (row) => row.first },
+                  { title: names[1], cell: (row) => row.second },
+                  {
+                    title: "Answer",
+                    cell: (row) => <Badge tone={row.same ? "plain" : "warn"}>{row.same ? "same" : "another"}</Badge>,
+                  },
+                  { title: "JS", right: true, cell: (row) => small(row.js) },
+                  { title: "Hellinger", right: true, cell: (row) => small(row.hellinger) },
+                ]}
+              />
+            </div>
+          )}
+        </Fold>
       )}
       {of.notes.length > 0 && <p className="mt-3 text-xs text-muted">{of.notes.join("; ")}.</p>}
     </Card>

@@ -27,7 +27,7 @@ export function Layers({ of, names }: { of: Schemas["LayersApart"]; names: Names
         </p>
       </Card>
       <Runs of={of} names={names} />
-      <div className="grid gap-6 lg:grid-cols-2">
+      <div className="grid gap-6 *:min-w-0 lg:grid-cols-2">
         <GroupedBars title="Time by kind of layer" name="layer-kinds" data={kinds} names={names} />
         <GroupedBars title="Layers that make most of the difference" name="layers-apart" data={largest} names={names} />
       </div>

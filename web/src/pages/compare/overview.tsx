@@ -15,7 +15,7 @@ export default function Overview({ overview, choose = false }: { overview: Schem
   const legend = useMemo(() => colours(overview.rows.map(systemOf(overview.rows))), [overview]);
   return (
     <div className="space-y-6">
-      <div className="grid gap-6 lg:grid-cols-2">
+      <div className="grid gap-6 *:min-w-0 lg:grid-cols-2">
         <Against overview={overview} speed="latency" legend={legend} />
         <Against overview={overview} speed="throughput" legend={legend} />
       </div>

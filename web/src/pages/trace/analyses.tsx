@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "../../api/client";
 import { digits, time } from "../../lib/format";
+import { Fold } from "../../ui/fold";
 import { Button, Card, Empty, Figure, Trouble, Waiting } from "../../ui/parts";
 import { type Column, Table } from "../../ui/table";
 import { cell, large } from "./cells";
@@ -68,25 +69,29 @@ function AnalysisTable({ of }: { of: Schemas["TraceAnalysis"] }) {
         </Button>
       }
     >
-      <details open={of.id === "A2" || of.id === "A6" || of.id === "A10"}>
-        <summary className="mb-2 cursor-pointer text-sm text-muted">
-          {shown.length < of.total
+      <Fold
+        open={of.id === "A2" || of.id === "A6" || of.id === "A10"}
+        title={
+          shown.length < of.total
             ? `${shown.length} of ${of.total.toLocaleString("en")} rows, those that take most`
-            : `${of.total} rows`}
-        </summary>
-        <div className="max-h-96 overflow-y-auto">
-          <Table
-            name={of.title}
-            rows={shown}
-            identity={(row) => String(row.place)}
-            columns={of.columns.map((column, place): Column<(typeof shown)[number]> => ({
-              title: column.title || column.name,
-              right: column.kind !== "text",
-              cell: ({ values }) => <Value column={column} value={values[place]} />,
-            }))}
-          />
-        </div>
-      </details>
+            : `${of.total} rows`
+        }
+      >
+        {() => (
+          <div className="max-h-96 overflow-y-auto">
+            <Table
+              name={of.title}
+              rows={shown}
+              identity={(row) => String(row.place)}
+              columns={of.columns.map((column, place): Column<(typeof shown)[number]> => ({
+                title: column.title || column.name,
+                right: column.kind !== "text",
+                cell: ({ values }) => <Value column={column} value={values[place]} />,
+              }))}
+            />
+          </div>
+        )}
+      </Fold>
       {of.notes.length > 0 && (
         <ul className="mt-3 list-disc space-y-1 pl-5 text-xs text-muted">
           {of.notes.map((note) => (

@@ -9,7 +9,7 @@ import { cell, large } from "./cells";
 import { Roofline } from "./roofline";
 import { csv, save } from "./table-file";
 
-const SHOWN = 60;
+const SHOWN = 25;
 
 export default function Analyses({ trace }: { trace: string }) {
   const found = useQuery({

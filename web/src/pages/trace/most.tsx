@@ -17,7 +17,7 @@ export function Most({ trace }: { trace: Schemas["TraceDetails"] }) {
     queryFn: () =>
       answer(
         api.GET("/api/v1/traces/{identity}/names", {
-          params: { path: { identity: trace.id }, query: { level, limit: 200 } },
+          params: { path: { identity: trace.id }, query: { level, limit: 50 } },
         }),
       ),
     staleTime: 60_000,

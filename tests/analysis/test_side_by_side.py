@@ -97,3 +97,16 @@ def test_both_runs_are_drawn_above_each_other() -> None:
 def test_a_profile_without_layers_cannot_be_compared() -> None:
     with pytest.raises(UsageError, match="profile some has no layers"):
         compare_layers(trace([]), trace([("a", "Conv", 5)]))
+
+
+def test_a_run_on_a_device_is_shown_with_its_copies() -> None:
+    spans = [
+        Span("t", "root", None, "application", "application", 0, 100),
+        Span("t", "r", "root", "run", "model", 0, 9),
+    ]
+    spans += [Span("t", part, "r", part, "model", 0, 9) for part in ("copy", "compute")]
+    spans += [
+        Span("t", "a", "copy", "to device", "framework", 0, 2),
+        Span("t", "b", "compute", "conv", "framework", 2, 9),
+    ]
+    assert [span.name for span in layer_spans(Trace("t", 0, tuple(spans)))] == ["to device", "conv"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +20,9 @@ pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.store import Store
+from mlmodelscope.settings import Settings
 
 KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "1"))
 """Random moments at which each process is killed; 20 of them take half an hour."""
@@ -132,6 +136,19 @@ class World:
         self._clients.append(client)
         self.until(client.agents, "an agent has joined")
         return client
+
+    def adopt(self, folder: Path, home: str = "server") -> Record:
+        """A record that was made elsewhere, with its files: a `record.json` and what lies beside it."""
+        record = Record.model_validate_json((folder / "record.json").read_text())
+        store = Store(Settings(home=self.place / home, cache=self.place / "cache", offline=True))
+        place = store.files.place(record.id)
+        place.mkdir(parents=True, exist_ok=True)
+        for file in folder.iterdir():
+            if file.name != "record.json":
+                shutil.copyfile(file, place / file.name)
+        store.add(record)
+        store.close()
+        return record
 
     def until(self, condition: Any, what: str, seconds: float = 60) -> None:
         end = time.monotonic() + seconds

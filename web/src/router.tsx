@@ -26,6 +26,15 @@ const texts =
     return Object.fromEntries(known.map((name) => [name, String(search[name])])) as { [name in Name]?: string };
   };
 
+/** The same with a window of time, which is two numbers. */
+const withWindow =
+  <Name extends string>(...names: Name[]) =>
+  (search: Record<string, unknown>): { [name in Name]?: string } & { from?: number; to?: number } => ({
+    ...texts(...names)(search),
+    ...(Number.isFinite(search.from) ? { from: search.from as number } : {}),
+    ...(Number.isFinite(search.to) ? { to: search.to as number } : {}),
+  });
+
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
@@ -123,6 +132,24 @@ const editor = createRoute({
   validateSearch: texts("kind", "name", "version"),
   component: lazyRouteComponent(() => import("./pages/manifest-editor"), "ManifestEditor"),
 });
+const traces = createRoute({
+  getParentRoute: () => root,
+  path: "/traces",
+  validateSearch: texts("model", "record"),
+  component: lazyRouteComponent(() => import("./pages/traces"), "Traces"),
+});
+const traceBeside = createRoute({
+  getParentRoute: () => root,
+  path: "/traces/compare",
+  validateSearch: withWindow("left", "right", "level", "align"),
+  component: lazyRouteComponent(() => import("./pages/trace/beside"), "TracesBeside"),
+});
+const trace = createRoute({
+  getParentRoute: () => root,
+  path: "/traces/$id",
+  validateSearch: withWindow("level", "q", "tab", "span"),
+  component: lazyRouteComponent(() => import("./pages/trace"), "TracePage"),
+});
 const agents = createRoute({ getParentRoute: () => root, path: "/agents", component: Agents });
 const agent = createRoute({
   getParentRoute: () => root,
@@ -133,27 +160,9 @@ const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", compo
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    home,
-    models,
-    model,
-    datasets,
-    dataset,
-    stacks,
-    tryIt,
-    record,
-    fresh,
-    evaluations,
-    evaluation,
-    compare,
-    agents,
-    agent,
-    signIn,
-    signIn,
-    replications,
-    newReplication,
-    replication,
-    sensitivity,
-    editor,
+    ...[home, models, model, datasets, dataset, stacks, agents, agent, tryIt],
+    ...[fresh, evaluations, evaluation, record, compare, traces, traceBeside, trace],
+    ...[replications, newReplication, replication, sensitivity, editor, signIn],
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

@@ -61,6 +61,12 @@ class Entry:
     benched: bool = False
 
     @property
+    def speed_up(self) -> dict[int, float]:
+        """How many times as fast each batch size is as the smallest that was measured."""
+        first = self.sweep[min(self.sweep)] if self.sweep else 0.0
+        return {size: speed / first for size, speed in sorted(self.sweep.items())} if first else {}
+
+    @property
     def missing(self) -> list[Missing]:
         """What would have to be measured for a full row, with the command that measures it."""
         found = []

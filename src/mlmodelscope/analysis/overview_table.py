@@ -40,7 +40,7 @@ def overview_analyses(entries: Sequence[Entry]) -> list[Analysis]:
     ):
         if svg:
             plots[name] = svg
-    return [Analysis("overview", "Overview", table, plots, tuple(_notes(entries))), _missing(entries)]
+    return [Analysis("overview", "Overview", table, plots, tuple(overview_notes(entries))), _missing(entries)]
 
 
 def _row(entry: Entry) -> tuple[Value, ...]:
@@ -76,7 +76,7 @@ def _missing(entries: Sequence[Entry]) -> Analysis:
     return Analysis("missing", "Not yet measured", Table("missing", "Not yet measured", columns, rows))
 
 
-def _notes(entries: Sequence[Entry]) -> list[str]:
+def overview_notes(entries: Sequence[Entry]) -> list[str]:
     found = []
     unswept = [entry for entry in entries if entry.samples_per_s is not None and not entry.swept]
     if unswept:
@@ -124,8 +124,8 @@ def _speed_up(entries: Sequence[Entry]) -> str:
     sizes = sorted({size for entry in swept for size in entry.sweep})
     values = []
     for entry in swept:
-        first = entry.sweep[min(entry.sweep)]
-        values.append([entry.sweep[size] / first if size in entry.sweep else None for size in sizes])
+        gained = entry.speed_up
+        values.append([gained.get(size) for size in sizes])
     system = _systems_of(swept)
     several = len({system(entry) for entry in swept}) > 1
     names = [f"{entry.model}, {system(entry)}" if several else entry.model for entry in swept]

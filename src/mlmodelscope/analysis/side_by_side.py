@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
@@ -129,21 +129,29 @@ def pair_layers(first: Sequence[LayerRow], second: Sequence[LayerRow]) -> tuple[
 def plain_kind(kind: str) -> str:
     """One word for what frameworks call differently: `aten::conv2d`, `Conv` and `Convolution` are convolutions."""
     word = kind.rpartition("::")[2].lower().replace("_", "")
-    for before in ("fused", "quantized", "qlinear", "depthwise", "native", "mkldnn"):
+    for before in ("fused", "quantized", "qlinear", "depthwise", "native", "mkldnn", "cudnn-"):
         word = word.removeprefix(before)
     return next((name for name, beginnings in _KINDS if word.startswith(beginnings)), kind)
 
 
 def layer_spans(trace: Trace) -> list[Span]:
     """The layers of the one run that is nearest to what all runs took at the median, from its start on."""
-    layers = trace.at("framework")
+    spans = {span.id: span for span in trace.spans}
     runs: dict[str | None, list[Span]] = {}
-    for span in layers:
-        runs.setdefault(span.parent, []).append(span)
+    for span in trace.at("framework"):
+        runs.setdefault(_run_of(span, spans), []).append(span)
     whole = {parent: sum(span.measured_ns for span in spans) for parent, spans in runs.items()}
     middle = sorted(whole.values())[len(whole) // 2]
     chosen = min(whole, key=lambda parent: abs(whole[parent] - middle))
     return sorted(runs[chosen], key=lambda span: span.start_ns)
+
+
+def _run_of(layer: Span, spans: Mapping[str, Span]) -> str | None:
+    """Where a device is used a run has parts, and copying is not below the same span as computing."""
+    found = parent = layer.parent
+    while parent is not None and parent in spans and spans[parent].level == "model":
+        found, parent = parent, spans[parent].parent
+    return found
 
 
 def _turns(rows: Sequence[LayerRow]) -> list[tuple[LayerRow, int]]:

@@ -128,11 +128,12 @@ def own_noise(record: Record) -> float:
 
 def differences(first: Record, second: Record) -> tuple[tuple[str, str, str], ...]:
     """What a reader should know before taking the one thing compared for the cause."""
-    pairs = zip(_facts(first), _facts(second), strict=True)
+    pairs = zip(facts_of(first), facts_of(second), strict=True)
     return tuple((name, one, other) for (name, one), (_, other) in pairs if one != other)
 
 
-def _facts(record: Record) -> list[tuple[str, str]]:
+def facts_of(record: Record) -> list[tuple[str, str]]:
+    """What a number depends on, the same names for every record."""
     plan, bench = record.plan, record.bench
     measured = bench.measured if bench is not None else None
     batch = measured.batch_size if measured is not None else plan.scenario.batch_size

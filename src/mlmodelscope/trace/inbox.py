@@ -11,7 +11,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mlmodelscope.trace.intake import Arrived
+from mlmodelscope.trace.rows import Laid, lay_out
 from mlmodelscope.trace.store import NAME, SPANS
 
 _MOST_PARTS = 16
@@ -49,6 +50,11 @@ class Columns:
     @property
     def duration_ns(self) -> int:
         return int(pc.max(self.table["end_ns"]).as_py() or 0)
+
+    @cached_property
+    def laid(self) -> Laid:
+        """Where each span lies on a page; worked out once, since a page asks for one piece after the other."""
+        return lay_out(self.table)
 
 
 class Inbox:

@@ -947,6 +947,143 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/traces/{identity}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Timeline
+         * @description Rows that never cover one another, and in them what a page of so many dots can show.
+         */
+        get: operations["get_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{identity}/spans/{span}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get Span */
+        get: operations["get_span"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{identity}/flames": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Flames
+         * @description A flame graph: spans of the same name below the same ones, added up.
+         */
+        get: operations["get_flames"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{identity}/names": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Names
+         * @description Spans of a level that begin in the window, by name; what takes most time first.
+         */
+        get: operations["list_names"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traces/{identity}/analyses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Analyses
+         * @description What `mlmodelscope analyze` makes of it, and for the rest what is missing and which command gives it.
+         */
+        get: operations["list_analyses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparisons": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Compare Records
+         * @description What `mlmodelscope compare` says of two, and `mlmodelscope overview` of any number of them.
+         */
+        get: operations["compare_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/overview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Overview
+         * @description For each model, stack and machine how right, how large, how fast; and what was not measured yet.
+         */
+        get: operations["get_overview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/claims": {
         parameters: {
             query?: never;
@@ -1624,6 +1761,20 @@ export interface components {
              */
             manifest: string;
         };
+        /** AnalysisColumn */
+        AnalysisColumn: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /** Unit */
+            unit: string;
+            /**
+             * Kind
+             * @description text, count, time_ns, bytes, share, rate or number.
+             */
+            kind: string;
+        };
         /**
          * Answered
          * @description What an agent found.
@@ -1692,6 +1843,81 @@ export interface components {
              * @description From the moment the agent had the question until it had the answer.
              */
             wall_ns: number;
+        };
+        /** AnswersApart */
+        AnswersApart: {
+            /** Samples */
+            samples: number;
+            /** Only One */
+            only_one: number;
+            /** Other Bytes */
+            other_bytes: number;
+            /**
+             * Kept
+             * @description Classes kept of each sample.
+             */
+            kept: number;
+            /** Exact */
+            exact: boolean;
+            /** @description Share of the samples to which both say the same. */
+            agree: components["schemas"]["Between"];
+            same_set: components["schemas"]["Between"];
+            /** Overlap */
+            overlap: number;
+            /** Infinite */
+            infinite: number;
+            /** Both Right */
+            both_right: number | null;
+            /** First Right */
+            first_right: number | null;
+            /** Second Right */
+            second_right: number | null;
+            /** Both Wrong */
+            both_wrong: number | null;
+            /**
+             * Means
+             * @description Of `kl`, `kl_back`, `js` and `hellinger`.
+             */
+            means: {
+                [key: string]: number | null;
+            };
+            /** Most */
+            most: {
+                [key: string]: number | null;
+            };
+            /** Notes */
+            notes: string[];
+            /**
+             * Apart
+             * @description Those that differ most.
+             */
+            apart: components["schemas"]["ApartSample"][];
+        };
+        /**
+         * ApartSample
+         * @description Of divergences, null where the scores are no probabilities, or where it is infinite.
+         */
+        ApartSample: {
+            /** Sample */
+            sample: string;
+            /** Label */
+            label: string | null;
+            /** First */
+            first: string;
+            /** Second */
+            second: string;
+            /** Same */
+            same: boolean;
+            /** Overlap */
+            overlap: number;
+            /** Kl */
+            kl: number | null;
+            /** Kl Back */
+            kl_back: number | null;
+            /** Js */
+            js: number | null;
+            /** Hellinger */
+            hellinger: number | null;
         };
         /**
          * Artifact
@@ -1932,6 +2158,18 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             stability: components["schemas"]["Stability"];
+        };
+        /**
+         * Between
+         * @description A number and its 95 % interval; both ends are the number itself where none is known.
+         */
+        Between: {
+            /** Value */
+            value: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
         };
         /** Body_announce_artifact */
         Body_announce_artifact: {
@@ -2489,6 +2727,68 @@ export interface components {
              */
             steady_s?: number | null;
         };
+        /** ComparedFact */
+        ComparedFact: {
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description Of each record, in their order.
+             */
+            values: string[];
+            /** Differs */
+            differs: boolean;
+        };
+        /** ComparedRecord */
+        ComparedRecord: {
+            /** Id */
+            id: string;
+            /**
+             * Name
+             * @description What tells it from the others.
+             */
+            name: string;
+            /** Model */
+            model: string;
+            /** Dataset */
+            dataset: string;
+            /**
+             * Kind
+             * @description `evaluation`, `profile`, `training`, or the scenario of a bench.
+             */
+            kind: string;
+            /** Stack */
+            stack: string;
+            /** Machine */
+            machine: string;
+            /** Samples */
+            samples: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Notes */
+            notes: string[];
+            /**
+             * Unstable
+             * @description Why a bench's numbers may be worth little.
+             */
+            unstable: string[];
+        };
+        /** Comparison */
+        Comparison: {
+            /** Records */
+            records: components["schemas"]["ComparedRecord"][];
+            /** Facts */
+            facts: components["schemas"]["ComparedFact"][];
+            /** Measures */
+            measures: components["schemas"]["Measure"][];
+            latencies: components["schemas"]["LatencySpreads"] | null;
+            overview: components["schemas"]["Overview"];
+            /** @description Where they are two. */
+            pair: components["schemas"]["Pair"] | null;
+        };
         /**
          * ConfusedPair
          * @example {
@@ -2995,6 +3295,40 @@ export interface components {
              */
             bios?: string | null;
         };
+        /** FlameNode */
+        FlameNode: {
+            /**
+             * Parent
+             * @description Place of the one above, which stands before it.
+             */
+            parent: number | null;
+            /** Name */
+            name: string;
+            /** Level */
+            level: string;
+            /** Total Ns */
+            total_ns: number;
+            /**
+             * Own Ns
+             * @description What those below it leave.
+             */
+            own_ns: number;
+            /** Count */
+            count: number;
+        };
+        /** Flames */
+        Flames: {
+            /**
+             * Nodes
+             * @description The first is all of the trace.
+             */
+            nodes: components["schemas"]["FlameNode"][];
+            /**
+             * Left Out
+             * @description How many were too small.
+             */
+            left_out: number;
+        };
         /**
          * Flip
          * @description A sample whose answer is another one with the edit that explains the claim.
@@ -3369,6 +3703,15 @@ export interface components {
             /** Known */
             known: components["schemas"]["KnownKey"][];
         };
+        /** KindTimes */
+        KindTimes: {
+            /** Kind */
+            kind: string;
+            /** First Ns */
+            first_ns: number;
+            /** Second Ns */
+            second_ns: number;
+        };
         /** KnownKey */
         KnownKey: {
             /** Name */
@@ -3405,6 +3748,25 @@ export interface components {
              */
             offset: number;
         };
+        /** LatencyRatio */
+        LatencyRatio: {
+            /** @description How many times as long the second takes, at the median. */
+            ratio: components["schemas"]["Between"] | null;
+            /**
+             * Noise
+             * @description By how much either differs from itself.
+             */
+            noise: number;
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "faster" | "slower" | "no difference" | "not judged";
+            /** Sentence */
+            sentence: string;
+            /** Doubts */
+            doubts: string[];
+        };
         /**
          * LatencyRecord
          * @description The framework call alone, one query after the other, nothing else running.
@@ -3440,6 +3802,87 @@ export interface components {
             parts_ns: {
                 [key: string]: number[];
             };
+        };
+        /** LatencySpread */
+        LatencySpread: {
+            /** Record */
+            record: string;
+            /** Count */
+            count: number;
+            /**
+             * Shares
+             * @description Share of its latencies in each bin.
+             */
+            shares: number[];
+            /**
+             * Longer
+             * @description Share that is beyond the last bin.
+             */
+            longer: number;
+            /** Longest S */
+            longest_s: number;
+        };
+        /** LatencySpreads */
+        LatencySpreads: {
+            /**
+             * Edges S
+             * @description One more than there are bins.
+             */
+            edges_s: number[];
+            /** Logarithmic */
+            logarithmic: boolean;
+            /** Items */
+            items: components["schemas"]["LatencySpread"][];
+        };
+        /** LayerRun */
+        LayerRun: {
+            /** Trace */
+            trace: string;
+            /** Layers */
+            layers: components["schemas"]["RunLayer"][];
+        };
+        /** LayerTimes */
+        LayerTimes: {
+            /** First */
+            first: string | null;
+            /** Second */
+            second: string | null;
+            /** Kind */
+            kind: string;
+            /** First Ns */
+            first_ns: number | null;
+            /** Second Ns */
+            second_ns: number | null;
+            /** Difference Ns */
+            difference_ns: number;
+        };
+        /** LayersApart */
+        LayersApart: {
+            /**
+             * First Ns
+             * @description Sum of the layers.
+             */
+            first_ns: number;
+            /** Second Ns */
+            second_ns: number;
+            /** Ratio */
+            ratio: number | null;
+            /** Paired By */
+            paired_by: string;
+            /** Kinds */
+            kinds: components["schemas"]["KindTimes"][];
+            /**
+             * Layers
+             * @description In the order of execution.
+             */
+            layers: components["schemas"]["LayerTimes"][];
+            /** Total */
+            total: number;
+            /**
+             * Runs
+             * @description One run of each, layer behind layer.
+             */
+            runs: components["schemas"]["LayerRun"][];
         };
         /**
          * Failure
@@ -3832,6 +4275,24 @@ export interface components {
             /** Items */
             items: components["schemas"]["AgentMachine"][];
         };
+        /** MachinePeak */
+        MachinePeak: {
+            /** Flops Per S */
+            flops_per_s: number;
+            /** Bytes Per S */
+            bytes_per_s: number;
+            /**
+             * Intensity
+             * @description Operations for each byte at the ridge of the roof.
+             */
+            intensity: number;
+            /** Threads */
+            threads: number;
+            /** Device */
+            device: string;
+            /** How */
+            how: string;
+        };
         /**
          * MachineSettings
          * @description How the machine is set while a task runs. It is set back afterwards.
@@ -4101,6 +4562,30 @@ export interface components {
             /** Framework */
             framework?: string | null;
         };
+        /** Measure */
+        Measure: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "share" | "time_s" | "number" | "bytes" | "count";
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "more" | "less";
+            /** Values */
+            values: (components["schemas"]["Between"] | null)[];
+            /**
+             * Best
+             * @description The place of what is surely best: intervals lie apart.
+             */
+            best: number | null;
+        };
         /** Measured */
         Measured: {
             /** Value */
@@ -4197,6 +4682,20 @@ export interface components {
                 [key: string]: string;
             };
         };
+        /** MissingAnalysis */
+        MissingAnalysis: {
+            /** Id */
+            id: string;
+            /** Title */
+            title: string;
+            /** Why */
+            why: string;
+            /**
+             * Command
+             * @description What would make it possible.
+             */
+            command: string | null;
+        };
         /**
          * ModelClaim
          * @example {
@@ -4274,6 +4773,33 @@ export interface components {
                     [key: string]: number;
                 };
             };
+        };
+        /** NameList */
+        NameList: {
+            /** Items */
+            items: components["schemas"]["NameTimes"][];
+            /** Total */
+            total: number;
+            /** Whole Ns */
+            whole_ns: number;
+        };
+        /** NameTimes */
+        NameTimes: {
+            /** Name */
+            name: string;
+            /** Count */
+            count: number;
+            /** Total Ns */
+            total_ns: number;
+            /** Mean Ns */
+            mean_ns: number;
+            /** Longest Ns */
+            longest_ns: number;
+            /**
+             * Share
+             * @description Of all spans of the level in the window.
+             */
+            share: number;
         };
         /** Named */
         Named: {
@@ -4442,6 +4968,16 @@ export interface components {
              */
             major_faults?: number | null;
         };
+        /** NotMeasured */
+        NotMeasured: {
+            /** What */
+            what: string;
+            /**
+             * Command
+             * @description What would measure it.
+             */
+            command: string;
+        };
         /**
          * NotTried
          * @description Variants that cannot be computed there, and why.
@@ -4540,6 +5076,78 @@ export interface components {
             share: number;
             /** Times */
             times: number;
+        };
+        /** Overview */
+        Overview: {
+            /** Rows */
+            rows: components["schemas"]["OverviewRow"][];
+            /** Notes */
+            notes: string[];
+        };
+        /** OverviewNumber */
+        OverviewNumber: {
+            /** Value */
+            value: number;
+            /**
+             * Record
+             * @description The record that it comes from.
+             */
+            record: string;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Unstable */
+            unstable: boolean;
+        };
+        /**
+         * OverviewRow
+         * @description One model in one stack on one machine.
+         */
+        OverviewRow: {
+            /** Model */
+            model: string;
+            /** Stack */
+            stack: string;
+            /** Machine */
+            machine: string;
+            /** Size Bytes */
+            size_bytes: number | null;
+            /** Best Batch */
+            best_batch: number | null;
+            /** Optimal Batch */
+            optimal_batch: number | null;
+            top1: components["schemas"]["OverviewNumber"] | null;
+            /** @description Of one sample at a time. */
+            latency_s: components["schemas"]["OverviewNumber"] | null;
+            p90_s: components["schemas"]["OverviewNumber"] | null;
+            /** @description The most that was measured. */
+            samples_per_s: components["schemas"]["OverviewNumber"] | null;
+            /** Sweep */
+            sweep: components["schemas"]["SweepPoint"][];
+            /** Missing */
+            missing: components["schemas"]["NotMeasured"][];
+            /**
+             * Fastest
+             * @description None is both more right and has a lower latency.
+             */
+            fastest: boolean;
+            /**
+             * Most
+             * @description None is both more right and has a higher throughput.
+             */
+            most: boolean;
+        };
+        /** Pair */
+        Pair: {
+            latency: components["schemas"]["LatencyRatio"] | null;
+            answers: components["schemas"]["AnswersApart"] | null;
+            layers: components["schemas"]["LayersApart"] | null;
+            /**
+             * Notes
+             * @description What is not compared, and why.
+             */
+            notes: string[];
         };
         /** PartialSuccess */
         PartialSuccess: {
@@ -6010,6 +6618,17 @@ export interface components {
             /** Variants */
             variants: number;
         };
+        /** RunLayer */
+        RunLayer: {
+            /** Name */
+            name: string;
+            /** Kind */
+            kind: string;
+            /** Start Ns */
+            start_ns: number;
+            /** End Ns */
+            end_ns: number;
+        };
         /**
          * Sample
          * @description What a model said of one sample.
@@ -6490,6 +7109,49 @@ export interface components {
             /** Scopes */
             scopes: ("read" | "run" | "agent" | "trust" | "admin")[];
         };
+        /** SpanAround */
+        SpanAround: {
+            /** Id */
+            id: string;
+            /** Name */
+            name: string;
+            /** Level */
+            level: string;
+        };
+        /** SpanDetails */
+        SpanDetails: {
+            /** Id */
+            id: string;
+            /** Parent */
+            parent: string | null;
+            /** Name */
+            name: string;
+            /** Level */
+            level: string;
+            /**
+             * Start Ns
+             * @description Nanoseconds since the trace began.
+             */
+            start_ns: number;
+            /** End Ns */
+            end_ns: number;
+            /** Spent Ns */
+            spent_ns: number;
+            /** Attributes */
+            attributes: {
+                [key: string]: unknown;
+            };
+            /**
+             * Around
+             * @description What it lies in, the outermost first.
+             */
+            around: components["schemas"]["SpanAround"][];
+            /**
+             * Below
+             * @description How many lie in it directly.
+             */
+            below: number;
+        };
         /** SpanPage */
         SpanPage: {
             /** Items */
@@ -6710,6 +7372,18 @@ export interface components {
             /** @default {} */
             firmware: components["schemas"]["Firmware"];
         };
+        /** SweepPoint */
+        SweepPoint: {
+            /** Batch Size */
+            batch_size: number;
+            /** Samples Per S */
+            samples_per_s: number;
+            /**
+             * Speed Up
+             * @description Times as fast as the smallest batch size.
+             */
+            speed_up: number;
+        };
         /**
          * SweepRecord
          * @description Throughput over batch sizes; each size is a run of the record.
@@ -6764,6 +7438,85 @@ export interface components {
              * @description Processors' worth of time that it took.
              */
             cpus: number;
+        };
+        /**
+         * Timeline
+         * @description A piece of a timeline in columns: the n-th numbers of each are of the n-th span, or of several told together.
+         */
+        Timeline: {
+            /**
+             * Duration Ns
+             * @description Of the whole trace.
+             */
+            duration_ns: number;
+            /**
+             * Rows
+             * @description All rows of the trace, from top to bottom.
+             */
+            rows: components["schemas"]["TimelineRow"][];
+            /**
+             * Total
+             * @description Spans in this piece.
+             */
+            total: number;
+            /** Names */
+            names: string[];
+            /**
+             * Name
+             * @description Places in `names`; of several, that of the first.
+             */
+            name: number[];
+            /**
+             * Row
+             * @description Places in `rows`.
+             */
+            row: number[];
+            /** Start Ns */
+            start_ns: number[];
+            /** End Ns */
+            end_ns: number[];
+            /**
+             * Spent Ns
+             * @description Of several, together.
+             */
+            spent_ns: number[];
+            /**
+             * Count
+             * @description How many this stands for.
+             */
+            count: number[];
+            /**
+             * Id
+             * @description Nothing for several.
+             */
+            id: (string | null)[];
+        };
+        /** TimelineRow */
+        TimelineRow: {
+            /** Level */
+            level: string;
+            /**
+             * Lane
+             * @description Such as a stream of a device; empty for the thread that called.
+             */
+            lane: string;
+            /**
+             * Depth
+             * @description Place among the rows of the same level and lane.
+             */
+            depth: number;
+            /**
+             * First Ns
+             * @description When the first of its spans begins.
+             */
+            first_ns: number;
+            /**
+             * Last Ns
+             * @description When the last of them has ended.
+             */
+            last_ns: number;
+            /** Spans */
+            spans: number;
         };
         /**
          * Token
@@ -6859,6 +7612,41 @@ export interface components {
              * @default []
              */
             caches: components["schemas"]["Cache"][];
+        };
+        /** TraceAnalyses */
+        TraceAnalyses: {
+            /** Record */
+            record: string | null;
+            /** Batch Size */
+            batch_size: number | null;
+            /** Latency Ns */
+            latency_ns: number | null;
+            peak: components["schemas"]["MachinePeak"] | null;
+            /** Analyses */
+            analyses: components["schemas"]["TraceAnalysis"][];
+            /** Missing */
+            missing: components["schemas"]["MissingAnalysis"][];
+        };
+        /** TraceAnalysis */
+        TraceAnalysis: {
+            /**
+             * Id
+             * @description Such as `A2`, as in the XSP paper.
+             */
+            id: string;
+            /** Title */
+            title: string;
+            /** Columns */
+            columns: components["schemas"]["AnalysisColumn"][];
+            /** Rows */
+            rows: unknown[][];
+            /**
+             * Total
+             * @description Rows in all; of more than a thousand those that take most time are here.
+             */
+            total: number;
+            /** Notes */
+            notes: string[];
         };
         /**
          * TraceDetails
@@ -13643,6 +14431,748 @@ export interface operations {
             };
             /** @description There is no such thing. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_timeline: {
+        parameters: {
+            query?: {
+                /** @description Nanoseconds since the trace began. */
+                from_ns?: number;
+                to_ns?: number | null;
+                /** @description Spans of this level and those above it. */
+                level?: ("application" | "model" | "framework" | "library" | "hardware") | null;
+                /** @description What their names contain. */
+                name?: string | null;
+                /** @description Spans shorter than one are told together. */
+                bins?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits. */
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Timeline"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_span: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits. */
+                identity: string;
+                span: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpanDetails"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_flames: {
+        parameters: {
+            query?: {
+                /** @description Smallest share of the time that is shown. */
+                least?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits. */
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Flames"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_names: {
+        parameters: {
+            query: {
+                level: "application" | "model" | "framework" | "library" | "hardware";
+                /** @description Nanoseconds since the trace began. */
+                from_ns?: number;
+                to_ns?: number | null;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits. */
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NameList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_analyses: {
+        parameters: {
+            query?: {
+                /** @description Such as `A2,A6`; all by default. */
+                only?: string | null;
+            };
+            header?: never;
+            path: {
+                /** @description 32 hexadecimal digits. */
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceAnalyses"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    compare_records: {
+        parameters: {
+            query: {
+                /** @description Their ids, in the order to show them. */
+                record: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Comparison"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description There is no such thing. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database cannot be used right now, or nobody is there to answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_overview: {
+        parameters: {
+            query?: {
+                /** @description Of these models only. */
+                model?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Overview"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

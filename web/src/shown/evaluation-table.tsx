@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { ago } from "../lib/format";
+import { AddToComparison } from "../ui/add-to-comparison";
 import { State } from "../ui/parts";
 import { Table } from "../ui/table";
 import { Progress } from "./progress";
@@ -35,6 +36,7 @@ export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
             </time>
           ),
         },
+        { title: "Compare", right: true, cell: (row) => row.record && <AddToComparison record={row.record} brief /> },
       ]}
     />
   );

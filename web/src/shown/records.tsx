@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api } from "../api/client";
 import { ago, percent } from "../lib/format";
+import { AddToComparison } from "../ui/add-to-comparison";
 import { Card, Empty, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
 
@@ -36,6 +37,7 @@ export function Records({ of }: { of: { model: string } | { dataset: string } })
             { title: "Top-1", right: true, cell: (row) => percent(row.top1) },
             { title: "Samples", right: true, cell: (row) => row.samples.toLocaleString("en") },
             { title: "When", right: true, cell: (row) => ago(row.created_at) },
+            { title: "Compare", right: true, cell: (row) => <AddToComparison record={row.id} brief /> },
           ]}
         />
       ) : (

@@ -39,8 +39,11 @@ export function Chart<Row extends object>({ name, data, draw }: Props<Row>) {
 function nameIt(drawn: Element, name: string): void {
   const svg = drawn instanceof SVGSVGElement ? drawn : drawn.querySelector(":scope > svg");
   svg?.setAttribute("role", "img");
-  svg?.setAttribute("aria-label", `Chart: ${name}`);
-  for (const group of drawn.querySelectorAll("g[aria-label]")) group.removeAttribute("aria-label");
+  if (!svg?.hasAttribute("aria-label")) svg?.setAttribute("aria-label", `Chart: ${name}`);
+  for (const part of svg?.querySelectorAll("[aria-label], [aria-description]") ?? []) {
+    part.removeAttribute("aria-label");
+    part.removeAttribute("aria-description");
+  }
 }
 
 /** The drawing alone, with the colours that it has on this page. */

@@ -4,6 +4,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { useReached } from "../api/reach";
+import { useBasket } from "../lib/basket";
 
 const PLACES = [
   ["/models", "Models"],
@@ -14,6 +15,7 @@ const PLACES = [
   ["/evaluations", "Evaluations"],
   ["/compare", "Compare"],
   ["/replications", "Claims"],
+  ["/traces", "Traces"],
 ] as const;
 
 export function Shell() {
@@ -49,6 +51,7 @@ export function Shell() {
                 activeProps={{ className: "!text-ink font-medium", "aria-current": "page" }}
               >
                 {name}
+                {to === "/compare" && <InBasket />}
               </Link>
             ))}
           </nav>
@@ -101,6 +104,20 @@ export function useMe() {
 export function useMay(scope: Schemas["Somebody"]["scopes"][number]): boolean {
   const { data } = useMe();
   return data ? data.scopes.includes(scope) || data.scopes.includes("admin") : false;
+}
+
+function InBasket() {
+  const { length } = useBasket();
+  if (!length) return null;
+  return (
+    <>
+      {" "}
+      <span className="rounded-full bg-accent-soft px-1.5 py-0.5 text-xs font-medium text-accent">
+        {length}
+        <span className="sr-only"> chosen</span>
+      </span>
+    </>
+  );
 }
 
 function Who() {

@@ -122,6 +122,12 @@ def delete(desk: Desk, person: Person, identity: str) -> None:
     desk.audit.note(person.owner, "delete trace", row["id"])
 
 
+def opened(desk: Desk, identity: str) -> tuple[RowMapping, Columns]:
+    """(what is known of a trace, all its spans)."""
+    row = _row(desk, identity)
+    return row, _columns(desk, row)
+
+
 def _row(desk: Desk, identity: str) -> RowMapping:
     if not re.fullmatch("[0-9a-f]{32}", identity):
         raise UsageError(f"there is no trace `{identity[:80]}`")

@@ -27,6 +27,7 @@ from mlmodelscope.server.rest import (
     answers,
     artifact_routes,
     catalogue_routes,
+    comparison_routes,
     hub_routes,
     prediction_routes,
     replication_routes,
@@ -34,6 +35,7 @@ from mlmodelscope.server.rest import (
     sample_routes,
     sensitivity_routes,
     trace_routes,
+    trace_view_routes,
 )
 from mlmodelscope.server.rest.door import BEARER, TheDesk, person_of
 from mlmodelscope.server.rest.guard import Guard
@@ -70,6 +72,8 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(prediction_routes.router)
     app.include_router(artifact_routes.router)
     app.include_router(trace_routes.router)
+    app.include_router(trace_view_routes.router)
+    app.include_router(comparison_routes.router)
     app.include_router(replication_routes.router)
     app.include_router(sensitivity_routes.router)
     app.include_router(catalogue_routes.router)

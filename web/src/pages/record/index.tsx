@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import * as Tabs from "@radix-ui/react-tabs";
 import { answer, api, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
+import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Heading, Trouble, Waiting } from "../../ui/parts";
 import { Again } from "./again";
 import { Classes } from "./classes";
@@ -38,6 +39,7 @@ export function RecordPage() {
         about={<About record={record} />}
         actions={
           <>
+            <AddToComparison record={record.id} />
             <Again record={record} />
             {record.status === "finished" && <Downloads record={record} />}
           </>

@@ -1,0 +1,152 @@
+"""Records side by side: what was measured, what differs between them, and of two what the difference comes to."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+from mlmodelscope.analysis.overview import Entry, machine_name, make_overview, pareto, stack_name
+from mlmodelscope.analysis.overview_table import overview_notes
+from mlmodelscope.bench.compare import facts_of, latencies
+from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.kind import kind_of
+from mlmodelscope.record.latencies import RawRun, load_latencies
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.spread import spread
+from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle.measures import measures_of
+from mlmodelscope.server.handle.pair import compare_two
+
+MOST = 24
+"""Records in a comparison: more are no longer told apart."""
+_MOST_SUMMED = 2000
+
+
+def compare(desk: Desk, person: Person, names: Sequence[str]) -> dict[str, Any]:
+    """Any number of them; what is said of two only is there where there are two."""
+    demand(person, "read")
+    records = list({record.id: record for record in map(desk.store.get, names)}.values())
+    called = _names(records)
+    columns = [dict(facts_of(record)) for record in records]
+    facts = [{"name": name, "values": [each[name] for each in columns]} for name in columns[0]]
+    return {
+        "records": [_spell(record, name) for record, name in zip(records, called, strict=True)],
+        "facts": [{**each, "differs": len(set(each["values"])) > 1} for each in facts if any(each["values"])],
+        "measures": measures_of(records),
+        "latencies": _latencies(desk, records),
+        "overview": _overview(desk, records),
+        "pair": compare_two(desk, *records) if len(records) == 2 else None,
+    }
+
+
+def overview(desk: Desk, person: Person, models: Sequence[str]) -> dict[str, Any]:
+    """The newest record of each work, summed up for each model, stack and machine."""
+    demand(person, "read")
+    found = list(islice(desk.store.newest(list(models)), _MOST_SUMMED + 1))
+    answer = _overview(desk, found[:_MOST_SUMMED])
+    if len(found) > _MOST_SUMMED:
+        answer["notes"].append(f"of the newest {_MOST_SUMMED} records; name models to see older ones")
+    return answer
+
+
+def _runs(desk: Desk, record: Record) -> list[RawRun]:
+    bench = record.bench
+    return load_latencies(desk.store.folder(record.id)) if bench is not None and bench.measured is not None else []
+
+
+def _names(records: Sequence[Record]) -> list[str]:
+    """What tells each from the others, and where nothing does, its id."""
+    parts = [
+        [
+            each.plan.model.reference,
+            stack_name(each.plan),
+            machine_name(each),
+            each.plan.dataset.name,
+            _kind(each),
+            f"batch {each.plan.scenario.batch_size}",
+        ]
+        for each in records
+    ]
+    kept = [place for place in range(len(parts[0])) if len({own[place] for own in parts}) > 1]
+    found = [", ".join(own[place] for place in kept) for own in parts]
+    return [
+        name if name and found.count(name) == 1 else f"{name}, {record.id}".removeprefix(", ")
+        for name, record in zip(found, records, strict=True)
+    ]
+
+
+def _kind(record: Record) -> str:
+    kind, scenario = kind_of(record)
+    return scenario or kind
+
+
+def _spell(record: Record, name: str) -> dict[str, Any]:
+    return {
+        "id": record.id,
+        "name": name,
+        "model": record.plan.model.reference,
+        "dataset": record.plan.dataset.name,
+        "kind": _kind(record),
+        "stack": stack_name(record.plan),
+        "machine": machine_name(record),
+        "samples": record.samples,
+        "created_at": record.created_at,
+        "notes": list(record.notes),
+        "unstable": list(record.bench.stability.because) if record.bench is not None else [],
+    }
+
+
+def _latencies(desk: Desk, records: Sequence[Record]) -> dict[str, Any] | None:
+    """How often each took how long; those that keep no latencies are left out."""
+    known: dict[str, list[float]] = {}
+    for record in records:
+        with contextlib.suppress(UsageError):
+            values = [value for run in latencies(record, _runs(desk, record)) for value in run]
+            if values:
+                known[record.id] = values
+    return spread(known) if known else None
+
+
+def _overview(desk: Desk, records: Sequence[Record]) -> dict[str, Any]:
+    entries = make_overview(
+        sorted(records, key=lambda each: each.created_at, reverse=True),
+        ArtifactStore(replace(desk.settings, offline=True)),
+    )
+    fronts = {what: _front(entries, what) for what in ("latency_s", "samples_per_s")}
+    rows = []
+    for place, entry in enumerate(entries):
+        told = {name: vars(found) if (found := getattr(entry, name)) else None for name in _NUMBERS}
+        rows.append(
+            {
+                **{name: getattr(entry, name) for name in _FACTS},
+                **told,
+                "sweep": [
+                    {"batch_size": size, "samples_per_s": entry.sweep[size], "speed_up": gained}
+                    for size, gained in entry.speed_up.items()
+                ],
+                "missing": [vars(each) for each in entry.missing],
+                "fastest": place in fronts["latency_s"],
+                "most": place in fronts["samples_per_s"],
+            }
+        )
+    return {"rows": rows, "notes": overview_notes(entries)}
+
+
+_FACTS = ("model", "stack", "machine", "size_bytes", "best_batch", "optimal_batch")
+_NUMBERS = ("top1", "latency_s", "p90_s", "samples_per_s")
+
+
+def _front(entries: Sequence[Entry], speed: str) -> set[int]:
+    """Those than which no other is both faster and more right."""
+    points = {}
+    for place, entry in enumerate(entries):
+        number = getattr(entry, speed)
+        if entry.top1 is not None and number is not None:
+            points[place] = (number.value, entry.top1.value)
+    front = set(pareto(list(points.values()), speed != "latency_s"))
+    return {place for place, point in points.items() if point in front}

@@ -1,0 +1,91 @@
+"""Numbers that records have in common, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Literal
+
+from mlmodelscope.record.record import Record
+from mlmodelscope.types import Interval
+
+Better = Literal["more", "less"]
+
+
+def measures_of(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Those that one of them has; `best` is the one that is surely best, where their intervals lie apart."""
+    found = []
+    for name, title, kind, better, read in _MEASURES:
+        values = [read(record) for record in records]
+        if any(value is not None for value in values):
+            told = [{"value": each.value, "low": each.low, "high": each.high} if each else None for each in values]
+            found.append(
+                {
+                    "name": name,
+                    "title": title,
+                    "kind": kind,
+                    "better": better,
+                    "values": told,
+                    "best": _best(values, better),
+                }
+            )
+    return found
+
+
+def _best(values: Sequence[Interval | None], better: Better) -> int | None:
+    known = [(place, value) for place, value in enumerate(values) if value is not None]
+    if len(known) < 2:
+        return None
+    known.sort(key=lambda each: -each[1].value if better == "more" else each[1].value)
+    (place, first), (_, second) = known[:2]
+    apart = first.low > second.high if better == "more" else first.high < second.low
+    return place if apart else None
+
+
+def _latency(name: str) -> Callable[[Record], Interval | None]:
+    def read(record: Record) -> Interval | None:
+        if record.bench is not None:
+            return record.bench.measured.percentiles_s.get(name) if record.bench.measured is not None else None
+        return getattr(record.latency, f"{name}_s") if record.latency is not None else None
+
+    return read
+
+
+def _throughput(record: Record) -> Interval | None:
+    if record.bench is not None:
+        measured = record.bench.measured
+        return record.bench.throughput or _exact(measured.samples_per_s if measured is not None else None)
+    latency = record.latency
+    return _exact(latency.batch_size / latency.trimmed_mean_s if latency and latency.trimmed_mean_s > 0 else None)
+
+
+def _memory(record: Record) -> Interval | None:
+    measured = record.bench.measured if record.bench is not None else None
+    return _exact(measured.peak_memory_bytes if measured is not None else None)
+
+
+def _cpu(record: Record) -> Interval | None:
+    measured = record.bench.measured if record.bench is not None else None
+    return _exact(measured.cpu_s_per_sample if measured is not None else None)
+
+
+def _exact(value: float | None) -> Interval | None:
+    """A number of which no interval is known."""
+    return None if value is None else Interval(float(value), float(value), float(value))
+
+
+def _failed(record: Record) -> Interval | None:
+    return _exact(record.failed) if record.samples else None
+
+
+_MEASURES: tuple[tuple[str, str, str, Better, Callable[[Record], Interval | None]], ...] = (
+    ("top1", "Top-1", "share", "more", lambda record: record.metrics.top1),
+    ("top5", "Top-5", "share", "more", lambda record: record.metrics.top5),
+    ("p50", "Latency, median", "time_s", "less", _latency("p50")),
+    ("p90", "Latency, p90", "time_s", "less", _latency("p90")),
+    ("p99", "Latency, p99", "time_s", "less", _latency("p99")),
+    ("throughput", "Samples a second", "number", "more", _throughput),
+    ("cpu", "Processor time for a sample", "time_s", "less", _cpu),
+    ("memory", "Most memory", "bytes", "less", _memory),
+    ("load", "Load the model", "time_s", "less", lambda record: _exact(record.load_s)),
+    ("failed", "Failed samples", "count", "less", _failed),
+)

@@ -1,0 +1,106 @@
+"""Records side by side, as the pages show them: the same numbers that `compare` and `overview` print."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from .conftest import MODEL, World
+
+FIXTURES = Path(__file__).parents[1] / "trace" / "fixtures"
+PROFILES = ("resnet50-h200-batch1", "resnet50-jax-h200-batch1")
+BRIEF = {"budget_s": 0.5, "processes": 1, "most_batch": 4}
+
+
+class Made:
+    """Records of a small world: two evaluations whose colours differ, and a sweep."""
+
+    def __init__(self, world: World) -> None:
+        self.client = world.client()
+        folder = world.place / "manifests"
+        (folder / "other.yml").write_text(MODEL.replace("name: toy", "name: other").replace("RGB", "BGR"))
+        options = {"timed_runs": 20}
+        self.toy = self.client.evaluate("toy", "pictures", options=options).id
+        self.other = self.client.evaluate("other", "pictures", options=options).id
+        (asked,) = self.client.ask(
+            {"kind": "bench", "model": "toy", "dataset": "pictures", "arguments": {"scenario": "sweep", **BRIEF}}
+        )
+        self.sweep = asked.record().id
+        self.profiles = [world.adopt(FIXTURES / each).id for each in PROFILES]
+
+    def compared(self, *records: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.client.get("/comparisons", {"record": list(records)})
+        return found
+
+
+@pytest.fixture(scope="module")
+def made(lasting_world: World) -> Made:
+    return Made(lasting_world)
+
+
+def test_what_differs_is_marked_and_what_is_measured_has_intervals(made: Made) -> None:
+    found = made.compared(made.toy, made.other)
+    assert [each["name"] for each in found["records"]] == ["toy@1.0.0", "other@1.0.0"]
+    facts = {each["name"]: each for each in found["facts"]}
+    assert facts["model"]["differs"] and not facts["dataset"]["differs"]
+    top1 = next(each for each in found["measures"] if each["name"] == "top1")
+    assert all(each["low"] <= each["value"] <= each["high"] for each in top1["values"])
+    for spread in found["latencies"]["items"]:
+        assert sum(spread["shares"]) + spread["longer"] == pytest.approx(1) and spread["count"] == 20
+        assert len(spread["shares"]) + 1 == len(found["latencies"]["edges_s"])
+
+
+def test_two_evaluations_have_a_ratio_and_say_where_their_answers_differ(made: Made) -> None:
+    pair = made.compared(made.toy, made.other)["pair"]
+    ratio = pair["latency"]["ratio"]
+    assert ratio["low"] <= ratio["value"] <= ratio["high"] and pair["latency"]["sentence"]
+    answers = pair["answers"]
+    assert answers["samples"] == 60 and 0 <= answers["agree"]["value"] < 1
+    assert answers["means"]["js"] > 0 and answers["means"]["hellinger"] > 0
+    first = answers["apart"][0]
+    assert not first["same"] and first["js"] >= answers["apart"][-1]["js"] and pair["layers"] is None
+
+
+def test_a_record_beside_itself_is_one_record(made: Made) -> None:
+    assert made.compared(made.toy, made.toy)["pair"] is None
+
+
+def test_any_number_is_summed_up_as_the_overview_does(made: Made) -> None:
+    found = made.compared(made.toy, made.other, made.sweep)
+    rows = {row["model"]: row for row in found["overview"]["rows"]}
+    swept = rows["toy@1.0.0"]
+    assert swept["top1"]["record"] == made.toy and swept["samples_per_s"]["record"] == made.sweep
+    assert swept["sweep"][0] == {**swept["sweep"][0], "batch_size": 1, "speed_up": 1}
+    assert found["pair"] is None and any(row["fastest"] for row in rows.values())
+    everything = made.client.get("/overview")
+    assert {row["model"] for row in everything["rows"]} == {
+        "toy@1.0.0",
+        "other@1.0.0",
+        "resnet50-script@1.0.0",
+        "resnet50-jax@1.0.0",
+    }
+    (only,) = made.client.get("/overview", {"model": ["other"]})["rows"]
+    assert [each["what"] for each in only["missing"]] == ["online latency", "throughput"]
+
+
+def test_two_profiles_are_laid_side_by_side_layer_by_layer(made: Made) -> None:
+    layers = made.compared(*made.profiles)["pair"]["layers"]
+    assert layers["total"] == len(layers["layers"]) > 0 and layers["ratio"] > 0
+    assert len(layers["runs"]) == 2 and layers["runs"][0]["layers"][0]["start_ns"] == 0
+
+
+def test_a_profile_beside_something_else_says_why_nothing_is_said(made: Made) -> None:
+    pair = made.compared(made.toy, made.profiles[0])["pair"]
+    assert (pair["latency"], pair["answers"], pair["layers"]) == (None, None, None)
+    assert "another profile only" in pair["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"), [("", 422), ("record=no", 404), ("&".join(["record=a"] * 25), 422), ("record=", 422)]
+)
+def test_what_cannot_be_compared_is_refused(made: Made, asked: str, status: int) -> None:
+    answer = httpx.get(f"{made.client.url}/comparisons?{asked}")
+    assert answer.status_code == status and answer.headers["content-type"] == "application/problem+json"

@@ -1,3 +1,0 @@
-export function Compare() {
-  return null;
-}

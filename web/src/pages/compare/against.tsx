@@ -1,0 +1,90 @@
+/** How right against how fast, bubbles as large as the models; the line joins those that no other one beats in both. */
+import * as Plot from "@observablehq/plot";
+import { useCallback, useMemo } from "react";
+import type { Schemas } from "../../api/client";
+import { bytes, digits } from "../../lib/format";
+import { ChartCard } from "../../ui/chart-card";
+import { type Point, points } from "./points";
+
+interface Props {
+  overview: Schemas["Overview"];
+  speed: "latency" | "throughput";
+  legend: { domain: string[]; range: string[] };
+}
+
+export function Against({ overview, speed, legend }: Props) {
+  const data = useMemo(() => points(overview.rows, speed), [overview, speed]);
+  const unit = speed === "latency" ? "ms" : "samples/s";
+  const title = speed === "latency" ? "Accuracy and online latency" : "Accuracy and maximum throughput";
+  const draw = useCallback((width: number) => plot(data, title, unit, legend, width), [data, title, unit, legend]);
+  if (!data.length) return null;
+  return (
+    <ChartCard
+      title={title}
+      name={`accuracy-${speed}`}
+      about="Bubble: graph size. Bars: 95 % interval. Line: none is both more right and faster."
+      legend={legend}
+      data={data}
+      columns={[
+        { title: "Model", cell: (row) => row.model },
+        { title: "System", cell: (row) => row.system },
+        { title: unit, right: true, cell: (row) => digits(row.speed) },
+        { title: "Top-1", right: true, cell: (row) => `${digits(row.top1_percent)} %` },
+        { title: "Graph", right: true, cell: (row) => bytes(row.size_bytes) },
+      ]}
+      draw={draw}
+    />
+  );
+}
+
+function plot(data: Point[], title: string, unit: string, legend: Props["legend"], width: number) {
+  const speeds = data.map((each) => each.speed);
+  const wide = Math.max(...speeds) > 5 * Math.min(...speeds);
+  const front = data.filter((each) => each.on_front).sort((one, two) => one.speed - two.speed);
+  const names = (each: Point) => `${each.model}\n${each.system}\n${bytes(each.size_bytes)}`;
+  return Plot.plot({
+    width,
+    height: 320,
+    marginLeft: 44,
+    marginRight: 20,
+    insetLeft: 44,
+    insetRight: 60,
+    insetTop: 18,
+    ariaLabel: title,
+    ariaDescription: `Top-1 accuracy in percent against ${unit}, ${data.length} points`,
+    x: { label: unit, type: wide ? "log" : "linear", grid: true, nice: true },
+    y: { label: "top-1, %", grid: true, nice: true },
+    r: { range: [5, 16], domain: [0, Math.max(...data.map((each) => each.size_bytes ?? 0), 1)] },
+    color: { type: "categorical", ...legend },
+    marks: [
+      Plot.ruleX(data, {
+        x: "speed",
+        y1: "low_percent",
+        y2: "high_percent",
+        stroke: "system",
+        strokeOpacity: 0.45,
+      }),
+      front.length > 1
+        ? Plot.line(front, { x: "speed", y: "top1_percent", stroke: "var(--muted)", strokeDasharray: "4 3" })
+        : null,
+      Plot.dot(data, {
+        x: "speed",
+        y: "top1_percent",
+        r: (each: Point) => each.size_bytes ?? 0,
+        fill: "system",
+        fillOpacity: 0.75,
+        stroke: "var(--card)",
+        title: names,
+        tip: true,
+      }),
+      Plot.text(data, {
+        x: "speed",
+        y: "top1_percent",
+        text: "model",
+        dy: -20,
+        fill: "currentColor",
+        fontSize: 11,
+      }),
+    ],
+  });
+}

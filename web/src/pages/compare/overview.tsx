@@ -1,0 +1,124 @@
+/** The summary over records, as in the CLOUD'20 paper: for each model, stack and machine how right, large and fast. */
+import { Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import type { Schemas } from "../../api/client";
+import { bytes, digits, percent, time } from "../../lib/format";
+import { colours } from "../../lib/series";
+import { AddToComparison } from "../../ui/add-to-comparison";
+import { Badge, Card } from "../../ui/parts";
+import { Table } from "../../ui/table";
+import { Against } from "./against";
+import { HeatMap } from "./heat-map";
+import { systemOf } from "./points";
+
+export default function Overview({ overview, choose = false }: { overview: Schemas["Overview"]; choose?: boolean }) {
+  const legend = useMemo(() => colours(overview.rows.map(systemOf(overview.rows))), [overview]);
+  return (
+    <div className="space-y-6">
+      <div className="grid gap-6 *:min-w-0 lg:grid-cols-2">
+        <Against overview={overview} speed="latency" legend={legend} />
+        <Against overview={overview} speed="throughput" legend={legend} />
+      </div>
+      <HeatMap overview={overview} />
+      <OverviewTable overview={overview} choose={choose} />
+    </div>
+  );
+}
+
+function OverviewTable({ overview, choose }: { overview: Schemas["Overview"]; choose: boolean }) {
+  const missing = overview.rows.flatMap((row) => row.missing.map((each) => ({ ...each, model: row.model })));
+  return (
+    <Card title="Overview">
+      <Table
+        name="Overview"
+        rows={overview.rows}
+        identity={(row) => `${row.model} ${row.stack} ${row.machine}`}
+        columns={[
+          { title: "Model", cell: (row) => <span className="font-medium">{row.model}</span> },
+          { title: "Stack", cell: (row) => row.stack },
+          { title: "Machine", cell: (row) => row.machine },
+          {
+            title: "Top-1",
+            right: true,
+            cell: (row) => (
+              <Number of={row.top1} spell={(value) => percent(value, 1)} front={row.fastest || row.most} />
+            ),
+          },
+          { title: "Graph", right: true, cell: (row) => bytes(row.size_bytes) },
+          {
+            title: "Online latency",
+            right: true,
+            cell: (row) => <Number of={row.latency_s} spell={(value) => time(1e9 * value)} />,
+          },
+          {
+            title: "Most samples/s",
+            right: true,
+            cell: (row) => (
+              <Number of={row.samples_per_s} spell={digits} beside={row.best_batch ? `batch ${row.best_batch}` : ""} />
+            ),
+          },
+          { title: "Best batch", right: true, cell: (row) => row.optimal_batch ?? "–" },
+          ...(choose ? [{ title: "Compare", right: true, cell: Chooser }] : []),
+        ]}
+      />
+      {overview.notes.length > 0 && (
+        <ul className="mt-3 list-disc space-y-1 pl-5 text-xs text-muted">
+          {overview.notes.map((note) => (
+            <li key={note}>{note}</li>
+          ))}
+        </ul>
+      )}
+      {missing.length > 0 && (
+        <details className="mt-3 text-sm">
+          <summary className="cursor-pointer text-muted">Not measured yet ({missing.length})</summary>
+          <ul className="mt-2 space-y-1.5">
+            {missing.map((each) => (
+              <li key={each.command + each.model}>
+                {each.what} of {each.model}: <code className="text-xs [overflow-wrap:anywhere]">{each.command}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </Card>
+  );
+}
+
+function Chooser(row: Schemas["OverviewRow"]) {
+  const records = [row.top1?.record, row.latency_s?.record, row.samples_per_s?.record];
+  const first = records.find((each) => each !== undefined);
+  return first ? <AddToComparison record={first} brief /> : null;
+}
+
+function Number({
+  of,
+  spell,
+  beside,
+  front = false,
+}: {
+  of: Schemas["OverviewNumber"] | null;
+  spell: (value: number) => string;
+  beside?: string;
+  front?: boolean;
+}) {
+  if (!of) return <span className="text-muted">–</span>;
+  return (
+    <>
+      <Link to="/records/$id" params={{ id: of.record }} className="text-ink">
+        {spell(of.value)}
+      </Link>
+      {of.unstable && (
+        <span title="The machine was not quiet enough to believe it" className="text-warn">
+          {" "}
+          *
+        </span>
+      )}
+      {front && (
+        <span className="block">
+          <Badge tone="accent">on the front</Badge>
+        </span>
+      )}
+      {beside && <span className="block text-xs text-muted">{beside}</span>}
+    </>
+  );
+}

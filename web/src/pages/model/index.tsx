@@ -51,6 +51,13 @@ export function ModelPage() {
           <div className="mt-5">
             <Pipeline manifest={said} />
           </div>
+          {may && (
+            <p className="mt-4 text-sm">
+              <Link to="/replications/new" search={{ model: name, kind: "sensitivity" }}>
+                What would a mistake in it cost?
+              </Link>
+            </p>
+          )}
         </Card>
         <Claims name={name} version={manifest.version} />
         <Records of={{ model: name }} />

@@ -4,7 +4,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { answer, api } from "../../api/client";
 import { Button, Card, Empty, Heading, Trouble, Waiting } from "../../ui/parts";
 import { useMay } from "../../ui/shell";
-import { ClaimTable } from "./claims";
+import { ClaimTable } from "../../shown/claim-table";
 import { Searches } from "./searches";
 
 const VERDICTS = ["reproduced", "not reproduced", "undecided", "not checked"] as const;

@@ -1,13 +1,14 @@
 import { Link } from "@tanstack/react-router";
-import type { Schemas } from "../../api/client";
-import { percent } from "../../lib/format";
-import { Verdict } from "../../ui/parts";
-import { useMay } from "../../ui/shell";
-import { Table } from "../../ui/table";
+import type { Schemas } from "../api/client";
+import { percent } from "../lib/format";
+import { Verdict } from "../ui/parts";
+import { useMay } from "../ui/shell";
+import { Table } from "../ui/table";
 
 type Claim = Schemas["ModelClaim"];
 
-export function ClaimTable({ claims }: { claims: readonly Claim[] }) {
+/** `of` is the model that a page is about, which need not be named again. */
+export function ClaimTable({ claims, of }: { claims: readonly Claim[]; of?: string }) {
   const may = useMay("run");
   return (
     <Table
@@ -15,14 +16,18 @@ export function ClaimTable({ claims }: { claims: readonly Claim[] }) {
       rows={claims}
       identity={(claim) => `${claim.model} ${claim.metric} ${claim.dataset} ${claim.value} ${claim.source}`}
       columns={[
-        {
-          title: "Model",
-          cell: (claim) => (
-            <Link to="/models/$name" params={{ name: claim.model }} className="font-medium">
-              {claim.model}
-            </Link>
-          ),
-        },
+        ...(of === undefined
+          ? [
+              {
+                title: "Model",
+                cell: (claim: Claim) => (
+                  <Link to="/models/$name" params={{ name: claim.model }} className="font-medium">
+                    {claim.model}
+                  </Link>
+                ),
+              },
+            ]
+          : []),
         { title: "On", cell: (claim) => claim.dataset ?? "–" },
         { title: "Claimed", right: true, cell: (claim) => `${claim.metric} ${claim.value} %` },
         {

@@ -13,9 +13,8 @@ import pytest
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("uvicorn", reason="the server's packages are not installed")
 
-from server.conftest import World  # noqa: E402
-
 from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
+from server.conftest import World  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"

@@ -31,6 +31,10 @@ DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 class Site(World):
     """A server whose models are those that come with the program, beside the toys."""
 
+    def __init__(self, place: Path) -> None:
+        super().__init__(place)
+        self._tokens: dict[tuple[str, ...], str] = {}
+
     def environment(self, home: str) -> dict[str, str]:
         found = super().environment(home)
         # Downloads are kept where the other tests keep them.
@@ -38,6 +42,13 @@ class Site(World):
         if "MLMODELSCOPE_CACHE" in os.environ:
             found["MLMODELSCOPE_CACHE"] = os.environ["MLMODELSCOPE_CACHE"]
         return found
+
+    def token(self, *scopes: str) -> str:
+        """Somebody's, made once."""
+        if scopes not in self._tokens:
+            flags = [word for scope in scopes for word in ("--scope", scope)]
+            self._tokens[scopes] = self.run("token", "make", "--owner", "somebody", *flags)
+        return self._tokens[scopes]
 
     def evaluated(self, model: str = MODEL, dataset: str = DATASET, **more: Any) -> str:
         """The name of a record of it, made by this machine's agent."""
@@ -103,8 +114,7 @@ class Visit:
 
     def sign_in(self, site: Site, *scopes: str) -> None:
         """Be somebody who may do just this, from the next page on."""
-        flags = [word for scope in scopes for word in ("--scope", scope)]
-        token = site.run("token", "make", "--owner", "somebody", *flags)
+        token = site.token(*scopes)
         self.context.add_init_script(f"sessionStorage.setItem('mlmodelscope.token', '{token}')")
 
     def overflow(self) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.record.record import Record, new_record_id
+from mlmodelscope.record.record import Metrics, Record, new_record_id
 from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
@@ -182,6 +182,24 @@ def test_a_record_that_was_interrupted_says_so(visit: Visit, site: Site, record:
     expect(page.get_by_text("It was interrupted before it had all samples.")).to_be_visible()
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
     expect(page.get_by_role("button", name="Download")).to_have_count(0)
+
+
+def test_boxes_that_a_detector_found_are_drawn_over_the_sample(visit: Visit, site: Site, record: str) -> None:
+    store = Store(Settings(site.place / "server", site.place / "cache"))
+    known = store.get(record)
+    plan = known.plan.model_copy(update={"task": "object_detection"})
+    found = known.model_copy(update={"id": new_record_id(), "samples": 1, "plan": plan, "metrics": Metrics()})
+    folder = store.files.place(found.id)
+    folder.mkdir(parents=True)
+    table = TableWriter(folder / "samples.parquet", SAMPLES)
+    boxes = '[{"box": [0.1, 0.1, 0.8, 0.9], "label": "chair", "score": 0.87}]'
+    table.add("foolbox/imagenet_01_559.jpg", "0" * 64, None, None, None, None, None, boxes)
+    table.finish()
+    store.add(found)
+    store.close()
+    page = visit.to(f"/records/{found.id}?tab=samples&sample=foolbox%2Fimagenet_01_559.jpg")
+    expect(page.get_by_role("dialog").get_by_role("img", name="1 boxes: chair 87 %")).to_be_visible()
+    expect(page.get_by_role("button", name="wrong", exact=True)).to_have_count(0)  # nobody counted right and wrong
 
 
 def test_samples_whose_dataset_is_gone_have_a_quiet_place(visit: Visit, site: Site) -> None:

@@ -154,6 +154,16 @@ def test_a_question_that_nobody_can_answer_says_why(visit: Visit, manifests: Sit
     expect(page.get_by_role("alert")).to_contain_text("there is no evaluation")
 
 
+def test_one_that_failed_says_why_and_can_be_asked_again(visit: Visit, manifests: Site) -> None:
+    client = manifests.client()
+    asked = {"model": "toy", "dataset": "pictures", "arguments": {"claim": "mood=5"}, "attempts": 1}
+    (failed,) = client.post("/replications", asked)["evaluations"]
+    page = visit.to(f"/replications/{failed['id']}")
+    expect(page.get_by_text("failed", exact=True)).to_be_visible(timeout=LONG)
+    expect(page.get_by_role("alert")).to_contain_text("mood")
+    expect(page.get_by_role("link", name="Check it again")).to_be_visible()
+
+
 def test_what_pitfalls_cost_is_asked_for_and_drawn(visit: Visit, manifests: Site) -> None:
     page = visit.to("/replications/new?model=toy&dataset=pictures&kind=sensitivity")
     page.get_by_label("Samples").fill("12")

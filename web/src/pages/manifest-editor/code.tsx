@@ -86,7 +86,12 @@ export default function Code({ text, onChange, schema, diagnostics, ref }: Props
       there.focus();
     },
   }));
-  return <div ref={place} className="overflow-hidden rounded-xl border border-line bg-card" />;
+  return (
+    <div
+      ref={place}
+      className="overflow-hidden rounded-xl border border-line bg-card outline-2 outline-transparent focus-within:outline-accent"
+    />
+  );
 }
 
 /** Values are offered as soon as there is room for one. */

@@ -123,7 +123,7 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
               !gone && <p className="text-sm text-muted">Checking …</p>
             )}
           </section>
-          {may && <Save text={text} kind={kind} broken={broken} onText={write} onSaved={saved} />}
+          {may && <Save text={text} settled={settled} kind={kind} broken={broken} onText={write} onSaved={saved} />}
         </div>
       </div>
     </>

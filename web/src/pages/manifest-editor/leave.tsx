@@ -19,7 +19,7 @@ export function AskBeforeLeaving({ when }: { when: () => boolean }) {
       ref={place}
       onClose={() => reset?.()}
       aria-labelledby="leaving"
-      className="m-auto max-w-md rounded-xl border border-line bg-card p-6 text-ink backdrop:bg-black/50"
+      className="m-auto max-w-[min(28rem,calc(100vw-2rem))] rounded-xl border border-line bg-card p-6 text-ink backdrop:bg-black/50"
     >
       <h2 id="leaving" className="text-lg">
         Leave without saving?

@@ -7,7 +7,7 @@ const theme = EditorView.theme({
   "&": { backgroundColor: "var(--card)", color: "var(--ink)", fontSize: "13px" },
   ".cm-content": { fontFamily: "var(--font-mono)", caretColor: "var(--ink)", padding: "12px 0" },
   ".cm-scroller": { minHeight: "26rem", maxHeight: "70vh", overflow: "auto", lineHeight: "1.6" },
-  "&.cm-focused": { outline: "2px solid var(--accent)", outlineOffset: "-2px", borderRadius: "0.7rem" },
+  "&.cm-focused": { outline: "none" },
   ".cm-gutters": { backgroundColor: "var(--card)", color: "var(--muted)", border: "none" },
   ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "color-mix(in srgb, var(--soft) 60%, transparent)" },
   ".cm-cursor": { borderLeftColor: "var(--ink)" },

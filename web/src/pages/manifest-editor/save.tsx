@@ -8,25 +8,28 @@ import { nextVersion, said, withVersion } from "./version";
 
 interface Props {
   text: string;
+  /** The text when it was last checked: what is on the server is not asked for with every letter. */
+  settled: string;
   kind: Kind;
   broken: boolean;
   onText: (text: string) => void;
   onSaved: (saved: Schemas["Manifest"]) => void;
 }
 
-export function Save({ text, kind, broken, onText, onSaved }: Props) {
+export function Save({ text, settled, kind, broken, onText, onSaved }: Props) {
   const name = said(text, "name");
   const version = said(text, "version");
+  const called = said(settled, "name");
   const versions = useQuery({
-    queryKey: ["versions", kind, name],
+    queryKey: ["versions", "known", kind, called],
     queryFn: () =>
-      answer(api.GET("/api/v1/manifests/{kind}/{name}", { params: { path: { kind, name: name! } } })).catch(
+      answer(api.GET("/api/v1/manifests/{kind}/{name}", { params: { path: { kind, name: called! } } })).catch(
         (error: unknown) => {
           if (error instanceof Problem && error.status === 404) return { items: [] };
           throw error;
         },
       ),
-    enabled: name !== null,
+    enabled: called !== null,
     retry: false,
   });
   const known = versions.data?.items.map((each) => each.version) ?? [];

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { indentAfter } from "./indent";
 import { placeOf, units } from "./place";
 import { nextVersion, said, withVersion } from "./version";
 
@@ -23,4 +24,12 @@ it("reads and changes the version alone", () => {
 it("counts on from the largest version", () => {
   expect(nextVersion(["1.0.9", "1.0.10", "0.9"])).toBe("1.0.11");
   expect(nextVersion([])).toBe("1.0.0");
+});
+
+it("goes on where a line began, and deeper below a key", () => {
+  expect(indentAfter("    crop: {method: center}")).toBe("    ");
+  expect(indentAfter("inputs: # in this order")).toBe("  ");
+  expect(indentAfter("  - type: image")).toBe("    ");
+  expect(indentAfter("  - processing:")).toBe("      ");
+  expect(indentAfter("")).toBe("");
 });

@@ -1,7 +1,7 @@
 /** A claim that is checked: the search while it goes on, then the verdict, the cause and the evidence. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { answer, api, type Schemas } from "../../api/client";
+import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, percent } from "../../lib/format";
 import { Card, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Cancel } from "./cancel";
@@ -92,7 +92,11 @@ function Status({
       {!ENDED.includes(replication.state) && <Progress events={events} waits={replication.state === "waiting"} />}
       {replication.error && (
         <div className="mt-4">
-          <Trouble error={new Error(replication.error.message)} />
+          <Trouble
+            error={
+              new Problem(0, replication.error.kind, replication.error.message, replication.error.hint ?? undefined)
+            }
+          />
         </div>
       )}
       {ENDED.includes(replication.state) && (

@@ -47,7 +47,8 @@ export function Runners({ rounds, goal, ended, explained = new Set() }: Props) {
   );
 }
 
-const GRID = "grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 sm:grid-cols-[minmax(0,1fr)_14rem_9rem_11rem]";
+const GRID =
+  "grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 sm:grid-cols-[minmax(0,1fr)_12rem_9rem_11rem] lg:grid-cols-[minmax(0,1fr)_20rem_9rem_11rem]";
 
 function Scale({ goal }: { goal: Goal }) {
   const place = reach(goal.measured, goal.claimed);

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
-import { answer, api, type Schemas } from "../../api/client";
+import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, percent, plural } from "../../lib/format";
 import { Chart } from "../../ui/chart";
 import { Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
@@ -58,7 +58,7 @@ export function SensitivityPage() {
             {open && <Progress events={events} waits={asked.state === "waiting"} />}
             {asked.error && (
               <div className="mt-4">
-                <Trouble error={new Error(asked.error.message)} />
+                <Trouble error={new Problem(0, asked.error.kind, asked.error.message, asked.error.hint ?? undefined)} />
               </div>
             )}
           </Card>

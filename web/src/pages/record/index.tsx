@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { answer, api, headers, type Schemas } from "../../api/client";
 import { digits, percent, plural } from "../../lib/format";
 import { AddToComparison } from "../../ui/add-to-comparison";
+import { TraceLink } from "../../ui/trace-link";
 import { Badge, Button, Card, Fact, Facts, Figure, Heading, Trouble, Waiting } from "../../ui/parts";
 import { Samples } from "./samples";
 
@@ -39,6 +40,7 @@ export function RecordPage() {
         actions={
           <>
             <AddToComparison record={record.id} />
+            {record.profile && <TraceLink record={record.id} />}
             <Downloads id={record.id} />
           </>
         }

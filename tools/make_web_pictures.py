@@ -1,9 +1,9 @@
 """Takes the pictures of docs/web.md from a running server that has something to show.
 
-    mlmodelscope serve &
-    mlmodelscope evaluate efficientnet-lite0 imagenet-70 --server http://127.0.0.1:8642   # and lite1, a profile, a bench
-    mlmodelscope replicate wrong-colours.yml imagenet-70 --server http://127.0.0.1:8642
-    python tools/make_web_pictures.py http://127.0.0.1:8642 PHOTO.jpg
+mlmodelscope serve &
+mlmodelscope evaluate efficientnet-lite0 imagenet-70 --server http://127.0.0.1:8642   # and lite1, a profile, a bench
+mlmodelscope replicate wrong-colours.yml imagenet-70 --server http://127.0.0.1:8642
+python tools/make_web_pictures.py http://127.0.0.1:8642 PHOTO.jpg
 """
 
 from __future__ import annotations

@@ -112,6 +112,8 @@ def test_two_profiles_are_drawn_layer_by_layer(visit: Visit, made: Made) -> None
     for title in ("Time by kind of layer", "Layers that make most of the difference"):
         expect(page.locator(f"svg[aria-label='{title}']")).to_be_visible()
     expect(page.get_by_role("table", name="All layers")).to_contain_text("layer1.0.conv1")
+    page.get_by_role("link", name="both timelines").click()
+    expect(page.get_by_role("application")).to_have_count(2)
 
 
 def test_without_any_the_page_shows_all_that_was_measured(visit: Visit, made: Made) -> None:

@@ -64,6 +64,13 @@ def test_traces_are_listed_and_opened(visit: Visit, traces: dict[str, str]) -> N
     expect(page.get_by_role("application", name="Timeline of resnet50-script")).to_be_visible()
 
 
+def test_a_profiles_record_leads_to_its_timeline(visit: Visit, site: Site, traces: dict[str, str]) -> None:
+    record = site.client().get(f"/traces/{traces['torch']}")["record"]
+    page = visit.to(f"/records/{record}")
+    page.get_by_role("link", name="See where the time goes").click()
+    expect(page.get_by_role("application")).to_be_visible()
+
+
 def test_it_begins_where_the_layers_are(visit: Visit, traces: dict[str, str]) -> None:
     timeline = Timeline(visit, traces["torch"])
     low, high = timeline.window()
@@ -166,7 +173,7 @@ def test_most_time_is_told_by_layer_and_by_kernel(visit: Visit, traces: dict[str
 def test_the_roofline_is_drawn_and_what_is_missing_is_said(visit: Visit, traces: dict[str, str]) -> None:
     page = visit.to(f"/traces/{traces['torch']}?tab=analyses")
     expect(page.get_by_role("img", name="Roofline of kernels")).to_be_visible()
-    expect(page.get_by_role("table", name="Layers", exact=True)).to_contain_text("layer1.0.conv1")
+    expect(page.get_by_role("table", name="Layers", exact=True)).to_contain_text("layer4.2.conv2")
     visit.to(f"/traces/{traces['jax']}?tab=analyses")
     missing = page.locator("section", has=page.get_by_role("heading", name="What is missing"))
     expect(missing).to_contain_text("mlmodelscope profile")

@@ -19,7 +19,7 @@ export function time(ns: number | null | undefined): string {
 
 /** A moment of a trace, to the nanosecond: neighbours are told apart. */
 export function moment(ns: number): string {
-  return `${(ns / 1e6).toLocaleString("en", { minimumFractionDigits: 3, maximumFractionDigits: 6 })} ms`;
+  return `${(ns / 1e6).toLocaleString("en", { minimumFractionDigits: 6, maximumFractionDigits: 6 })} ms`;
 }
 
 export function bytes(count: number | null | undefined): string {

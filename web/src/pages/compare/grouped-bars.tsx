@@ -72,7 +72,7 @@ export function GroupedBars({ title, name, data, names }: Props) {
       legend={legend}
       data={data}
       columns={[
-        { title: "Layer", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.what}</span> },
+        { title: "Layer", cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.what}</span> },
         { title: "Of", cell: (row) => row.side },
         { title: "ms", right: true, cell: (row) => digits(row.ms) },
       ]}

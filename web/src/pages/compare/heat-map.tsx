@@ -35,14 +35,21 @@ function plot(data: Cell[], width: number) {
   const narrow = width < 520;
   return Plot.plot({
     width,
-    height: 46 + names.length * 38,
+    height: 46 + names.length * (narrow ? 60 : 38),
     marginLeft: narrow ? 10 : Math.min(260, 30 + 7 * Math.max(...names.map((name) => name.length))),
     marginTop: 26,
     marginBottom: 20,
     ariaLabel: "Speed-up over batch size",
     ariaDescription: `${names.length} models, batch sizes in columns; numbers are times the smallest batch`,
     x: { type: "band", label: "batch size", axis: "top", tickSize: 0 },
-    y: { type: "band", label: null, domain: names, axis: narrow ? null : "left", tickSize: 0 },
+    y: {
+      type: "band",
+      label: null,
+      domain: names,
+      axis: narrow ? null : "left",
+      tickSize: 0,
+      padding: narrow ? 0.45 : 0.1,
+    },
     marks: [
       Plot.cell(data, {
         x: "batch_size",
@@ -66,10 +73,10 @@ function plot(data: Cell[], width: number) {
         ? Plot.text(names, {
             y: (name: string) => name,
             frameAnchor: "left",
-            dy: -14,
-            dx: 4,
+            dy: -24,
+            dx: 2,
             textAnchor: "start",
-            fontSize: 9,
+            fontSize: 11,
             fill: "currentColor",
           })
         : null,

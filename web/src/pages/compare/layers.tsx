@@ -1,5 +1,6 @@
 /** Two profiles, layer by layer: a run of each on one scale, and which kinds and layers make the difference. */
 import * as Plot from "@observablehq/plot";
+import { Link } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { digits, time } from "../../lib/format";
@@ -17,7 +18,14 @@ export function Layers({ of, names }: { of: Schemas["LayersApart"]; names: Names
   const largest = useMemo(() => most(of, names), [of, names]);
   return (
     <>
-      <Card title="Layer by layer">
+      <Card
+        title="Layer by layer"
+        aside={
+          <Link to="/traces/compare" search={{ left: of.runs[0]?.trace, right: of.runs[1]?.trace }}>
+            both timelines
+          </Link>
+        }
+      >
         <p className="text-lg">
           The layers of the second take {of.ratio == null ? "–" : digits(of.ratio)} times as long: {time(of.first_ns)}{" "}
           and {time(of.second_ns)}.
@@ -38,8 +46,14 @@ export function Layers({ of, names }: { of: Schemas["LayersApart"]; names: Names
             rows={of.layers.map((layer, place) => ({ ...layer, place }))}
             identity={(row) => String(row.place)}
             columns={[
-              { title: "First", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.first ?? "–"}</span> },
-              { title: "Second", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.second ?? "–"}</span> },
+              {
+                title: "First",
+                cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.first ?? "–"}</span>,
+              },
+              {
+                title: "Second",
+                cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.second ?? "–"}</span>,
+              },
               { title: "Kind", cell: (row) => row.kind },
               { title: "Time, first", right: true, cell: (row) => time(row.first_ns) },
               { title: "Time, second", right: true, cell: (row) => time(row.second_ns) },
@@ -102,7 +116,7 @@ function Runs({ of, names }: { of: Schemas["LayersApart"]; names: Names }) {
       data={data}
       columns={[
         { title: "Of", cell: (row) => row.side },
-        { title: "Layer", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.layer}</span> },
+        { title: "Layer", cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.layer}</span> },
         { title: "Kind", cell: (row) => row.kind },
         { title: "From, ms", right: true, cell: (row) => row.from_ms.toFixed(3) },
         { title: "To, ms", right: true, cell: (row) => row.to_ms.toFixed(3) },

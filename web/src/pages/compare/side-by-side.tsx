@@ -115,7 +115,7 @@ function Columns({
 function Line({ name, children }: { name: string; children: ReactNode }) {
   return (
     <tr className="border-b border-line last:border-0">
-      <th scope="row" className="px-4 py-2.5 text-left align-top font-normal whitespace-nowrap text-muted">
+      <th scope="row" className="px-4 py-2.5 text-left align-top font-normal text-muted sm:whitespace-nowrap">
         {name}
       </th>
       {children}

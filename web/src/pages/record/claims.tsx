@@ -1,4 +1,5 @@
 /** What was published of the model, beside what was measured here. */
+import { Link } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "../../api/client";
 import { percent } from "../../lib/format";
@@ -33,7 +34,11 @@ export function Claims({ record }: { record: Schemas["Record"] }) {
               </p>
               <p>{claim.sentence}</p>
               <p className="mt-1 flex gap-3 text-xs">
-                {claim.replication && <a href={`/replications/${claim.replication}`}>the replication</a>}
+                {claim.replication && (
+                  <Link to="/replications/$id" params={{ id: claim.replication }}>
+                    the replication
+                  </Link>
+                )}
                 {claim.source && /^https?:\/\//.test(claim.source) && (
                   <a href={claim.source} rel="noreferrer noopener" target="_blank">
                     where it was published

@@ -1,5 +1,6 @@
 /** That a trace was taken, and the way to it. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
 import { digits, time } from "../../lib/format";
 import { Card, Fact, Facts, Figure, Trouble } from "../../ui/parts";
@@ -21,13 +22,14 @@ export function Profile({ record, profile }: { record: Schemas["Record"]; profil
       </div>
       {found.error && <Trouble error={found.error} />}
       {trace && (
-        <a
-          href={`/traces/${trace.id}`}
+        <Link
+          to="/traces/$id"
+          params={{ id: trace.id }}
           className="flex items-center justify-between rounded-xl border border-accent bg-accent-soft p-5 font-medium"
         >
           See where the time goes
           <span aria-hidden="true">→</span>
-        </a>
+        </Link>
       )}
       {profile.overheads.length > 0 && (
         <Card title="What looking closer cost">

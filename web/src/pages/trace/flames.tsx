@@ -82,7 +82,7 @@ function Own({
         rows={rows}
         identity={(row) => String(row.place)}
         columns={[
-          { title: "Name", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.name}</span> },
+          { title: "Name", cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.name}</span> },
           { title: "Level", cell: (row) => levelName(row.level) },
           { title: "Times", right: true, cell: (row) => row.count.toLocaleString("en") },
           { title: "Own time", right: true, cell: (row) => time(row.own_ns) },

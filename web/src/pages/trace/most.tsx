@@ -46,7 +46,10 @@ export function Most({ trace }: { trace: Schemas["TraceDetails"] }) {
           rows={found.data.items}
           identity={(row) => row.name}
           columns={[
-            { title: "Name", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.name}</span> },
+            {
+              title: "Name",
+              cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.name}</span>,
+            },
             { title: "Times", right: true, cell: (row) => row.count.toLocaleString("en") },
             { title: "Time", right: true, cell: (row) => time(row.total_ns) },
             { title: "Each", right: true, cell: (row) => time(row.mean_ns) },

@@ -37,7 +37,7 @@ export function Roofline({
       legend={legend}
       data={data}
       columns={[
-        { title: "Name", cell: (row) => <span className="[overflow-wrap:anywhere]">{row.name}</span> },
+        { title: "Name", cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.name}</span> },
         { title: "Type", cell: (row) => row.type },
         { title: "Time", right: true, cell: (row) => time(row.time_ns) },
         { title: "flop/byte", right: true, cell: (row) => digits(row.intensity) },

@@ -51,7 +51,7 @@ export function SpanTable({ trace, store, level, search, onSelect }: Props) {
               cell: (row) => (
                 <button
                   type="button"
-                  className="text-left text-accent [overflow-wrap:anywhere] hover:underline"
+                  className="min-w-36 text-left text-accent [overflow-wrap:anywhere] hover:underline"
                   onClick={() => row.id && onSelect(row.id)}
                 >
                   {row.name}

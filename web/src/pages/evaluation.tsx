@@ -37,6 +37,7 @@ export function EvaluationPage() {
         }
         actions={
           <>
+            <Result of={evaluation} />
             <Cancel evaluation={evaluation} />
             <Again evaluation={evaluation} />
           </>
@@ -142,6 +143,16 @@ function Cancel({ evaluation }: { evaluation: Schemas["Evaluation"] }) {
     <Button kind="danger" disabled={cancel.isPending || evaluation.cancelling} onClick={() => cancel.mutate()}>
       {evaluation.cancelling ? "Cancelling …" : "Cancel"}
     </Button>
+  );
+}
+
+/** What comes of some kinds has a page of its own. */
+function Result({ of: { id, kind } }: { of: Schemas["Evaluation"] }) {
+  if (kind !== "replicate" && kind !== "sensitivity") return null;
+  return (
+    <Link to={kind === "replicate" ? "/replications/$id" : "/sensitivities/$id"} params={{ id }} className={LOOKS.main}>
+      {kind === "replicate" ? "The verdict" : "The heat map"}
+    </Link>
   );
 }
 

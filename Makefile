@@ -59,6 +59,7 @@ SIDE_BY_SIDE := $(addprefix tests/,acceptance analysis author cli dataset exampl
   test_functions_evaluated.py test_replay.py test_sweep.py test_sweep_stacks.py test_training.py)
 
 test: $(VENV)/.dev web
+	$(BIN)/python tools/get_browser.py
 	$(NPM) run --silent test
 	$(BIN)/python -m pytest -n auto --dist loadfile $(SIDE_BY_SIDE)
 	$(BIN)/python -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))

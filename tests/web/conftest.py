@@ -12,14 +12,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy.exc
-
-playwright = pytest.importorskip("playwright.sync_api")
-pytest.importorskip("uvicorn", reason="the server's packages are not installed")
+from playwright.sync_api import expect, sync_playwright
 
 from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
 from server.conftest import World  # noqa: E402
 
-playwright.expect.set_options(timeout=20_000)  # the machine may be busy
+expect.set_options(timeout=20_000)  # the machine may be busy
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 MODEL, DATASET = "efficientnet-lite0", "imagenet-70"
@@ -80,8 +78,8 @@ def record(site: Site) -> str:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with playwright.sync_playwright() as running:
-        # Where the system has no browser, Playwright's own is used: `playwright install chromium`.
+    with sync_playwright() as running:
+        # Where the system has none, Playwright's own is used: tools/get_browser.py has seen to it.
         opened = running.chromium.launch(executable_path=found, args=FLAGS)
         yield opened
         opened.close()

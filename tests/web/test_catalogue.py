@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import DATASET, MODEL, Visit
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 
 def test_a_model_is_found_by_a_word_and_a_facet(visit: Visit) -> None:

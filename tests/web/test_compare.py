@@ -6,11 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import DATASET, MODEL, PHONE, Site, Visit
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 FIXTURES = Path(__file__).parents[1] / "trace" / "fixtures"
 PROFILES = ("resnet50-h200-batch1", "resnet50-jax-h200-batch1")

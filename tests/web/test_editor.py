@@ -8,11 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import MODEL, PHONE, ROOT, Site, Visit
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 GRAPH = ROOT / "manifests" / "models" / "graphs" / "efficientnet-lite0.onnx"
 MINE = """\

@@ -7,13 +7,12 @@ import signal
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from mlmodelscope.server.rest.pages import FOLDER
 
 from .conftest import PHONE, Site, Visit, visiting
 
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 PAGES = ["/models", "/datasets", "/datasets/imagenet-70", "/stacks", "/agents", "/new", "/evaluations", "/sign-in"]
 
 

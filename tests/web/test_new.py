@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import DATASET, MODEL, Site, Visit, visiting
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 
 def test_an_impossible_request_shows_what_nobody_meets(visit: Visit) -> None:

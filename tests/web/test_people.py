@@ -6,11 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import PHONE, Site, Visit, visiting
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 
 @pytest.fixture(scope="module")

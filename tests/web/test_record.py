@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from mlmodelscope.record.record import Metrics, Record, new_record_id
 from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter
@@ -17,8 +18,6 @@ from mlmodelscope.settings import Settings
 
 from .conftest import PHONE, Site, Visit
 
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 MANY = 50_000
 
 

@@ -8,11 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import MODEL, PHONE, ROOT, Site, Visit
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 WRONG, FEW = "wrong-colours", "imagenet-10"
 LONG = 120_000

@@ -9,11 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import PHONE, Site, Visit
-
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 
 FIXTURES = Path(__file__).parents[1] / "trace" / "fixtures"
 

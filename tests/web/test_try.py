@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from .conftest import MODEL, PHONE, Site, Visit
 
-playwright = pytest.importorskip("playwright.sync_api")
-expect = playwright.expect
 CODE = """\
 name: {name}
 version: 1.0.0

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,11 @@ from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    return tmp_path
+def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for temporary files that is only ours, with a short name, as sockets need one."""
+    with tempfile.TemporaryDirectory() as folder:
+        monkeypatch.setattr(tempfile, "tempdir", folder)
+        yield Path(folder)
 
 
 def test_a_worker_leaves_no_files_and_no_process(place: Path) -> None:
@@ -26,6 +29,14 @@ def test_a_worker_leaves_no_files_and_no_process(place: Path) -> None:
     assert not list(place.iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+
+
+def test_a_temporary_folder_with_a_long_name_is_no_obstacle(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = place / ("long" * 30)
+    long.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(long))
+    with WorkerProcess(CurrentStack(), Needs()):
+        assert not list(long.iterdir())
 
 
 def test_what_a_killed_host_left_is_removed_by_the_next(place: Path) -> None:

@@ -28,6 +28,8 @@ _STOP_TIMEOUT_S = 5
 _REPORT_TIMEOUT_S = 120  # for a program around the worker, which reports when that has ended
 _LOG_TAIL = 2000
 _PREFIX = "mlmodelscope-worker-"
+_LONGEST_PLACE = 56
+"""Bytes of a folder for sockets: an address has 103 at most, and names of our own take the rest."""
 
 
 def _limits() -> dict[str, str]:
@@ -48,7 +50,7 @@ class WorkerProcess:
 
     def __init__(self, stack: Runnable, needs: Needs, around: tuple[str, ...] = ()) -> None:
         _remove_left_behind()
-        self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-")
+        self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=_place())
         place = Path(self._folder.name)
         self._log = place / "log"
         # Only the worker's own package goes onto the stack's path, not whatever else lies beside it here.
@@ -169,9 +171,15 @@ class WorkerProcess:
         self.close() if kind is None else self.kill()
 
 
+def _place() -> str:
+    """The folder for temporary files, where a socket in it has an address that is short enough."""
+    usual = tempfile.gettempdir()
+    return usual if len(os.fsencode(usual)) <= _LONGEST_PLACE else "/tmp"
+
+
 def _remove_left_behind() -> None:
     """Remove the folders of hosts that were killed: their workers ended by themselves, their folders did not."""
-    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+    for folder in Path(_place()).glob(f"{_PREFIX}*"):
         owner = folder.name.removeprefix(_PREFIX).partition("-")[0]
         try:
             os.kill(int(owner), 0)

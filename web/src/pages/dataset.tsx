@@ -1,11 +1,10 @@
-import { getRouteApi, Link } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { plural } from "../lib/format";
+import { ManifestHeading } from "../shown/manifest-heading";
 import { ManifestText } from "../shown/manifest-text";
 import { Records } from "../shown/records";
 import { useManifest } from "../shown/use-manifest";
-import { Versions } from "../shown/versions";
-import { Card, Fact, Facts, Heading, LOOKS, Trouble, Waiting } from "../ui/parts";
-import { useMay } from "../ui/shell";
+import { Card, Fact, Facts, Trouble, Waiting } from "../ui/parts";
 
 const here = getRouteApi("/datasets/$name");
 
@@ -13,29 +12,16 @@ export function DatasetPage() {
   const { name } = here.useParams();
   const { version } = here.useSearch();
   const { manifest, versions, error, again } = useManifest("dataset", name, version);
-  const may = useMay("run");
   if (error) return <Trouble error={error} again={again} />;
   if (!manifest) return <Waiting />;
   const said = manifest.manifest as Record<string, unknown>;
   return (
     <>
-      <Heading
-        title={
-          <>
-            {name} <span className="text-2xl font-normal text-muted">{manifest.version}</span>
-          </>
-        }
-        about={manifest.description}
-        actions={
-          <>
-            <Versions to="/datasets/$name" name={name} items={versions} chosen={manifest.version} />
-            {may && (
-              <Link to="/new" search={{ dataset: name }} className={LOOKS.main}>
-                Evaluate a model on it
-              </Link>
-            )}
-          </>
-        }
+      <ManifestHeading
+        to="/datasets/$name"
+        manifest={manifest}
+        versions={versions}
+        evaluate={{ words: "Evaluate a model on it", search: { dataset: name } }}
       />
       <div className="space-y-6">
         <Card title="What it is">

@@ -3,7 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { plural } from "../lib/format";
 import { Catalogue, list, SortBy } from "../ui/catalogue";
-import { Facet } from "../ui/facets";
+import { Facets } from "../ui/facets";
 import { Badge, Heading } from "../ui/parts";
 import { SearchBox } from "../ui/search-box";
 
@@ -41,15 +41,7 @@ export function Datasets() {
         word="dataset"
         sort={<SortBy value={search.sort} onChange={(sort) => narrow({ sort })} />}
         search={<SearchBox value={search.q} onChange={(q) => narrow({ q })} />}
-        facets={FACETS.map((name) => (
-          <Facet
-            key={name}
-            name={name}
-            counts={pages[0]?.facets[name] ?? {}}
-            chosen={search[name]}
-            onChange={(chosen) => narrow({ [name]: chosen })}
-          />
-        ))}
+        facets={<Facets names={FACETS} counts={pages[0]?.facets} chosen={search} onChange={narrow} />}
         cards={pages.flatMap((page) =>
           page.items.map((dataset) => <DatasetCard key={dataset.name} dataset={dataset} />),
         )}

@@ -36,3 +36,22 @@ export function Facet({ name, counts, chosen, onChange }: Props) {
     </fieldset>
   );
 }
+
+interface All<Name extends string> {
+  names: readonly Name[];
+  counts: Record<string, Record<string, number>> | undefined;
+  chosen: { [name in Name]?: string };
+  onChange: (change: { [name in Name]?: string }) => void;
+}
+
+export function Facets<Name extends string>({ names, counts, chosen, onChange }: All<Name>) {
+  return names.map((name) => (
+    <Facet
+      key={name}
+      name={name}
+      counts={counts?.[name] ?? {}}
+      chosen={chosen[name]}
+      onChange={(value) => onChange({ [name]: value } as { [name in Name]?: string })}
+    />
+  ));
+}

@@ -1,9 +1,9 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { ManifestHeading } from "../../shown/manifest-heading";
 import { ManifestText } from "../../shown/manifest-text";
 import { Records } from "../../shown/records";
 import { useManifest } from "../../shown/use-manifest";
-import { Versions } from "../../shown/versions";
-import { Card, Fact, Facts, Heading, LOOKS, Trouble, Waiting } from "../../ui/parts";
+import { Card, Fact, Facts, Trouble, Waiting } from "../../ui/parts";
 import { useMay } from "../../ui/shell";
 import { Claims } from "./claims";
 import { Pipeline } from "./pipeline";
@@ -21,23 +21,11 @@ export function ModelPage() {
   const said = manifest.manifest as Record<string, unknown>;
   return (
     <>
-      <Heading
-        title={
-          <>
-            {name} <span className="text-2xl font-normal text-muted">{manifest.version}</span>
-          </>
-        }
-        about={manifest.description}
-        actions={
-          <>
-            <Versions to="/models/$name" name={name} items={versions} chosen={manifest.version} />
-            {may && (
-              <Link to="/new" search={{ model: name }} className={LOOKS.main}>
-                Evaluate
-              </Link>
-            )}
-          </>
-        }
+      <ManifestHeading
+        to="/models/$name"
+        manifest={manifest}
+        versions={versions}
+        evaluate={{ words: "Evaluate", search: { model: name } }}
       />
       <div className="space-y-6">
         <TryIt model={name} version={manifest.version} />

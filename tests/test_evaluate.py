@@ -243,6 +243,17 @@ def test_a_crash_between_the_last_batch_and_the_record_loses_nothing(
     assert record.status == "finished" and record.samples == 12 and record.attempts == 2
 
 
+def test_a_known_record_names_files_where_they_lie_now(
+    settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures, tmp_path: Path
+) -> None:
+    pictures, elsewhere = make_pictures(), tmp_path / "moved"
+    first = evaluate(make_model(), make_dataset(pictures), settings=settings)
+    pictures.rename(elsewhere)
+    again = evaluate(make_model(), make_dataset(elsewhere), settings=settings)
+    assert again.id == first.id and again.plan_digest == first.plan_digest
+    assert again.plan.dataset.sources[0].files.url == str(elsewhere)
+
+
 def test_no_worker_is_left_behind(
     settings: Settings, make_model: Make, make_dataset: MakeDataset, make_pictures: MakePictures
 ) -> None:

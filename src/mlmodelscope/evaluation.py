@@ -118,7 +118,8 @@ def _evaluate_once(plan: Plan, store: Store, artifacts: ArtifactStore, again: bo
         found = store.find(plan.digest, machine.digest, worker, "finished")
         # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
         if found and (not again or found.created_at >= asked_at):
-            return found
+            # The same plan, but the record's says where files lay then; whoever goes on needs them where they lie now.
+            return found.model_copy(update={"plan": plan})
         with machine_set_for(plan, artifacts.settings.home, watcher) as done:
             record = with_settings(store.begin(plan, machine, __version__, worker), done)
             try:

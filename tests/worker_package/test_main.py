@@ -16,14 +16,15 @@ import pytest
 import mlmodelscope_worker
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import WorkerError
-from mlmodelscope.evaluation import cut_batches
+from mlmodelscope.manifest.aspects import find_aspects
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import CurrentStack, Needs
 from mlmodelscope.settings import Settings
+from mlmodelscope.worker.answers import cut_batches
 from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 from worker_package.pictures import encode, jpeg, scene
@@ -278,19 +279,19 @@ def test_tensors_and_answers_have_the_same_bits_in_every_worker(planned: Callabl
             prepared = worker.prepare(dataset.samples)
             assert all(isinstance(each, tuple) for each in prepared)
             tensors.add(tuple(content for _, content in prepared))
-            given = list(worker.run(cut_batches(dataset, plan)))
-        assert [each.batch.index for each in given] == list(range(len(given)))
+            given = list(worker.run(cut_batches(dataset.samples, plan.scenario.batch_size)))
+        assert [each.batch for each in given] == list(range(len(given)))
         answers.add((b"".join(each.classes for each in given), b"".join(each.scores for each in given)))
     assert len(tensors) == 1 and len(answers) == 1
 
 
 def test_the_work_may_be_shared_among_workers(planned: Callable) -> None:
     site, plan, dataset = planned(4)
-    batches = cut_batches(dataset, plan)
+    batches = cut_batches(dataset.samples, plan.scenario.batch_size)
     with Worker(site, plan) as one, Worker(site, plan) as other:
         alone = [(each.classes, each.scores) for each in one.run(batches)]
         shared = dict.fromkeys(range(len(batches)), (b"", b""))
         for worker, part in ((one, batches[::2]), (other, batches[1::2])):
-            shared.update({each.batch.index: (each.classes, each.scores) for each in worker.run(part)})
+            shared.update({each.batch: (each.classes, each.scores) for each in worker.run(part)})
         assert list(shared.values()) == alone
         assert one.prepare(dataset.samples) == other.prepare(dataset.samples)

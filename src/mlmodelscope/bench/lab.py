@@ -14,7 +14,6 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine.energy import read_meters, spent
 from mlmodelscope.provision.machine.noise import Noise, NoiseLimits, compare_samples, take_sample
 from mlmodelscope.provision.site import Site
-from mlmodelscope.record.record import ServerRecord, StackRecord
 from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.loaded import Loaded
 
@@ -61,12 +60,6 @@ class Lab:
             before = take_sample(worker.pid, gpu=self.gpu)
             yield station
             self.noise.append(compare_samples(before, take_sample(worker.pid, gpu=self.gpu), self.limits))
-
-    def stack(self) -> StackRecord | None:
-        return StackRecord(**self.opened["environment"]) if self.opened else None
-
-    def server(self) -> ServerRecord | None:
-        return ServerRecord(**self.opened["server"]) if self.opened and self.opened["server"] else None
 
 
 @dataclass

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.inference.refusal import Refusal
 from mlmodelscope.inference.tensors import Tensor
+from mlmodelscope.manifest.aspects import find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource, ModelManifest
 from mlmodelscope.manifest.schema.model import Input, Output
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.settings import Settings

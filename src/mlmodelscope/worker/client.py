@@ -11,38 +11,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
+from mlmodelscope.worker.answers import Answers, Batch
 from mlmodelscope.worker.loaded import Loaded, loaded_from
 from mlmodelscope.worker.process import Buffer, WorkerDied, WorkerProcess
-
-
-@dataclass(frozen=True)
-class Batch:
-    """Some samples that the model gets at once; a plan's batches are always cut the same way."""
-
-    index: int
-    samples: Sequence[Sample]
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What came out for one batch. Buffers hold the samples that did not fail, in order."""
-
-    batch: Batch
-    k: int
-    classes: bytes
-    """int32, samples x k."""
-    scores: bytes
-    """float32, samples x k."""
-    errors: dict[int, str]
-    run_ns: int
-    improbable: int
-    """Samples whose scores were declared probabilities and are none."""
-    answers: tuple[str, ...] | None = None
-    """Answers that are no classes, as JSON texts."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +143,7 @@ class Worker:
             header, buffers = self._receive("answers")
             parts = iter(buffers)
             for answer in header["answers"]:
-                yield _answers(waiting.popleft(), answer, list(islice(parts, answer["parts"])))
+                yield _answers(waiting.popleft().index, answer, list(islice(parts, answer["parts"])))
 
     def ask(self, batch: Batch, buffers: Sequence[bytes] = ()) -> tuple[Answers, list[list[Stage]]]:
         """The answers to a batch that somebody waits for, and what each of its samples took."""
@@ -175,7 +151,7 @@ class Worker:
         self._process.send({"do": "ask", "samples": content}, tuple(buffers))
         header, answered = self._receive("asked")
         stages = [[Stage(name, duration) for name, duration in each] for each in header["stages"]]
-        return _answers(batch, header, answered), stages
+        return _answers(batch.index, header, answered), stages
 
     def _receive(self, expected: str) -> tuple[dict[str, Any], list[bytes]]:
         """What was asked for. A worker whose server is gone is as good as dead, and is replaced like one."""
@@ -259,7 +235,7 @@ class Worker:
         ]
 
 
-def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> Answers:
+def _answers(batch: int, header: dict[str, Any], buffers: list[bytes]) -> Answers:
     classes, scores = buffers if buffers else (b"", b"")
     errors = {int(slot): message for slot, message in header["errors"].items()}
     answers = tuple(header["answers"]) if "answers" in header else None
@@ -296,7 +272,7 @@ def task_of(site: Site, plan: Plan) -> dict[str, Any]:
             "functions": {stage: each.model_dump(mode="json") for stage, each in plan.functions.items()},
             "context": plan.context,
             "files": {**site.model_files, **site.other_files},
-            "features": list(site.features),
+            "features": read_classes(Path(site.other_files["features"])) if "features" in site.other_files else [],
             "hyperparameters": plan.hyperparameters,
             "seed": plan.seed,
             "count": plan.dataset.subset.count or plan.dataset.size,

@@ -14,7 +14,8 @@ from typing import Any, Self
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.worker.client import Batch, needs_of, task_of
+from mlmodelscope.worker.answers import Batch
+from mlmodelscope.worker.client import needs_of, task_of
 from mlmodelscope.worker.process import WorkerProcess
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlmodelscope.cli.agent_beside import serve_models, speak_for
+from mlmodelscope.cli.agent_services import serve_models, speak_for
 from mlmodelscope.cli.choices import pair
 from mlmodelscope.cli.terminal import settings, verb
 from mlmodelscope.errors import UsageError

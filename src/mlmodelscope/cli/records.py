@@ -184,9 +184,9 @@ def pin(
     as_json: AsJson = False,
 ) -> None:
     """Have records stay, whatever `gc` and a server's policy of retention say."""
-    from mlmodelscope.cli.server_choice import elsewhere
+    from mlmodelscope.cli.server_choice import remote
 
-    there = elsewhere()
+    there = remote()
     if there is not None:
         found = [there.client.post(f"/records/{name}/pin", {"pinned": not off})["record"] for name in names]
     else:
@@ -206,9 +206,9 @@ def pin(
 
 def _show_origin(store: Store, record: str) -> None:
     """Who signed a record that was made elsewhere."""
-    from mlmodelscope.cli.server_choice import elsewhere
+    from mlmodelscope.cli.server_choice import remote
 
-    there = elsewhere()
+    there = remote()
     if there is not None:
         found = there.client.get(f"/records/{record}/origin")
         source, signers = found["source"], [each["name"] or f"{each['key']} (unknown)" for each in found["signers"]]

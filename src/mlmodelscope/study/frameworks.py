@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.analysis.stack_comparison import compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.evaluation import provision_site
@@ -20,7 +21,6 @@ from mlmodelscope.provision.stack.known import is_for_this_machine
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
-from mlmodelscope.report.sweep import compare_stacks
 from mlmodelscope.study.bench import Bench, Tensor
 from mlmodelscope.study.callers import open_python
 from mlmodelscope.study.paper import FACTS, FIRST, SECOND

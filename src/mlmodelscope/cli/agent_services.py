@@ -1,4 +1,4 @@
-"""What an agent can do beside its work: serve models to whoever asks, or speak for a device."""
+"""What an agent can do besides evaluating: serve models to clients, or act as a proxy for a device."""
 
 from __future__ import annotations
 

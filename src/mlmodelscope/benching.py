@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from mlmodelscope import __version__
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
 from mlmodelscope.bench.scenario import MLPERF, SCENARIOS, Request, by_loadgen
@@ -43,6 +42,7 @@ from mlmodelscope.record.latencies import RawRun, save_latencies
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
+from mlmodelscope_worker import __version__
 
 __all__ = ["MLPERF", "SCENARIOS", "Request", "bench"]
 

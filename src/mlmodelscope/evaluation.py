@@ -11,7 +11,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mlmodelscope import __version__
 from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.labels import read_classes
 from mlmodelscope.dataset.open import open_dataset
@@ -41,6 +40,7 @@ from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Answers, Batch, Latency, Worker
 from mlmodelscope.worker.process import WorkerDied
 from mlmodelscope.worker.steady import SteadyRun
+from mlmodelscope_worker import __version__
 
 __all__ = ["Options", "Watcher", "evaluate"]
 

@@ -10,7 +10,6 @@ from hashlib import sha256
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from mlmodelscope import __version__
 from mlmodelscope.analysis.peak import Peak
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Sample
@@ -42,6 +41,7 @@ from mlmodelscope.trace.span import LEVELS, Trace, trace_id_of
 from mlmodelscope.trace.store import save_trace
 from mlmodelscope.trace.watch import watch
 from mlmodelscope.worker.client import Worker
+from mlmodelscope_worker import __version__
 
 PROFILED = ("application", "model", "framework", "library", "hardware")
 """The levels that a profile can be asked for."""

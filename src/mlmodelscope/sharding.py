@@ -16,7 +16,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mlmodelscope import __version__
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.errors import PlanError, UsageError
@@ -49,6 +48,7 @@ from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Batch, Worker
 from mlmodelscope.worker.steady import SteadyRun
+from mlmodelscope_worker import __version__
 
 
 def evaluate_shard(

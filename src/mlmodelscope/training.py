@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mlmodelscope import __version__
 from mlmodelscope.dataset.files import source_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.evaluation import (
@@ -45,6 +44,7 @@ from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedF
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.client import Progress, Trained, Worker
+from mlmodelscope_worker import __version__
 
 _SAVE_EVERY_S = 1.0
 

@@ -12,6 +12,7 @@ import operator
 import threading
 
 from .clock import nanoseconds
+from .failure import describe_failure
 from .functions import FunctionError, Functions, is_stream
 from .output.answer import NO_CLASS, AnswerError, classify, spell
 from .output.classification import Classification
@@ -21,7 +22,6 @@ from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .protocol import MAX_HEADER
 from .sample import Loader
-from .scenario.offline import describe_failure
 from .session import alike, open_predictor, spell_tensor
 
 _MOST_BYTES = MAX_HEADER // 2  # of a batch's answers: they travel in a header, with others

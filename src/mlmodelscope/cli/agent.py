@@ -57,7 +57,7 @@ def agent(
     import logging
     import signal
 
-    from mlmodelscope.inference.server import Listening
+    from mlmodelscope.inference.listening import Listening
 
     listening = Listening(inference_host, inference_port, inference_rpc_port)
     if hardware is not None and remote is None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import AgentDescription
     from mlmodelscope.cluster.device import Device, Seen
-    from mlmodelscope.inference.server import Listening
+    from mlmodelscope.inference.listening import Listening
     from mlmodelscope.manifest.schema import HardwareManifest
     from mlmodelscope.settings import Settings
 

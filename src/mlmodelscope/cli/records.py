@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlmodelscope.cli.choices import RecordName
 from mlmodelscope.cli.terminal import AsJson, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from mlmodelscope.record.store import Store
 
 app = typer.Typer(help="List, show, delete and export records.", invoke_without_command=True)
-
-RecordName = Annotated[str, typer.Argument(help="A record's id, the beginning of it, or `latest`.")]
 
 
 def _store() -> Store:

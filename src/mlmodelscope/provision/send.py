@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.web import BACK_OFF_S, credentials, failure
+from mlmodelscope_worker import __version__
 
 _TIMEOUT_S = 60
 _TRANSIENT = (429, 502, 503, 504)

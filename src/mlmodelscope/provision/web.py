@@ -16,9 +16,9 @@ from functools import cache
 from typing import IO
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.public import NotPublic, PublicHandler, PublicSecureHandler
+from mlmodelscope_worker import __version__
 
 BACK_OFF_S = (0.5, 1.0, 2.0)
 """Waits between attempts that bring nothing; after the last one it is over."""

@@ -13,7 +13,6 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from fastapi.security import HTTPAuthorizationCredentials
 
-from mlmodelscope import __version__
 from mlmodelscope.cluster.agent import Agent
 from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
@@ -44,6 +43,7 @@ from mlmodelscope.server.rest.pages import Pages
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
 from mlmodelscope.server.tidy import tidy
+from mlmodelscope_worker import __version__
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _WAKE_EVERY_S = 1.0

@@ -13,7 +13,8 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.catalog import find_dataset, find_manifest, find_model
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.plan.make import Pins, make_plan
+from mlmodelscope.plan.file import Pins
+from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore

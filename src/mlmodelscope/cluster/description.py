@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Description, available_cores, describe
 from mlmodelscope.provision.machine.cpu import cpu_name

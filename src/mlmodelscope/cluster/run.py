@@ -31,7 +31,7 @@ from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.options import Options
 from mlmodelscope.record.record import Record
 from mlmodelscope.settings import Settings

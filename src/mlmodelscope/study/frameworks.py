@@ -14,7 +14,8 @@ from mlmodelscope.evaluation import provision_site
 from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
-from mlmodelscope.plan.make import framework_word, provides
+from mlmodelscope.plan.framework import framework_word
+from mlmodelscope.plan.stack import provides
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
 from mlmodelscope.provision.stack.known import is_for_this_machine

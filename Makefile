@@ -56,7 +56,7 @@ web: $(PAGES)
 # These do not mind each other; what looks at clocks, leases or all processes of the machine comes afterwards, alone.
 SIDE_BY_SIDE := $(addprefix tests/,acceptance analysis author cli dataset examples hub ledger lint manifest metric \
   model_file plan record replicate report study trace worker worker_package/predictor test_agreement.py test_docs.py \
-  test_functions_evaluated.py test_replay.py test_sweep.py test_sweep_stacks.py test_training.py)
+  test_functions_evaluated.py test_replay.py test_stack_comparison.py test_training.py)
 
 test: $(VENV)/.dev web
 	$(BIN)/python tools/get_browser.py

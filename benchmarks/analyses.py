@@ -8,8 +8,8 @@ from typing import Any
 import harness
 
 from mlmodelscope.analysis.analyse import analyse
+from mlmodelscope.analysis.analyses_page import write_page
 from mlmodelscope.analysis.measured import Subject
-from mlmodelscope.analysis.page import write_page
 from mlmodelscope.analysis.peak import Peak
 from mlmodelscope.trace.merge import Taken, number
 from mlmodelscope.trace.span import Trace

@@ -44,8 +44,9 @@ Turn = Callable[[], list[int]]
 def serve(manifest: str) -> None:
     """Our server, in a process of its own as it would be."""
     from mlmodelscope.inference.door import LoneDoor
+    from mlmodelscope.inference.listening import Listening
     from mlmodelscope.inference.models import Models
-    from mlmodelscope.inference.server import InferenceServer, Listening
+    from mlmodelscope.inference.server import InferenceServer
     from mlmodelscope.settings import Settings
 
     async def run() -> None:

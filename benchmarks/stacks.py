@@ -29,7 +29,7 @@ import tiny
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import read_index_settings
 from mlmodelscope.provision.stack import Built, Needs, StackStore, build_stack, digest_of, recipe_of

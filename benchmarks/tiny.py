@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.match import normal_architecture
 from mlmodelscope.provision.stack import CurrentStack, Needs, Runnable, StackStore, build_stack, recipe_of
 from mlmodelscope.settings import Settings

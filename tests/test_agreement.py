@@ -17,7 +17,7 @@ from mlmodelscope import Settings
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.catalog import find_dataset, find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope_worker.predictor.onnxruntime import NEWEST_STACK
 from worker_package.predictor import nets

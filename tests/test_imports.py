@@ -1,11 +1,14 @@
 """The folders spell the data flow, and imports point one way."""
 
 import ast
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 SOURCE = Path(__file__).parent.parent / "src"
+PACKAGES = ("mlmodelscope", "mlmodelscope_worker")
 
 # A module imports only what stands above it.
 ORDER = [
@@ -68,6 +71,39 @@ def imported(path: Path) -> set[str]:
     return names
 
 
+def name_of(path: Path) -> str:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def reached(path: Path, known: set[str]) -> Iterator[str]:
+    """The modules that a file imports anywhere: in functions and for type checkers, too."""
+    name = name_of(path)
+    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from {alias.name for alias in node.names} & known
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            source = ".".join([*base, *([node.module] if node.module else [])])
+            for alias in node.names:
+                yield from ({f"{source}.{alias.name}"} & known or {source} & known)
+
+
+def import_graph() -> dict[str, set[str]]:
+    """What each module of both packages imports. A package that Python runs on the way to a module is not counted."""
+    paths = {name_of(path): path for package in PACKAGES for path in modules(package)}
+    return {name: set(reached(path, paths.keys())) - {name} for name, path in paths.items()}
+
+
+def a_cycle(graph: dict[str, set[str]]) -> list[str]:
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
 def stage_of(path: Path) -> str:
     return path.relative_to(SOURCE / "mlmodelscope").parts[0].removesuffix(".py")
 
@@ -78,9 +114,26 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
     if stage == "__init__":  # the library's front door re-exports from every stage, lazily
         return
     assert stage in ORDER, f"{stage} has no place in the order of stages"
-    allowed = {*ORDER[: ORDER.index(stage) + 1], "__version__"}
+    allowed = set(ORDER[: ORDER.index(stage) + 1])
     used = {name.split(".")[1] for name in imported(path) if name.startswith("mlmodelscope.")}
     assert used <= allowed, f"{path.name} reaches down to {used - allowed}"
+
+
+def test_no_modules_import_one_another() -> None:
+    """Even inside of functions: whoever reads a module can stop at what it imports."""
+    graph = import_graph()
+    graph["mlmodelscope.lint.rule"] -= {"mlmodelscope.lint.rules"}  # the registry imports the rules that register there
+    assert a_cycle(graph) == []
+
+
+def test_imports_in_functions_and_for_type_checkers_count() -> None:
+    path = SOURCE / "mlmodelscope" / "client" / "connect.py"
+    assert {"mlmodelscope.client.client", "mlmodelscope.client.async_client"} <= import_graph()[name_of(path)]
+    assert a_cycle({"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}) != []
+
+
+def test_nothing_inside_imports_the_front_door() -> None:
+    assert [name for name, found in import_graph().items() if "mlmodelscope" in found] == []
 
 
 @pytest.mark.parametrize("path", modules("mlmodelscope_worker"), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.settings import Settings
 from worker_package.predictor.nets.bench import HERE, Bench, Row, Subject, Way
 from worker_package.predictor.nets.subjects import SUBJECTS

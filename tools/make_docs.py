@@ -13,7 +13,7 @@ import typer.main
 from mlmodelscope.cli.main import app
 from mlmodelscope.metric import METRICS
 from mlmodelscope.replicate.pitfall import PITFALLS
-from mlmodelscope.replicate.pitfall.page import PAPERS, explanation_of
+from mlmodelscope.replicate.pitfall.explanation import PAPERS, explanation_of
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
 from mlmodelscope_worker.pipeline import STEPS

@@ -20,7 +20,7 @@ from pathlib import Path
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.stack import Needs, StackStore, recipe_of
 from mlmodelscope.settings import Settings
 

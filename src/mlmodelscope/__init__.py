@@ -13,7 +13,7 @@ from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
     from mlmodelscope.client.async_client import AsyncClient
-    from mlmodelscope.client.client import connect
+    from mlmodelscope.client.connect import connect
     from mlmodelscope.evaluation import Options, evaluate
     from mlmodelscope.manifest.load import load_manifest, parse_manifest
     from mlmodelscope.plan.make import make_plan
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "AsyncClient": "mlmodelscope.client.async_client",
     "Options": "mlmodelscope.evaluation",
-    "connect": "mlmodelscope.client.client",
+    "connect": "mlmodelscope.client.connect",
     "evaluate": "mlmodelscope.evaluation",
     "predict": "mlmodelscope.prediction",
     "load_manifest": "mlmodelscope.manifest.load",

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Unpack
 
-from mlmodelscope import __version__
 from mlmodelscope.dataset.class_names import class_names
 from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.open import open_dataset
@@ -30,6 +29,7 @@ from mlmodelscope.worker.answers import Batch, cut_batches
 from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.process import WorkerDied
 from mlmodelscope.worker.steady import SteadyRun
+from mlmodelscope_worker import __version__
 
 __all__ = ["Options", "Watcher", "evaluate"]
 

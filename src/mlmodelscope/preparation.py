@@ -13,7 +13,8 @@ from typing import TypedDict, Unpack
 from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.plan.make import Pins, make_plan
+from mlmodelscope.plan.file import Pins
+from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import StoreError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked
@@ -19,6 +18,7 @@ from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
 from mlmodelscope.watcher import Watcher
+from mlmodelscope_worker import __version__
 
 
 @contextmanager

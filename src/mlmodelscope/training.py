@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Unpack
 
-from mlmodelscope import __version__
 from mlmodelscope.dataset.files import source_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.manifest.catalog import find_manifest
@@ -31,6 +30,7 @@ from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedF
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import machine_set_for, opened_store, with_settings, with_setup
 from mlmodelscope.worker.client import Progress, Trained, Worker
+from mlmodelscope_worker import __version__
 
 _SAVE_EVERY_S = 1.0
 

@@ -17,15 +17,17 @@ import traceback
 
 from . import __version__, environment
 from .clock import nanoseconds
+from .failure import describe_failure
 from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import Lost, ModelError
 from .protocol import Closed, connect
 from .sample import Loader
-from .scenario.offline import Batch, Offline, describe_failure
+from .scenario.offline import Batch, Offline
 from .scenario.single_stream import measure_latency, measure_parts
-from .session import alike, open_session
+from .session import alike
+from .sessions import open_session
 from .view import look
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError)

@@ -4,6 +4,7 @@ import threading
 
 from . import pipeline
 from .clock import nanoseconds
+from .failure import describe_failure
 from .output.classification import Classification
 from .pipeline import library
 from .pipeline.header import ImageError
@@ -11,7 +12,6 @@ from .pipeline.image import Image
 from .predictor import PREDICTORS, Lost, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
-from .scenario.offline import describe_failure
 
 
 class Session(object):
@@ -162,23 +162,6 @@ def aligned(shape, dtype):
     raw = np.empty(length + 64, np.uint8)
     start = -raw.ctypes.data % 64
     return raw[start : start + length].view(dtype).reshape(shape)
-
-
-def open_session(task):
-    """The manifest's own functions, where it has any; the model alone, for tensors; the declared steps otherwise."""
-    if task.get("tensors"):
-        from .tensor_session import TensorSession
-
-        return TensorSession(task)
-    if task.get("functions"):
-        from .function_session import FunctionSession
-
-        return FunctionSession(task)
-    if task.get("variants"):
-        from .variants import VariantSession
-
-        return VariantSession(task)
-    return Session(task)
 
 
 def alike(tensor, other):

@@ -8,10 +8,10 @@ gets its answers, without a call of the model.
 import hashlib
 import json
 
+from .failure import describe_failure
 from .pipeline import STEPS, library
 from .pipeline.image import Image
 from .predictor import Lost
-from .scenario.offline import describe_failure
 from .session import Session, alike
 
 

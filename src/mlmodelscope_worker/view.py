@@ -4,9 +4,9 @@ All pictures of one sample are drawn alike: the first tensor sets the scale, the
 colours. So values that are too small show as darkness, and channels that are swapped show as false colours.
 """
 
+from .failure import describe_failure
 from .pipeline import Pipeline
 from .pipeline.image import Image
-from .scenario.offline import describe_failure
 
 
 def look(load, pipelines):

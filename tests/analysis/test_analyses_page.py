@@ -14,7 +14,7 @@ import pytest
 from made_traces import subject
 
 from mlmodelscope.analysis.analyse import analyse
-from mlmodelscope.analysis.page import write_page
+from mlmodelscope.analysis.analyses_page import write_page
 from mlmodelscope.analysis.write import check_output, write_analyses
 from mlmodelscope.errors import StoreError, UsageError
 

@@ -8,7 +8,7 @@ from typer.testing import CliRunner, Result
 
 from mlmodelscope.cli.main import app
 from mlmodelscope.replicate.pitfall import PITFALLS, pitfall
-from mlmodelscope.replicate.pitfall.page import cite, explanation_of, to_html
+from mlmodelscope.replicate.pitfall.explanation import cite, explanation_of, to_html
 
 PICTURES = Path(__file__).parent.parent.parent / "docs" / "images" / "pitfalls"
 
@@ -44,9 +44,9 @@ def test_every_page_says_how_it_comes_about_how_it_shows_and_how_to_check(name: 
 
 
 def test_every_page_belongs_to_a_pitfall() -> None:
-    import mlmodelscope.replicate.pitfall.page as page
+    import mlmodelscope.replicate.pitfall.explanation as explanation
 
-    pages = {path.stem for path in (Path(page.__file__).parent / "pages").glob("*.md")}
+    pages = {path.stem for path in (Path(explanation.__file__).parent / "pages").glob("*.md")}
     assert pages <= PITFALLS.keys()
 
 

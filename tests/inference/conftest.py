@@ -15,8 +15,9 @@ pytest.importorskip("uvicorn", reason="the server's packages are not installed")
 pytest.importorskip("grpc", reason="the server's packages are not installed")
 
 from mlmodelscope.inference.door import Door, LoneDoor  # noqa: E402
+from mlmodelscope.inference.listening import Listening  # noqa: E402
 from mlmodelscope.inference.models import Models  # noqa: E402
-from mlmodelscope.inference.server import InferenceServer, Listening  # noqa: E402
+from mlmodelscope.inference.server import InferenceServer  # noqa: E402
 from mlmodelscope.settings import Settings  # noqa: E402
 
 FAKE = """\

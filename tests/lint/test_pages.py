@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 from mlmodelscope.lint.check import check_text
-from mlmodelscope.lint.page import lints_page
 from mlmodelscope.lint.rule import Rule, all_rules, rule
+from mlmodelscope.lint.rule_pages import lints_page
 
 from .conftest import MODEL
 from .samples import DATASET, DLSPEC_HARDWARE, SOFTWARE, V1B

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.lint.check import check_file
+from mlmodelscope.lint.check import check_text
 
 from .conftest import Say
 from .samples import CLOUD20_FRAMEWORK, DLSPEC_HARDWARE, DLSPEC_SOFTWARE, LISTING1, SAMPLES, V1A, V1B, V2
@@ -23,7 +23,7 @@ def test_a_right_manifest_gives_no_findings(say: Say) -> None:
 
 @pytest.mark.parametrize("path", sorted((ROOT / "manifests").rglob("*.yml")), ids=lambda path: path.stem)
 def test_a_shipped_manifest_gives_no_warning(path: Path) -> None:
-    subject, found = check_file(path)
+    subject, found = check_text(path.read_bytes(), str(path), path.parent)
     assert subject.manifest is not None
     assert [str(each) for each in found if each.severity != "info"] == []
     assert len(found) <= 3

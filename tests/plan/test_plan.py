@@ -9,9 +9,10 @@ import pytest
 from mlmodelscope.errors import PlanError, UsageError
 from mlmodelscope.manifest.load import parse_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-from mlmodelscope.plan.make import StackDescription, make_plan
+from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.stack import StackDescription
 
 STACK = StackDescription("current", "3.11.7", {"numpy": "2.4.6", "pillow": "13.0.0", "onnxruntime": "1.31.1"})
 MODEL = """

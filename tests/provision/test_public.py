@@ -78,7 +78,7 @@ def test_however_this_machine_is_spelled_it_is_not_asked(server: Server, host: s
     url = server.url("/x").replace("127.0.0.1", host)
     with pytest.raises(WebError, match="not a public one|not an address") as caught:
         open_url(url, public_only=True)
-    assert not caught.value.is_passing and server.paths == []
+    assert not caught.value.is_transient and server.paths == []
 
 
 def dns(monkeypatch: pytest.MonkeyPatch, *rounds: list[str]) -> list[str]:

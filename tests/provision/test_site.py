@@ -7,9 +7,10 @@ import pytest
 from mlmodelscope.errors import ChecksumError
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-from mlmodelscope.plan.make import StackDescription, make_plan
+from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision import site
 from mlmodelscope.provision.artifact import ArtifactStore
 

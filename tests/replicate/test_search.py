@@ -12,8 +12,8 @@ import pytest
 from mlmodelscope.replicate import search as searching
 from mlmodelscope.replicate.candidate import Goal
 from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.sampling import by_closeness
 from mlmodelscope.replicate.search import Found, search
+from mlmodelscope.replicate.stratified_sampling import by_closeness
 from mlmodelscope.replicate.trial import Cost
 from mlmodelscope.worker.variants import Answer
 

@@ -18,10 +18,11 @@ from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_search
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 from mlmodelscope.replicate.replication import open_trials, replicate
-from mlmodelscope.replicate.sampling import by_class
 from mlmodelscope.replicate.sensitivity import sensitivity
+from mlmodelscope.replicate.stratified_sampling import by_class
 from mlmodelscope.watcher import Watcher
-from mlmodelscope.worker.client import Batch, Worker
+from mlmodelscope.worker.answers import Batch
+from mlmodelscope.worker.client import Worker
 from worker_package.predictor import onnx_models
 
 TOP_K = Options(top_k=10)

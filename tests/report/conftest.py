@@ -10,7 +10,8 @@ import pytest
 from mlmodelscope import Options, Record, Settings, Store, evaluate
 from mlmodelscope.manifest.schema import Claim
 from mlmodelscope.metric.interval import wilson
-from mlmodelscope.plan.make import StackDescription, make_plan
+from mlmodelscope.plan.make import make_plan
+from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.record.record import Metrics

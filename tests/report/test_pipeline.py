@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 from mlmodelscope import Options, Record
 from mlmodelscope.manifest.schema import Step
-from mlmodelscope.report.again import command, files, machine, unusual_timing
 from mlmodelscope.report.pipeline import pipeline_blocks
+from mlmodelscope.report.reproduction import command, files, machine, unusual_timing
 
 Make = Callable[..., Record]
 

@@ -13,7 +13,7 @@ from mlmodelscope.ledger.budget import Budgets
 from mlmodelscope.record.database import open_database
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import late
+from mlmodelscope.server.handle import backlog
 from mlmodelscope.settings import Settings
 
 from .conftest import World
@@ -93,10 +93,12 @@ def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, 
     desk = Desk(settings, Config())
     try:
         for trusts, kinds in ((False, ["waiting"]), (True, ["waiting", "offered"])):
-            late.offer(desk, describe_agent(settings, name="newcomer", trusts=trusts))
+            backlog.offer(desk, describe_agent(settings, name="newcomer", trusts=trusts))
             assert [each["kind"] for each in desk.queue.events(waits.id)] == kinds
         assert desk.queue.has_work("newcomer")
-        late.offer(desk, describe_agent(settings, name="newcomer", trusts=False))  # it has begun anew, without --trust
+        backlog.offer(
+            desk, describe_agent(settings, name="newcomer", trusts=False)
+        )  # it has begun anew, without --trust
         assert not desk.queue.has_work("newcomer")
     finally:
         desk.queue.cancel(waits.id)

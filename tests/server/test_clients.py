@@ -12,7 +12,7 @@ import pytest
 
 import mlmodelscope
 from mlmodelscope.__main__ import main
-from mlmodelscope.cli.server_choice import elsewhere, text_of
+from mlmodelscope.cli.server_choice import remote, text_of
 from mlmodelscope.client.async_client import AsyncClient
 from mlmodelscope.client.client import Client
 from mlmodelscope.client.http import ServerError
@@ -52,10 +52,10 @@ def say(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFix
         return int(ended.value.code or 0), shown.out, shown.err
 
     yield run
-    there = elsewhere()
+    there = remote()
     if there is not None:
         there.close()
-    elsewhere.cache_clear()
+    remote.cache_clear()
     text_of.cache_clear()
 
 
@@ -139,7 +139,7 @@ def test_a_verb_that_looks_at_a_server(
 @pytest.mark.parametrize("verb", ["models", "datasets"])
 def test_the_same_catalogue_looks_the_same_here_and_there(world: World, client: Client, say: Say, verb: str) -> None:
     here = say(verb)[1]
-    elsewhere.cache_clear()
+    remote.cache_clear()
     assert sorted(say(verb, "--server", world.url)[1].splitlines()) == sorted(here.splitlines())
 
 

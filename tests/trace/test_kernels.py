@@ -8,9 +8,9 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.trace.chrome import write_chrome
 from mlmodelscope.trace.kernels import kernel_lines, kernels_by_run
 from mlmodelscope.trace.layers import agreement, layer_rows
-from mlmodelscope.trace.page import write_page
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.store import load_trace
+from mlmodelscope.trace.timeline_page import write_page
 
 FIXTURES = Path(__file__).parent / "fixtures"
 BATCHES = (1, 32)

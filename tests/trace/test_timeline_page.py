@@ -13,8 +13,8 @@ import pytest
 from timelines import IDENTITY, RESOURCE, large, toy, watched
 
 from mlmodelscope.trace.merge import Taken, number
-from mlmodelscope.trace.page import write_page
 from mlmodelscope.trace.span import Trace
+from mlmodelscope.trace.timeline_page import write_page
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 in_a_browser = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")

@@ -7,7 +7,7 @@ import pytest
 from timelines import toy, watched
 
 from mlmodelscope.errors import WorkerError
-from mlmodelscope.provision.sampling import Sample
+from mlmodelscope.provision.usage import Sample
 from mlmodelscope.trace import watch as watching
 from mlmodelscope.trace.counters import counter_lines, counter_values, sample_lanes
 from mlmodelscope.trace.perf import PerfError

@@ -1,6 +1,6 @@
 """Traces for tests: small ones written by hand, and large ones made by rule."""
 
-from mlmodelscope.provision.sampling import Sample
+from mlmodelscope.provision.usage import Sample
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
 from mlmodelscope.trace.perf import Seen, symbol_spans
 from mlmodelscope.trace.span import Trace, trace_id_of

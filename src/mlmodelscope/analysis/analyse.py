@@ -28,7 +28,7 @@ from mlmodelscope.analysis.roofline import call_roofline, layer_roofline
 from mlmodelscope.analysis.table import Analysis
 from mlmodelscope.errors import UsageError
 from mlmodelscope.record.record import Record
-from mlmodelscope.report import again
+from mlmodelscope.report import reproduction
 
 TITLES = {
     "A1": "the model over batch sizes",
@@ -165,5 +165,7 @@ def command(record: Record | None, verb: str, more: str) -> str:
         return f"mlmodelscope {verb} MODEL DATASET{more}"
     subset = record.plan.dataset.subset.model_copy(update={"count": None})
     plan = record.plan.model_copy(update={"dataset": record.plan.dataset.model_copy(update={"subset": subset})})
-    text = again.command(plan).removesuffix(" --again").replace("mlmodelscope evaluate", f"mlmodelscope {verb}", 1)
+    text = (
+        reproduction.command(plan).removesuffix(" --again").replace("mlmodelscope evaluate", f"mlmodelscope {verb}", 1)
+    )
     return text + more

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from mlmodelscope.analysis.analyse import Analysed
+from mlmodelscope.analysis.analyses_page import write_page
 from mlmodelscope.analysis.measured import Subject
-from mlmodelscope.analysis.page import write_page
 from mlmodelscope.analysis.table import one_file
 from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.report.plot import to_png

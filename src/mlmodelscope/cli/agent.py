@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlmodelscope.cli.agent_beside import serve_models, speak_for
+from mlmodelscope.cli.agent_services import serve_models, speak_for
 from mlmodelscope.cli.choices import pair
 from mlmodelscope.cli.terminal import settings, verb
 from mlmodelscope.errors import UsageError
@@ -57,7 +57,7 @@ def agent(
     import logging
     import signal
 
-    from mlmodelscope.inference.server import Listening
+    from mlmodelscope.inference.listening import Listening
 
     listening = Listening(inference_host, inference_port, inference_rpc_port)
     if hardware is not None and remote is None:

@@ -21,7 +21,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.server_choice import elsewhere, open_store
+from mlmodelscope.cli.server_choice import open_store, remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb_of_a_moment
 from mlmodelscope.errors import StoreError, UsageError
 
@@ -129,7 +129,7 @@ def bench(
         cold_starts=starts,
         loadgen=loadgen,
     )
-    there = elsewhere()
+    there = remote()
     if there is not None and (random or loadgen):
         raise UsageError("--random and --loadgen are for this machine; a server cannot be asked for them")
     with TerminalWatcher() as watcher:

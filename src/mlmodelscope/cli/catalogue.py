@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import console, print_json
 from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.catalog import Kind, list_catalog
@@ -19,7 +19,7 @@ def show_catalogue(
 ) -> None:
     from rich.table import Table
 
-    there = elsewhere()
+    there = remote()
     manifests = _here(kind) if there is None else there.shelf.all(kind.removesuffix("s"))
     if as_json:
         print_json([manifest.model_dump(mode="json") for manifest in manifests])

@@ -82,8 +82,8 @@ def check(
 
 
 def _explain(word: str) -> int:
-    from mlmodelscope.lint.page import lints_page, rule_page
     from mlmodelscope.lint.rule import all_rules, find_rules
+    from mlmodelscope.lint.rule_pages import lints_page, rule_page
 
     if word == "all":
         print(lints_page(), end="")

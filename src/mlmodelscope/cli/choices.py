@@ -11,6 +11,7 @@ from mlmodelscope.errors import UsageError
 if TYPE_CHECKING:
     from mlmodelscope.plan.options import Options
 
+RecordName = Annotated[str, typer.Argument(help="A record's id, the beginning of it, or `latest`.")]
 ModelName = Annotated[
     str,
     typer.Argument(help="A model's name, name@constraint, id or digest, or the path of its manifest.", metavar="MODEL"),

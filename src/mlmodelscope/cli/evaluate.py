@@ -23,7 +23,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import (
     SOME_SAMPLES_FAILED,
     AsJson,
@@ -78,7 +78,7 @@ def evaluate(
     names = [name.strip() for name in stacks.split(",") if name.strip()] if stacks is not None else [software]
     if not names:
         raise UsageError("--stacks names no stack")
-    there, records = elsewhere(), []
+    there, records = remote(), []
     for name in names:
         with TerminalWatcher() as watcher:
             if there is not None:
@@ -99,9 +99,9 @@ def evaluate(
                 )
             )
     if stacks is not None:
-        from mlmodelscope.cli.sweep import show_sweep
+        from mlmodelscope.cli.stack_comparison import show_stacks
 
-        show_sweep(records, found, as_json)
+        show_stacks(records, found, as_json)
         return SOME_SAMPLES_FAILED if any(record.failed for record in records) else 0
     (record,) = records
     if report is not None:
@@ -150,7 +150,7 @@ def show_record(record: Record) -> None:
     if record.wall_s:
         table.add_row("throughput", f"{record.samples / record.wall_s:.3g} samples/s")
     if record.server is not None:
-        from mlmodelscope.report.again import server_words
+        from mlmodelscope.report.reproduction import server_words
 
         table.add_row("server", escape(server_words(record) or ""))
     table.add_row("samples", f"{record.samples}" + (f", [red]{record.failed} failed[/red]" if record.failed else ""))

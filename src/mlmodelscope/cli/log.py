@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from mlmodelscope.cli.records import RecordName
+from mlmodelscope.cli.choices import RecordName
 from mlmodelscope.cli.terminal import AsJson, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, console, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.client.elsewhere import Elsewhere
+    from mlmodelscope.client.remote import Remote
     from mlmodelscope.provision.machine import Description
     from mlmodelscope.provision.machine.gpu import Gpu
 
@@ -30,7 +30,7 @@ def machine(
 ) -> None:
     """Describe this machine: processors, memory, disks, GPUs, links, and what is around them."""
     if restore:
-        if elsewhere() is not None:
+        if remote() is not None:
             raise UsageError("--restore sets back what was set on this machine")
         _restore(as_json)
         return
@@ -38,7 +38,7 @@ def machine(
         raise UsageError("--yaml and --json exclude each other")
     from mlmodelscope.provision.machine import describe
 
-    there = elsewhere()
+    there = remote()
     if there is not None:
         _show_agents(there, as_yaml, as_json)
         return
@@ -54,7 +54,7 @@ def machine(
         _show(found)
 
 
-def _show_agents(server: Elsewhere, as_yaml: bool, as_json: bool) -> None:
+def _show_agents(server: Remote, as_yaml: bool, as_json: bool) -> None:
     """The machines of a server's agents, each as this one would be shown."""
     from mlmodelscope.provision.machine import Description
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, verb
 
 
@@ -20,7 +20,7 @@ def models(
     from mlmodelscope.manifest.schema import ModelManifest
 
     if name is not None:
-        there = elsewhere()
+        there = remote()
         show_manifest(find_model(name) if there is None else there.shelf.find(ModelManifest, name), as_json)
         return
     show_catalogue(

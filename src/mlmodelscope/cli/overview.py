@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.choices import Limit, SoftwareName, Trust
-from mlmodelscope.cli.server_choice import elsewhere, open_store
+from mlmodelscope.cli.server_choice import open_store, remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import StoreError, UsageError
 
@@ -59,7 +59,7 @@ def overview(
         raise UsageError("--measure needs the names of models", hint="mlmodelscope overview MODEL --measure")
     if output is not None and output.suffix and output.suffix not in _FORMS:
         raise UsageError(f"{output} does not end in {', '.join(_FORMS)}, and is no name of a folder")
-    if measure and elsewhere() is not None:
+    if measure and remote() is not None:
         raise UsageError("--measure measures on this machine", hint="mlmodelscope bench MODEL --server URL")
     found = settings(offline)
     store = open_store(found)

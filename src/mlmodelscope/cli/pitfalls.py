@@ -49,7 +49,7 @@ def _list(as_json: bool) -> None:
 
 def _explain(name: str, as_json: bool) -> None:
     from mlmodelscope.replicate.pitfall import PITFALLS
-    from mlmodelscope.replicate.pitfall.page import explanation_of
+    from mlmodelscope.replicate.pitfall.explanation import explanation_of
 
     found, text = PITFALLS[name], explanation_of(name)
     if as_json:

@@ -37,10 +37,10 @@ def predict(
 ) -> int:
     """Show a model's best answers for images."""
     from mlmodelscope.cli.progress import TerminalWatcher
-    from mlmodelscope.cli.server_choice import elsewhere
+    from mlmodelscope.cli.server_choice import remote
 
     options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
-    there = elsewhere()
+    there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:
             predictions = there.predict(model, images, options, software=software, trust=trust, watcher=watcher)

@@ -20,7 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb_of_a_moment
 from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
 
@@ -74,7 +74,7 @@ def profile(
     check_name(output)
     options = make_options(batch_size, threads, None, False, seed, 5, option, device)
     times = runs if runs is not None else 3 if cold else 10
-    there = elsewhere()
+    there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:
             arguments = {"level": level.value, "runs": times, "cold": cold}

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from mlmodelscope.cli.choices import RecordName
 from mlmodelscope.cli.terminal import AsJson, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from mlmodelscope.record.store import Store
 
 app = typer.Typer(help="List, show, delete and export records.", invoke_without_command=True)
-
-RecordName = Annotated[str, typer.Argument(help="A record's id, the beginning of it, or `latest`.")]
 
 
 def _store() -> Store:
@@ -184,9 +183,9 @@ def pin(
     as_json: AsJson = False,
 ) -> None:
     """Have records stay, whatever `gc` and a server's policy of retention say."""
-    from mlmodelscope.cli.server_choice import elsewhere
+    from mlmodelscope.cli.server_choice import remote
 
-    there = elsewhere()
+    there = remote()
     if there is not None:
         found = [there.client.post(f"/records/{name}/pin", {"pinned": not off})["record"] for name in names]
     else:
@@ -206,9 +205,9 @@ def pin(
 
 def _show_origin(store: Store, record: str) -> None:
     """Who signed a record that was made elsewhere."""
-    from mlmodelscope.cli.server_choice import elsewhere
+    from mlmodelscope.cli.server_choice import remote
 
-    there = elsewhere()
+    there = remote()
     if there is not None:
         found = there.client.get(f"/records/{record}/origin")
         source, signers = found["source"], [each["name"] or f"{each['key']} (unknown)" for each in found["signers"]]

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.choices import HardwareName, SoftwareName, Trust
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 
 if TYPE_CHECKING:
-    from mlmodelscope.client.elsewhere import Elsewhere
+    from mlmodelscope.client.remote import Remote
     from mlmodelscope.record.record import Record
 
 _RECORD = re.compile(r"[0-9]{8}-[0-9]{6}(-[0-9a-f]{0,6})?|latest")
@@ -42,7 +42,7 @@ def replay(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.replay import replay as run
 
-    there = elsewhere()
+    there = remote()
     more: dict[str, Any] = {"settings": settings(offline)}
     if there is not None:
         more = {"settings": there.settings, "do": _there(there)}
@@ -82,7 +82,7 @@ def replay(
     return int(not differences.is_same)
 
 
-def _there(server: Elsewhere) -> Callable[..., Record]:
+def _there(server: Remote) -> Callable[..., Record]:
     """The log's task done on a server."""
 
     def do(kind: str, *, model: Any, dataset: Any, options: Any, settings: Any, **asked: Any) -> Record:
@@ -93,12 +93,12 @@ def _there(server: Elsewhere) -> Callable[..., Record]:
 
 def _from_record(name: str, folder: Path) -> tuple[str, dict[str, Any]]:
     """The reference log of a record, and the manifests that came with it."""
-    from mlmodelscope.hub.again import write_again
+    from mlmodelscope.hub.rerun import write_rerun
     from mlmodelscope.record.store import Store
 
     store = Store(settings(False))
     try:
-        log, manifests = write_again(store.get(name), store, folder)
+        log, manifests = write_rerun(store.get(name), store, folder)
     finally:
         store.close()
     return str(log), manifests

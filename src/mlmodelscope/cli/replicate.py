@@ -20,7 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
@@ -85,7 +85,7 @@ def replicate(
     from mlmodelscope.replicate.replication import replicate as run
 
     options = make_options(batch_size, threads, limit, stratified, 0, 5, None)
-    there = elsewhere()
+    there = remote()
     try:
         if there is not None:
             asked = {

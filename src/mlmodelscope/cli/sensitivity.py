@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlmodelscope.cli.choices import BatchSize, DatasetName, ModelName, SoftwareName, Threads, Trust, make_options
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
@@ -51,7 +51,7 @@ def sensitivity(
     if plot is not None and plot.suffix.lower() != ".svg":
         raise UsageError(f"{plot} is no .svg: the plot is SVG")
     options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None)
-    there = elsewhere()
+    there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:
             chosen = {"software": software, "trust": trust, "watcher": watcher}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.client.elsewhere import Elsewhere
+    from mlmodelscope.client.remote import Remote
     from mlmodelscope.record.store import Store
     from mlmodelscope.settings import Settings
 
@@ -78,7 +78,7 @@ def take_server(arguments: list[str]) -> list[str]:
 
 
 @cache
-def elsewhere() -> Elsewhere | None:
+def remote() -> Remote | None:
     """The server that was named, if one was."""
     url = os.environ.get("MLMODELSCOPE_SERVER")
     if not url:
@@ -86,19 +86,19 @@ def elsewhere() -> Elsewhere | None:
     import atexit
 
     try:
-        from mlmodelscope.client.elsewhere import Elsewhere
+        from mlmodelscope.client.remote import Remote
     except ModuleNotFoundError as error:
         raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[client]'") from None
     from mlmodelscope.settings import Settings
 
-    found = Elsewhere(url, os.environ.get("MLMODELSCOPE_TOKEN"), Settings.from_environment())
+    found = Remote(url, os.environ.get("MLMODELSCOPE_TOKEN"), Settings.from_environment())
     atexit.register(found.close)
     return found
 
 
 def open_store(settings: Settings) -> Store:
     """Records of this machine, or of the server that was named."""
-    there = elsewhere()
+    there = remote()
     if there is not None:
         return there.store()
     from mlmodelscope.record.store import Store
@@ -109,6 +109,6 @@ def open_store(settings: Settings) -> Store:
 @cache
 def text_of(name: str) -> str | None:
     """The text of a manifest of the server that was named; None where the name is that of a file here."""
-    there = elsewhere()
+    there = remote()
     is_here = name == "-" or name.endswith((".yml", ".yaml")) or os.sep in name or os.path.exists(name)
     return None if there is None or is_here else there.shelf.document_of_any_kind(name).text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
 from mlmodelscope.errors import UsageError
 
@@ -53,7 +53,7 @@ def show(
 def _open(name: str) -> Document:
     from mlmodelscope.manifest.load import open_document, parse_document
 
-    there = elsewhere()
+    there = remote()
     if name == "-":
         return parse_document(sys.stdin.buffer.read(), "<stdin>")
     if name.endswith((".yml", ".yaml")) or os.sep in name or Path(name).is_file():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.choices import Trust
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import StackError, UsageError
 
@@ -31,7 +31,7 @@ def default(context: typer.Context, as_json: AsJson = False) -> None:
 @verb
 def list_stacks(as_json: AsJson = False) -> None:
     """List known and built stacks."""
-    there = elsewhere()
+    there = remote()
     if there is not None:
         _show_rows([_row(each) for each in there.client.stacks()], as_json)
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlmodelscope.cli.records import RecordName
+from mlmodelscope.cli.choices import RecordName
 from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
 from mlmodelscope.errors import OfflineError, StoreError, UsageError
 

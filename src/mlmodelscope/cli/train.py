@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.choices import HardwareName, ModelName, Seed, SoftwareName, Threads, Trust, make_options, pair
-from mlmodelscope.cli.server_choice import elsewhere
+from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, seconds, settings, verb
 from mlmodelscope.errors import UsageError
 
@@ -55,7 +55,7 @@ def train(
         make_options(1, threads, None, False, seed, 5, None),
         hyperparameters=dict(pair(text) for text in hyperparameter or ()),
     )
-    there = elsewhere()
+    there = remote()
     if there is not None and log is not None:
         raise UsageError("a curve is compared with a reference log on this machine, not on a server")
     with TerminalWatcher() as watcher:

@@ -1,4 +1,4 @@
-"""A server as an object that does not wait: `mlmodelscope.connect(url, asynchronous=True)`."""
+"""A server as an object, whose calls are awaited."""
 
 from __future__ import annotations
 

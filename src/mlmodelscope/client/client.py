@@ -1,4 +1,4 @@
-"""A server as an object: `mlmodelscope.connect(url)`."""
+"""A server as an object, whose calls wait for the answer."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, overload
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 import httpx
 
@@ -16,13 +16,9 @@ from mlmodelscope.client import questions
 from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.client.questions import ENDED, RETRIES, Question, record_of
-from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.record.record import Record
-
-if TYPE_CHECKING:
-    from mlmodelscope.client.async_client import AsyncClient
 
 _MOST_SPANS = 10_000
 Choice = str | Mapping[str, str]
@@ -254,26 +250,3 @@ class Client:
             raise unreachable(self.url, error) from None
         raise_problem(response)
         return response
-
-
-@overload
-def connect(url: str, token: str | None = None, *, asynchronous: Literal[False] = False) -> Client: ...
-
-
-@overload
-def connect(url: str, token: str | None = None, *, asynchronous: Literal[True]) -> AsyncClient: ...
-
-
-def connect(url: str, token: str | None = None, *, asynchronous: bool = False) -> Client | AsyncClient:
-    """A server, which must answer; one that is not waited for is asked when it is entered with `async with`."""
-    if asynchronous:
-        from mlmodelscope.client.async_client import AsyncClient
-
-        return AsyncClient(url, token)
-    client = Client(url, token)
-    try:
-        client.get("/health")
-    except MLModelScopeError:
-        client.close()
-        raise
-    return client

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import httpx
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import (
     ArtifactError,
     ChecksumError,
@@ -24,6 +23,7 @@ from mlmodelscope.errors import (
 )
 from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
+from mlmodelscope_worker import __version__
 
 TIMEOUT = httpx.Timeout(60, connect=10)
 _KINDS: dict[str, type[MLModelScopeError]] = {"PlanError": PlanError, "NoAgent": PlanError, "TrustError": TrustError}

@@ -8,7 +8,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from mlmodelscope.client.http import ServerError
 from mlmodelscope.errors import UsageError
@@ -20,9 +20,6 @@ from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.provision.hashing import hash_file, list_files
 from mlmodelscope.provision.upload import NotBegun, OtherPlace
 
-if TYPE_CHECKING:
-    from mlmodelscope.client.client import Client
-
 _BLOCK = 1 << 20
 _PIECE = 64 << 20
 """Bytes sent at once: behind each the server has said that they are there."""
@@ -30,19 +27,29 @@ _TRIES = 5
 _MOST_FILES = 200_000
 
 
-def upload(client: Client, path: Path, progress: Progress = silent, name: str | None = None) -> str:
+class Receiver(Protocol):
+    """Where files are sent."""
+
+    def announce(self, digest: str, size: int, name: str) -> dict[str, Any]:
+        """How far the upload of a file is."""
+
+    def send_piece(self, digest: str, offset: int, piece: Iterator[bytes]) -> dict[str, Any]:
+        """How far it is behind this piece."""
+
+
+def upload(server: Receiver, path: Path, progress: Progress = silent, name: str | None = None) -> str:
     """Send a file or folder; the reference by which manifests name it. A folder goes as one tar, without its owners."""
     path = Path(path).expanduser()
     if path.is_dir():
         with tempfile.TemporaryDirectory(prefix="mlmodelscope-") as place:
             packed = Path(place) / f"{path.absolute().name or 'folder'}.tar"
             pack(path, packed)
-            digest = _send(client, packed, packed.name, progress)
+            digest = _send(server, packed, packed.name, progress)
             return artifact_reference(digest, packed.name, "/")
     if not path.is_file():
         raise UsageError(f"there is no file {path}")
     name = name or path.name
-    return artifact_reference(_send(client, path, name, progress), name)
+    return artifact_reference(_send(server, path, name, progress), name)
 
 
 def pack(folder: Path, destination: Path) -> None:
@@ -62,17 +69,17 @@ def pack(folder: Path, destination: Path) -> None:
                 packed.addfile(entry, file)
 
 
-def _send(client: Client, path: Path, name: str, progress: Progress) -> str:
+def _send(server: Receiver, path: Path, name: str, progress: Progress) -> str:
     digest, size = hash_file(path), path.stat().st_size
     furthest, tries = -1, 0
     while True:
         try:
-            state = client.announce(digest, size, name)
+            state = server.announce(digest, size, name)
             while not state["complete"]:
                 if state["offset"] > furthest:  # as long as each try brings something, there is no limit to them
                     furthest, tries = state["offset"], 0
                 progress(f"sending {name}", state["offset"], size)
-                state = client.send_piece(digest, state["offset"], _piece(path, state["offset"]))
+                state = server.send_piece(digest, state["offset"], _piece(path, state["offset"]))
             progress(f"sending {name}", size, size)
             return digest
         except (ServerError, NotBegun, OtherPlace):  # another one who sends the same may have been faster
@@ -91,7 +98,7 @@ def _piece(path: Path, offset: int) -> Iterator[bytes]:
             yield block
 
 
-def manifest_text(client: Client, path: Path, progress: Progress = silent) -> str:
+def manifest_text(server: Receiver, path: Path, progress: Progress = silent) -> str:
     """A manifest as it is sent: the files of this machine that it names go along, and are named by their digests."""
     document = open_document(path)
     found: dict[str, str] = {}
@@ -105,7 +112,7 @@ def manifest_text(client: Client, path: Path, progress: Progress = silent) -> st
             raise UsageError(f"{path} names {place}, which is not there")
         _refuse_outside(place, document.folder)
         if str(place) not in found:
-            found[str(place)] = upload(client, place, progress)
+            found[str(place)] = upload(server, place, progress)
         sent = found[str(place)]
         holder[key] = f"{sent}#{reference.member}" if reference.member else sent
     text = write_manifest(document.data, document.kind)

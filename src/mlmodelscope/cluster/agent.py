@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from mlmodelscope.cluster.beside import note_beside, words_of
 from mlmodelscope.cluster.child import LAST, Child
+from mlmodelscope.cluster.concurrency import note_concurrency, words_of
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.cluster.predictions import Predictions
@@ -205,7 +205,7 @@ class Agent:
         await self._flush(running)
         if last["kind"] == "done" and running.beside and "record" in last:
             await asyncio.to_thread(
-                note_beside, self._settings, last["record"], running.started_at, words_of(running.beside)
+                note_concurrency, self._settings, last["record"], running.started_at, words_of(running.beside)
             )
         if last["kind"] == "done":
             ending: Coroutine[Any, Any, None] = self._link.finish(assigned.id, assigned.attempt, last)

@@ -19,7 +19,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.prediction import LOOSE_IMAGES, OpenModel, Prediction, plan_prediction
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.page import fetch_small
+from mlmodelscope.provision.small_file import fetch_small
 from mlmodelscope.settings import Settings
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess

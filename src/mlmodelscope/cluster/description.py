@@ -9,17 +9,17 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Description, available_cores, describe
 from mlmodelscope.provision.machine.cpu import cpu_name
 from mlmodelscope.provision.stack import StackStore, describe_current, recipe_of, worker_digest
 from mlmodelscope.provision.stack.known import brings, is_for_this_machine
 from mlmodelscope.settings import Settings
+from mlmodelscope_worker import __version__
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.predictor import PREDICTORS
 

@@ -10,7 +10,7 @@ from mlmodelscope.errors import VersionError
 from mlmodelscope.ledger.request import FrameworkChoice, Where
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.match import unmet
 from mlmodelscope.provision.machine.facts import facts_of
 

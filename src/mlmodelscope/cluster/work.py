@@ -14,7 +14,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.aspects import Aspects, find_aspects, find_in_text
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.options import Options
 from mlmodelscope.preparation import Conditions
 from mlmodelscope.settings import Settings

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.inference.opened import OpenModel, plan_tensors
 from mlmodelscope.inference.refusal import Refusal
@@ -20,6 +19,7 @@ from mlmodelscope.provision.site import Site
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.process import WorkerDied
 from mlmodelscope.worker.warm import Warm
+from mlmodelscope_worker import __version__
 
 EXTENSIONS = ("binary_tensor_data", "model_repository")
 _MOST_OPEN = 4

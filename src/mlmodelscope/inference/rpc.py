@@ -6,17 +6,15 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.inference.door import Caller, Door
+from mlmodelscope.inference.listening import Listening
 from mlmodelscope.inference.models import Models
 from mlmodelscope.inference.refusal import Refusal, refusal_of
 from mlmodelscope.inference.rest import LARGEST
-
-if TYPE_CHECKING:
-    from mlmodelscope.inference.server import Listening
 
 _LOG = logging.getLogger("mlmodelscope.inference")
 _AT_ONCE = 32

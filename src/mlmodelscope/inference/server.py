@@ -8,33 +8,17 @@ import logging
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.inference.door import Door
+from mlmodelscope.inference.listening import Listening
 from mlmodelscope.inference.models import Models
 from mlmodelscope.inference.rest import RestApp
 
 _LOG = logging.getLogger("mlmodelscope.inference")
 _GRACE_S = 5
 _THREADS = 8
-
-
-@dataclass(frozen=True)
-class Listening:
-    """Where questions may come in; a port of 0 is any that is free."""
-
-    host: str = "127.0.0.1"
-    port: int | None = None
-    rpc_port: int | None = None
-    tls_certificate: Path | None = None
-    tls_key: Path | None = None
-
-    @property
-    def is_wanted(self) -> bool:
-        return self.port is not None or self.rpc_port is not None
 
 
 class InferenceServer:

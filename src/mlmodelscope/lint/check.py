@@ -9,7 +9,6 @@ from mlmodelscope.errors import ManifestError
 from mlmodelscope.lint.finding import SEVERITIES, Finding
 from mlmodelscope.lint.rule import all_rules
 from mlmodelscope.lint.subject import Subject
-from mlmodelscope.manifest.source import read_bytes
 
 
 def check_text(
@@ -22,15 +21,6 @@ def check_text(
         if codes is None or rule.code in codes:
             found.update(dict.fromkeys(rule.run(subject)))
     return subject, sorted(found, key=_in_reading_order)
-
-
-def check_file(path: Path, codes: Collection[str] | None = None) -> tuple[Subject, list[Finding]]:
-    """What there is to say about a manifest file."""
-    try:
-        raw = read_bytes(path)
-    except ManifestError as error:
-        return check_unreadable(error, str(path))
-    return check_text(raw, str(path), path.absolute().parent, codes)
 
 
 def check_unreadable(error: ManifestError, file: str) -> tuple[Subject, list[Finding]]:

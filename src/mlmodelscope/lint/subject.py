@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -158,11 +157,6 @@ class Subject:
     ) -> Finding:
         return Finding(message, self.file, *place, path, hint, fix=fix, severity=severity)
 
-    def edit_value(self, path: DataPath, new: str) -> tuple[Edit, ...]:
-        """Write another value there; nothing where the author's value does not stand on its own."""
-        span = self.locate(path)[1]
-        return (Edit(*span, new),) if span is not None else ()
-
     def edit_key(self, place: Place, old: str, new: str) -> tuple[Edit, ...]:
         """Rename the key that stands at a place; nothing where another text stands there."""
         start = self.offset(place)
@@ -175,10 +169,6 @@ class Subject:
         """Where a line and column are in the text."""
         line = min(max(place[0], 1), len(self._lines))
         return self._lines[line - 1] + max(place[1], 1) - 1
-
-    def place_at(self, offset: int) -> Place:
-        line = bisect_right(self._lines, offset)
-        return line, offset - self._lines[line - 1] + 1
 
     @cached_property
     def _lines(self) -> list[int]:

@@ -93,11 +93,6 @@ class SourceList(list[Any]):
         self.places.append(place)
 
 
-def read_source(path: Path) -> SourceMap:
-    """A manifest file as data with places; ManifestError with file, line and column when it cannot be."""
-    return parse_source(read_bytes(path), str(path))
-
-
 def read_bytes(path: Path) -> bytes:
     try:
         with path.open("rb") as file:

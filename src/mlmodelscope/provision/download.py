@@ -47,19 +47,19 @@ def download(
             if reached > furthest:  # as long as each attempt brings something, there is no limit to them
                 furthest, waits = reached, iter(web.BACK_OFF_S)
             wait = next(waits, None)
-            if wait is None or not error.is_passing:
+            if wait is None or not error.is_transient:
                 raise _give_up(url, error, reached) from None
         time.sleep(wait)
 
 
 def _give_up(url: str, error: WebError, reached: int) -> ArtifactError:
     shown = without_secrets(url)
-    if error.status >= 400 and not error.is_passing:
+    if error.status >= 400 and not error.is_transient:
         return ArtifactError(f"{shown} answered {error}")
     hint = "check the network" + (
         "; what has arrived is kept and the same command goes on from there" if reached else ""
     )
-    return ArtifactError(f"cannot fetch {shown}: {error}", hint=hint if error.is_passing else None)
+    return ArtifactError(f"cannot fetch {shown}: {error}", hint=hint if error.is_transient else None)
 
 
 def _attempt(
@@ -79,14 +79,14 @@ def _attempt(
             if error.headers.get("Content-Range") == f"bytes */{have}":
                 return  # an earlier attempt was stopped after the last byte
             discard(partial)  # longer than the resource: it was another one
-            raise WebError("it changed while it was fetched", is_passing=True) from None
+            raise WebError("it changed while it was fetched", is_transient=True) from None
         raise
     with response:
         if response.status not in (200, 206):
-            raise WebError(f"{response.status} {response.reason}", is_passing=False, status=response.status)
+            raise WebError(f"{response.status} {response.reason}", is_transient=False, status=response.status)
         if response.status == 206 and not (have and _continues(response, have, validator)):
             discard(partial)
-            raise WebError("it sent another part than the one asked for", is_passing=True)
+            raise WebError("it sent another part than the one asked for", is_transient=True)
         if response.status == 200:
             have = 0
         _receive(response, partial, have, _name(url), progress)
@@ -129,7 +129,7 @@ def _receive(response: http.client.HTTPResponse, partial: Path, have: int, name:
         out.flush()
         os.fsync(out.fileno())
     if total is not None and done != total:
-        raise WebError(f"the connection ended after {done} of {total} bytes", is_passing=True)
+        raise WebError(f"the connection ended after {done} of {total} bytes", is_transient=True)
 
 
 def _name(url: str) -> str:

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlsplit, urlunsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.web import BACK_OFF_S, credentials, failure
+from mlmodelscope_worker import __version__
 
 _TIMEOUT_S = 60
-_PASSING = (429, 502, 503, 504)
+_TRANSIENT = (429, 502, 503, 504)
 """What OpenTelemetry's rules call worth another try; any other answer is final."""
 _NO_GZIP = 415
 _LONGEST_WAIT_S = 30.0
@@ -101,10 +101,10 @@ def _post(url: str, body: bytes, headers: Mapping[str, str]) -> Reply:
         message = f"{url} answered {error.code} {error.reason}{f': {said}' if said else ''}"
         if error.code == _NO_GZIP and "Content-Encoding" in headers:
             raise _Plain from None
-        if error.code in _PASSING:
+        if error.code in _TRANSIENT:
             raise _Again(message, float(wait) if wait.strip().isdecimal() else None) from None
         raise ArtifactError(message) from None
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = failure(error)
         message = f"{url} cannot be reached: {reason}"
-        raise (_Again(message) if reason.is_passing else ArtifactError(message)) from None
+        raise (_Again(message) if reason.is_transient else ArtifactError(message)) from None

@@ -16,14 +16,14 @@ from functools import cache
 from typing import IO
 from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.public import NotPublic, PublicHandler, PublicSecureHandler
+from mlmodelscope_worker import __version__
 
 BACK_OFF_S = (0.5, 1.0, 2.0)
 """Waits between attempts that bring nothing; after the last one it is over."""
 
-_PASSING = (408, 425, 429, 500, 502, 503, 504)
+_TRANSIENT = (408, 425, 429, 500, 502, 503, 504)
 _TIMEOUT_S = 60
 _FOLLOWED = {"http": ("http", "https"), "https": ("https",)}
 _SAFE = "/%:@!$&'()*+,;=~?"
@@ -32,9 +32,9 @@ _SAFE = "/%:@!$&'()*+,;=~?"
 class WebError(Exception):
     """Why a URL gave nothing: in words without secrets, the server's status if it gave one, and whether it may pass."""
 
-    def __init__(self, reason: str, *, is_passing: bool, status: int = 0, headers: Message | None = None) -> None:
+    def __init__(self, reason: str, *, is_transient: bool, status: int = 0, headers: Message | None = None) -> None:
         super().__init__(reason)
-        self.is_passing = is_passing
+        self.is_transient = is_transient
         self.status = status
         self.headers = headers or Message()
 
@@ -60,7 +60,7 @@ def open_url(
     """
     parts = urlsplit(url)
     if parts.scheme not in _FOLLOWED:
-        raise WebError(f"{parts.scheme}: is not fetched over the network", is_passing=False)
+        raise WebError(f"{parts.scheme}: is not fetched over the network", is_transient=False)
     host = parts.netloc.rpartition("@")[2]
     plain = urlunsplit((parts.scheme, host, quote(parts.path, _SAFE), quote(parts.query, _SAFE), ""))
     sent = {"User-Agent": f"mlmodelscope/{__version__}", **credentials(url), **(headers or {})}
@@ -85,13 +85,13 @@ def read_url(url: str, limit: int, headers: Mapping[str, str] | None = None, cer
             with open_url(url, headers, certificates) as response:
                 body = read_block(response, limit + 1)
                 if len(body) > limit:
-                    raise WebError(f"the answer has more than {limit} bytes", is_passing=False)
+                    raise WebError(f"the answer has more than {limit} bytes", is_transient=False)
                 if response.length:  # http.client is content with less than was announced
-                    raise WebError(f"the connection ended after {len(body)} bytes", is_passing=True)
+                    raise WebError(f"the connection ended after {len(body)} bytes", is_transient=True)
                 return Page(body, response.headers.get_content_type(), response.url)
         except WebError as error:
             wait = next(waits, None)
-            if wait is None or not error.is_passing:
+            if wait is None or not error.is_transient:
                 raise
         time.sleep(wait)
 
@@ -122,21 +122,21 @@ def failure(error: Exception) -> WebError:
     """An attempt's end in words. An address or header that cannot be sent is not quoted: it may hold a password."""
     reason = getattr(error, "reason", None) or error
     if isinstance(reason, NotPublic):
-        return WebError(str(reason), is_passing=False)
+        return WebError(str(reason), is_transient=False)
     if isinstance(reason, ssl.SSLCertVerificationError):
-        return WebError(f"the certificate is not trusted ({reason.verify_message})", is_passing=False)
+        return WebError(f"the certificate is not trusted ({reason.verify_message})", is_transient=False)
     if isinstance(reason, (http.client.InvalidURL, ValueError)):
-        return WebError("not an address that can be asked", is_passing=False)
+        return WebError("not an address that can be asked", is_transient=False)
     words = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-    return WebError(words, is_passing=True)
+    return WebError(words, is_transient=True)
 
 
 def _bad_status(error: urllib.error.HTTPError) -> WebError:
     if 300 <= error.code < 400:
-        return WebError("a redirect that is not followed", is_passing=False, status=error.code)
+        return WebError("a redirect that is not followed", is_transient=False, status=error.code)
     return WebError(
         f"{error.code} {error.reason}",
-        is_passing=error.code in _PASSING,
+        is_transient=error.code in _TRANSIENT,
         status=error.code,
         headers=error.headers,
     )
@@ -174,7 +174,7 @@ class _Redirects(urllib.request.HTTPRedirectHandler):
     ) -> urllib.request.Request | None:
         if urlsplit(newurl).scheme not in _FOLLOWED[urlsplit(req.full_url).scheme]:
             fp.close()
-            raise WebError(f"a redirect to {urlsplit(newurl).scheme}: that is not followed", is_passing=False)
+            raise WebError(f"a redirect to {urlsplit(newurl).scheme}: that is not followed", is_transient=False)
         request = super().redirect_request(req, fp, code, msg, headers, newurl)  # type: ignore[arg-type]
         if request is not None and not is_same_host(req.full_url, newurl):
             request.remove_header("Authorization")  # it was for the first host only

@@ -10,7 +10,7 @@ from statistics import NormalDist
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.measure import Row, unseen
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant
-from mlmodelscope.replicate.sampling import Sampling
+from mlmodelscope.replicate.stratified_sampling import Sampling
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.worker.variants import Answer
 

@@ -29,7 +29,7 @@ from mlmodelscope.replicate.evidence_text import Abilities, evidence_lines
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 from mlmodelscope.replicate.finding import Finding, Flip
 from mlmodelscope.replicate.pitfall import PITFALLS
-from mlmodelscope.replicate.pitfall.page import explanation_of
+from mlmodelscope.replicate.pitfall.explanation import explanation_of
 from mlmodelscope.replicate.replication import Replication
 
 PLACE = "artifacts/findings"
@@ -49,7 +49,7 @@ def finding_of(done: Replication) -> Finding:
 
 def keep(done: Replication, store: Store) -> str:
     """Write it beside the record; the key by which it is found again."""
-    from mlmodelscope.replicate.page import render
+    from mlmodelscope.replicate.replication_page import render
 
     finding, flips, pictures = _split(done)
     text = finding.model_dump_json(indent=1)
@@ -161,7 +161,7 @@ class Here:
         return to_json(self._done)
 
     def page(self) -> str:
-        from mlmodelscope.replicate.page import render
+        from mlmodelscope.replicate.replication_page import render
 
         return render(self._done)
 

@@ -19,7 +19,7 @@ from typing import Any
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
-from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness, in_one_stratum
+from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report import words
 from mlmodelscope.worker.variants import Answer

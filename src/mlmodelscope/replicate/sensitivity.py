@@ -14,7 +14,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.replication import open_trials
-from mlmodelscope.replicate.sampling import Sampling, by_class, by_closeness
+from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness
 from mlmodelscope.replicate.trial import Trials, pipeline_key
 from mlmodelscope.replicate.verdict import Paired
 from mlmodelscope.settings import Settings

@@ -11,7 +11,7 @@ from mlmodelscope.record.bench import BenchRecord, LoadRecord
 from mlmodelscope.record.latencies import csv_lines, load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.report import again, charts, words
+from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.html import render, style
 
 Row = tuple[str, str, str]
@@ -170,7 +170,9 @@ def command(record: Record) -> str:
     bench, plan = bench_of(record), record.plan
     subset = plan.dataset.subset.model_copy(update={"count": None})
     plain = plan.model_copy(update={"dataset": plan.dataset.model_copy(update={"subset": subset})})
-    text = again.command(plain).replace("mlmodelscope evaluate", "mlmodelscope bench", 1).removesuffix(" --again")
+    text = (
+        reproduction.command(plain).replace("mlmodelscope evaluate", "mlmodelscope bench", 1).removesuffix(" --again")
+    )
     if bench.random is not None:
         text = text.replace(f" {plan.dataset.name}@{plan.dataset.version}", " --random", 1)
         for name, shape in bench.random.items():
@@ -223,9 +225,9 @@ def write_bench_html(record: Record, store: Store, artifacts: ArtifactStore) -> 
         "chart": _chart(record, store),
         "command": command(record),
         "timing": None,
-        "files": again.files(record.plan),
-        "software": again.software(record),
-        "machine": again.machine(record),
+        "files": reproduction.files(record.plan),
+        "software": reproduction.software(record),
+        "machine": reproduction.machine(record),
         "plan_json": record.plan.model_dump_json(indent=2),
     }
     return render("bench.html.mako", page)

@@ -11,7 +11,7 @@ from mako.lookup import TemplateLookup
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.report import again, charts, words
+from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.claims import ClaimComparison, compare_claims, unmeasured_claims
 from mlmodelscope.report.classes import confusions, describe_classes, split_classes, too_few, worst_classes
 from mlmodelscope.report.latency import describe_latency, latency_chart, latency_rows
@@ -78,11 +78,11 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
         "confusions": confusions(record),
         "mistakes": find_mistakes(record, store, artifacts),
         "blocks": pipeline_blocks(record.plan),
-        "command": again.command(record.plan),
-        "timing": again.unusual_timing(record.plan),
-        "files": again.files(record.plan),
-        "software": again.software(record),
-        "machine": again.machine(record),
+        "command": reproduction.command(record.plan),
+        "timing": reproduction.unusual_timing(record.plan),
+        "files": reproduction.files(record.plan),
+        "software": reproduction.software(record),
+        "machine": reproduction.machine(record),
         "plan_json": record.plan.model_dump_json(indent=2),
     }
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.report import again, words
+from mlmodelscope.report import reproduction, words
 from mlmodelscope.report.claims import compare_claims, unmeasured_claims
 from mlmodelscope.report.classes import confusions, describe_classes, too_few, worst_classes
 from mlmodelscope.report.latency import describe_latency, latency_rows
@@ -116,12 +116,12 @@ def _pipeline(record: Record) -> Iterator[str]:
 
 def _again(record: Record) -> Iterator[str]:
     yield "### Run it again"
-    yield f"```sh\n{again.command(record.plan)}\n```"
-    timing = again.unusual_timing(record.plan)
+    yield f"```sh\n{reproduction.command(record.plan)}\n```"
+    timing = reproduction.unusual_timing(record.plan)
     if timing is not None:
         yield f"Latency was measured with {_code(timing)}, which is said in Python."
-    rows = [(_code(f"sha256:{each.sha256}"), each.role, _code(each.url)) for each in again.files(record.plan)]
-    facts = [*again.software(record), *again.machine(record)]
+    rows = [(_code(f"sha256:{each.sha256}"), each.role, _code(each.url)) for each in reproduction.files(record.plan)]
+    facts = [*reproduction.software(record), *reproduction.machine(record)]
     yield "<details><summary>Files, software and machine</summary>"
     yield f"Plan `{record.plan_digest}`, seed {record.plan.seed}"
     yield _table(("digest", "file", "from"), rows)

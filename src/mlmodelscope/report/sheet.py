@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mlmodelscope import __version__
 from mlmodelscope.report.html import render, style
+from mlmodelscope_worker import __version__
 
 
 @dataclass(frozen=True)

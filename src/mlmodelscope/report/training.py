@@ -10,7 +10,7 @@ from typing import Any
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record, TrainingRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.report import again, charts, words
+from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.html import render, style
 
 
@@ -36,11 +36,11 @@ def write_training_html(record: Record, store: Store, artifacts: ArtifactStore) 
         "training": training,
         "charts": {name: charts.curve(points, name) for name, points in curves(training).items()},
         "numbers": numbers(record),
-        "command": again.command(record.plan),
+        "command": reproduction.command(record.plan),
         "timing": None,
-        "files": again.files(record.plan),
-        "software": again.software(record),
-        "machine": again.machine(record),
+        "files": reproduction.files(record.plan),
+        "software": reproduction.software(record),
+        "machine": reproduction.machine(record),
         "plan_json": record.plan.model_dump_json(indent=2),
     }
     return render("training.html.mako", page)
@@ -75,7 +75,7 @@ def write_training_markdown(record: Record, store: Store, artifacts: ArtifactSto
     names = list(curves(training))
     if names:
         lines += _curve_table(training, names)
-    lines += ["```console", f"$ {again.command(plan)}", "```"]
+    lines += ["```console", f"$ {reproduction.command(plan)}", "```"]
     return "\n".join(lines) + "\n"
 
 

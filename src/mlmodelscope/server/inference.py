@@ -12,9 +12,10 @@ from fastapi.security import HTTPAuthorizationCredentials
 from mlmodelscope.cluster.agent import Agent
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.inference.door import Caller
+from mlmodelscope.inference.listening import Listening
 from mlmodelscope.inference.models import Models
 from mlmodelscope.inference.refusal import Refusal
-from mlmodelscope.inference.server import InferenceServer, Listening
+from mlmodelscope.inference.server import InferenceServer
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.desk import Desk

@@ -6,7 +6,7 @@ import contextlib
 from types import FrameType
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.server import log
+from mlmodelscope.server import log_lines
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.settings import Settings
@@ -20,7 +20,7 @@ def serve(settings: Settings, config: Config) -> None:
     from mlmodelscope.server.rest.app import make_app
     from mlmodelscope.server.rest.protocol import patient_protocol
 
-    log.set_up(config)
+    log_lines.set_up(config)
     _allow_files()
     desk = Desk(settings, config)
     if not config.is_local and not desk.tokens.any():

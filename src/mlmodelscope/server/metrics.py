@@ -10,9 +10,9 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, generate_la
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.moment import now
+from mlmodelscope_worker import __version__
 
 if TYPE_CHECKING:
     from mlmodelscope.server.desk import Desk

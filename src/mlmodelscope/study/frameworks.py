@@ -7,12 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.analysis.stack_comparison import compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
-from mlmodelscope.plan.make import framework_word, provides
+from mlmodelscope.plan.framework import framework_word
+from mlmodelscope.plan.stack import provides
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
@@ -20,7 +22,6 @@ from mlmodelscope.provision.stack.known import is_for_this_machine
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
-from mlmodelscope.report.sweep import compare_stacks
 from mlmodelscope.study.bench import Bench, Tensor
 from mlmodelscope.study.callers import open_python
 from mlmodelscope.study.paper import FACTS, FIRST, SECOND

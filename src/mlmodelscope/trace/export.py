@@ -9,10 +9,10 @@ from mlmodelscope.trace.chrome import write_chrome
 from mlmodelscope.trace.csv import write_csv
 from mlmodelscope.trace.flame import write_folded
 from mlmodelscope.trace.otlp import write_otlp
-from mlmodelscope.trace.page import write_page
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.speedscope import write_speedscope
 from mlmodelscope.trace.text import write_text
+from mlmodelscope.trace.timeline_page import write_page
 
 FORMS: dict[str, Callable[[Trace], str]] = {
     ".speedscope.json": write_speedscope,

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import UsageError
 from mlmodelscope.provision.weights.protobuf_wire import (
     FIXED64,
@@ -22,6 +21,7 @@ from mlmodelscope.provision.weights.protobuf_wire import (
     write_varint,
 )
 from mlmodelscope.trace.span import Span, Trace
+from mlmodelscope_worker import __version__
 
 SPANS_AT_ONCE = 2000
 """Collectors take messages of 4 MiB at least: so many spans stay well below that."""

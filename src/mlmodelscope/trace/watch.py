@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from mlmodelscope.dataset.sample import Sample as DatasetSample
 from mlmodelscope.errors import WorkerError
-from mlmodelscope.provision.sampling import Sample, Sampler
+from mlmodelscope.provision.usage import Sample, Sampler
 from mlmodelscope.trace.merge import LeveledRun, Taken
 from mlmodelscope.trace.perf import Perf, PerfError, symbol_spans
 from mlmodelscope.trace.span import LEVELS

@@ -21,13 +21,13 @@ from typing import IO
 
 from sqlalchemy import Connection, Table, select
 
-from mlmodelscope import __version__
 from mlmodelscope.errors import StoreError
 from mlmodelscope.record.database import revision
 from mlmodelscope.record.files import names_in
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.tables import files, records
 from mlmodelscope.upkeep.snapshot import lines_of, one_moment, tables_of
+from mlmodelscope_worker import __version__
 
 FORMAT = "mlmodelscope-backup-1"
 INDEX = "backup.json"

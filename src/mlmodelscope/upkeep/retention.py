@@ -17,7 +17,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.tables import artifacts, evaluations, events, requests, traces
 from mlmodelscope.ledger.verdicts import FOUND
-from mlmodelscope.provision.sweep import Swept, sweep_artifacts
+from mlmodelscope.provision.eviction import Evicted, evict_artifacts
 from mlmodelscope.record.files import CONDEMNED, DELETED
 from mlmodelscope.record.pins import pinned
 from mlmodelscope.record.store import Store
@@ -198,7 +198,7 @@ def _events(store: Store, before: datetime, done: Collected, dry_run: bool) -> N
 def _artifacts(store: Store, cache: Path, policy: Policy, done: Collected, dry_run: bool) -> None:
     unused_s = None if policy.artifacts_days is None else _DAY_S * policy.artifacts_days
     for place in (cache, store.home / "artifacts"):  # what was fetched, and what people have sent
-        found = sweep_artifacts(
+        found = evict_artifacts(
             place, unused_s=unused_s, most_bytes=policy.artifacts_bytes, needed=_digests(store), dry_run=dry_run
         )
         done.artifacts += (each.digest for each in found)
@@ -208,7 +208,7 @@ def _artifacts(store: Store, cache: Path, policy: Policy, done: Collected, dry_r
                 connection.execute(delete(artifacts).where(artifacts.c.digest.in_([each.digest for each in found])))
 
 
-def _total(found: list[Swept]) -> int:
+def _total(found: list[Evicted]) -> int:
     return sum(each.bytes for each in found)
 
 

@@ -5,7 +5,8 @@ clock is read once at the end of each, so the answers are those of any other bat
 """
 
 from ..clock import nanoseconds
-from .offline import Batch, describe_failure
+from ..failure import describe_failure
+from .offline import Batch
 
 
 def answer(session, header, buffers):

@@ -1,8 +1,8 @@
 """The layers of the very first call in a fresh process: nothing is warmed up, and nothing was called before."""
 
+from ..failure import describe_failure
 from ..predictor import Lost, ModelError, NotSupported
-from .offline import describe_failure
-from .traced import Spans, add_layers
+from .spans import Spans, add_layers
 
 
 def first_call(session, header, buffers):

@@ -9,13 +9,10 @@ are. Nothing queues up without bound: the host sends a new batch only when an an
 """
 
 import collections
-import re
 import threading
 
-from ..pipeline.header import ImageError
-from ..predictor import ModelError
+from ..failure import describe_failure
 
-_ADDRESS = re.compile(r"\s*<[^<>]* at 0x[0-9a-fA-F]+>")
 _AHEAD_PER_LANE = 2  # prepared batches that may wait for a lane
 
 
@@ -119,12 +116,3 @@ class Offline(object):
                 header, buffers = self._waiting.pop(self._next)
                 self._next += 1
                 self._emit(header, buffers, self._next == self._submitted)
-
-
-def describe_failure(error):
-    """One line on why a sample failed. Foreseen reasons speak for themselves, others name their exception.
-
-    An object's address is left out: it is another one in every run, and the same run must leave the same record.
-    """
-    line = _ADDRESS.sub("", str(error).split("\n")[0])
-    return line if isinstance(error, (ImageError, ModelError)) else "%s: %s" % (type(error).__name__, line)

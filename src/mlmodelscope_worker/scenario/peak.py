@@ -38,7 +38,7 @@ def peak(header):
     device, threads = header.get("device") or "cpu", header.get("threads") or 1
     seconds = header.get("seconds", SECONDS)
     try:
-        found = of_processor(threads, seconds) if device.lower() == "cpu" else of_device(device, seconds)
+        found = measure_processor(threads, seconds) if device.lower() == "cpu" else measure_device(device, seconds)
     except NotSupported as error:
         found = {"problem": str(error)}
     except Exception as error:  # a profile is worth having without it
@@ -46,7 +46,7 @@ def peak(header):
     return dict(found, do="peak", device=device, threads=threads)
 
 
-def of_processor(threads, seconds=SECONDS):
+def measure_processor(threads, seconds=SECONDS):
     root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     environment = dict(os.environ)
     environment.update({name: str(threads) for name in _THREAD_SETTINGS})
@@ -135,15 +135,15 @@ def _array_bytes():
     return min(max(4 * largest, _LEAST_BYTES), _MOST_BYTES)
 
 
-def of_device(device, seconds=SECONDS):
+def measure_device(device, seconds=SECONDS):
     """By the framework that has the model open: it is loaded, so that nothing is imported here."""
-    for name, measure in (("torch", _of_torch), ("jax", _of_jax)):
+    for name, measure in (("torch", _measure_torch), ("jax", _measure_jax)):
         if name in sys.modules:
             return measure(sys.modules[name], device, seconds)
     raise NotSupported("the peak of %s can be measured with PyTorch and JAX alone" % device)
 
 
-def _of_torch(torch, device, seconds):
+def _measure_torch(torch, device, seconds):
     def multiply(left, right, result):
         torch.mm(left, right, out=result)
         torch.cuda.synchronize(device)
@@ -174,7 +174,7 @@ def _of_torch(torch, device, seconds):
     return {"flops_per_s": best, "bytes_per_s": moved, "how": how}
 
 
-def _of_jax(jax, device, seconds):
+def _measure_jax(jax, device, seconds):
     """XLA multiplies float32 as it does for the model: in TF32, unless it is told not to."""
     family, _, number = device.partition(":")
     product, scale = jax.jit(lambda left, right: left @ right), jax.jit(lambda value: value * 2)

@@ -6,17 +6,19 @@
     library       what the layers call
 
 A lower level disturbs those above it, so every level is measured apart from the next one, and the host puts them
-together. Spans are lists [name, level, start_ns, end_ns, parent, attributes], parents first; `parent` is a place in the
-list. Nothing of this runs unless it is asked for: the code that evaluates and measures does not know of it.
+together. Nothing of this runs unless it is asked for: the code that evaluates and measures does not know of it.
 """
 
 import gc
 
 from ..clock import nanoseconds
+from ..failure import describe_failure
 from ..predictor import Lost, ModelError, NotSupported
 from ..predictor.cuda import counted
 from ..predictor.predictor import RUN
-from .offline import Batch, describe_failure
+from .first_call import first_call
+from .offline import Batch
+from .spans import Spans, add_layers
 
 LEVELS = ("application", "model", "framework", "library")
 _OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing belongs to a single sample
@@ -25,8 +27,6 @@ _OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing b
 def trace(session, header, buffers):
     """The answer to a request: a run for each level, down to the one asked for or the last that can be had."""
     if header["level"] == "cold":
-        from .first_call import first_call
-
         return first_call(session, header, buffers)
     if header["level"] == "counted":
         return count(session, header, buffers)
@@ -200,29 +200,6 @@ class Recorder(object):
         return spans.finish()
 
 
-class Spans(object):
-    """A list of spans that begins with the one around all others."""
-
-    def __init__(self):
-        self.rows = [["application", "application", 0, 0, None, {}]]
-
-    def add(self, name, level, start_ns, end_ns, parent, **attributes):
-        """The place of a new span."""
-        self.rows.append([name, level, start_ns, end_ns, parent, attributes])
-        return len(self.rows) - 1
-
-    def add_run(self, start_ns, end_ns):
-        """A batch of which nothing but the run is known."""
-        batch = self.add("batch", "application", start_ns, end_ns, 0)
-        return self.add("run", "model", start_ns, end_ns, batch)
-
-    def finish(self):
-        if len(self.rows) > 1:
-            self.rows[0][2] = min(row[2] for row in self.rows[1:])
-            self.rows[0][3] = max(row[3] for row in self.rows[1:])
-        return self.rows
-
-
 class Functions(object):
     """A manifest's own functions, which are watched from outside: what comes before, in and after the model's call."""
 
@@ -260,51 +237,6 @@ class Functions(object):
         self._session.infer(batch)
         if batch.errors:
             raise ModelError(sorted(batch.errors.items())[0][1])
-
-
-def add_layers(spans, profile):
-    """The layers of one call, behind what is there; those that have no start of their own follow one another."""
-    if not profile:
-        return
-    last_end = max(row[3] for row in spans.rows)
-    timed = all(layer.start_ns is not None for layer in profile)
-    first = 0
-    if timed:
-        first = min(layer.start_ns for layer in profile)
-        first = first if profile.start_ns is None else min(first, profile.start_ns)
-    run = spans.add_run(last_end, last_end + (profile.call_ns or 0))
-    cursor = last_end
-    for index, layer in enumerate(profile):
-        start = last_end + layer.start_ns - first if timed else cursor
-        place = _add_layer(spans, layer, "framework", start, run, index=index)
-        if timed:
-            for each in layer.inside:
-                _add_inside(spans, each, last_end - first, place)
-        cursor = start + layer.duration_ns
-    ends = [row[3] for row in spans.rows[run:]]
-    spans.rows[run][3] = spans.rows[run - 1][3] = max(ends)
-
-
-def _add_inside(spans, layer, shift, parent):
-    place = _add_layer(spans, layer, "library", layer.start_ns + shift, parent)
-    for each in layer.inside:
-        _add_inside(spans, each, shift, place)
-
-
-def _add_layer(spans, layer, level, start, parent, **attributes):
-    attributes["kind"] = layer.kind
-    if layer.shapes:
-        attributes["shapes"] = layer.shapes
-    if layer.memory_bytes is not None:
-        attributes["memory_bytes"] = layer.memory_bytes
-    if layer.lane is not None:
-        attributes["lane"] = layer.lane
-    for name in ("inputs", "outputs", "element_type", "flops", "moved_bytes"):
-        value = getattr(layer, name)
-        if value is not None and value != []:
-            attributes[name] = value
-    attributes.update(layer.more)
-    return spans.add(layer.name, level, start, start + layer.duration_ns, parent, **attributes)
 
 
 def _application(load_ns, warm_up, plain):

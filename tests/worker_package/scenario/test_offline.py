@@ -5,8 +5,7 @@ import threading
 import pytest
 
 from mlmodelscope_worker.pipeline.header import ImageError
-from mlmodelscope_worker.predictor import ModelError
-from mlmodelscope_worker.scenario.offline import Batch, Offline, describe_failure
+from mlmodelscope_worker.scenario.offline import Batch, Offline
 
 
 def run(batches: list[list[int]], threads: int, lanes: int, prepare=lambda sample, buffers: sample * 10) -> list[tuple]:
@@ -93,21 +92,3 @@ def test_an_exit_in_a_thread_is_a_failed_sample_not_a_host_that_waits_for_ever(a
 
 def test_an_empty_batch_has_an_answer_too() -> None:
     assert run([[], [1], []], 2, 2) == [(0, [], {}), (1, [10], {}), (2, [], {})]
-
-
-@pytest.mark.parametrize(
-    ("error", "line"),
-    [
-        (ImageError("the file is empty"), "the file is empty"),
-        (ModelError("input `x` takes float32"), "input `x` takes float32"),
-        (RuntimeError("first\nsecond"), "RuntimeError: first"),
-        (KeyError("x"), "KeyError: 'x'"),
-    ],
-)
-def test_a_failure_is_one_line(error: Exception, line: str) -> None:
-    assert describe_failure(error) == line
-
-
-def test_a_reason_is_the_same_in_every_run() -> None:
-    reason = describe_failure(ImageError(f"Pillow cannot decode it: cannot identify image file {object()!r}"))
-    assert reason == "Pillow cannot decode it: cannot identify image file"

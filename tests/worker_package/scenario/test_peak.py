@@ -37,4 +37,4 @@ def test_a_framework_that_fails_spoils_no_profile(monkeypatch: pytest.MonkeyPatc
 def test_numpy_that_cannot_run_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peaks, "_START", "raise SystemExit('no numpy here')")
     with pytest.raises(NotSupported, match="no numpy here"):
-        peaks.of_processor(1)
+        peaks.measure_processor(1)

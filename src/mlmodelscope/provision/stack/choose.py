@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from mlmodelscope.errors import TrustError, UsageError
 from mlmodelscope.manifest.schema import Images, ModelManifest, SoftwareManifest
-from mlmodelscope.plan.make import StackDescription, misfits, provides
 from mlmodelscope.plan.plan import StackRecipe
+from mlmodelscope.plan.stack import StackDescription, misfits, provides
 from mlmodelscope.provision.stack.container import pin_image
 from mlmodelscope.provision.stack.current import describe_current
 from mlmodelscope.provision.stack.known import is_for_this_machine, known_software

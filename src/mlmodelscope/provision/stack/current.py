@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import mlmodelscope_worker
-from mlmodelscope.plan.make import StackDescription
+from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
 from mlmodelscope_worker.environment import installed_packages
 

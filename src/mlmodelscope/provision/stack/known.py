@@ -10,7 +10,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.plan.make import framework_word, same_framework
+from mlmodelscope.plan.framework import framework_word, same_framework
 from mlmodelscope.plan.match import normal_architecture
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.predictor import PREDICTORS

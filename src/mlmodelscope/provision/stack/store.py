@@ -21,8 +21,8 @@ from typing import Any
 import mlmodelscope_worker
 from mlmodelscope.errors import StackError
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.plan.make import StackDescription
 from mlmodelscope.plan.plan import StackRecipe
+from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision.stack.container import ContainerProvisioner
 from mlmodelscope.provision.stack.provisioner import Launch, Needs, Progress, Provisioner
 from mlmodelscope.provision.stack.root import RootProvisioner

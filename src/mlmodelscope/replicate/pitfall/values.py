@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlmodelscope.manifest.schema import Step
-from mlmodelscope.plan.make import end_in_element_type
+from mlmodelscope.plan.input import end_in_element_type
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
 

@@ -54,7 +54,7 @@
   <p class="about">There is no distribution to show.</p>
 % endif
 </section>
-<%include file="again.mako"/>
+<%include file="reproduction.mako"/>
 </main>
 <footer>
 Written by MLModelScope ${record.worker_version} from record <code>${record.id}</code>. This file is complete in itself:

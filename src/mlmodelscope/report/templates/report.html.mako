@@ -20,7 +20,7 @@
 <%include file="accuracy.mako"/>
 <%include file="mistakes.mako"/>
 <%include file="pipeline.mako"/>
-<%include file="again.mako"/>
+<%include file="reproduction.mako"/>
 </main>
 <footer>
 Written by MLModelScope ${record.worker_version} from record <code>${record.id}</code>. This file is complete in itself:

@@ -33,7 +33,7 @@
     </tbody></table>
   </div>
 </section>
-<%include file="again.mako"/>
+<%include file="reproduction.mako"/>
 </main>
 <footer>
 Written by MLModelScope ${record.worker_version} from record <code>${record.id}</code>. This file is complete in itself:

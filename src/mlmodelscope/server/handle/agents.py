@@ -15,11 +15,11 @@ from mlmodelscope.ledger.moment import now, spoken
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.record.added_files import take_in_folders
 from mlmodelscope.record.bundle import take_in
-from mlmodelscope.record.late_files import take_in_folders
 from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import late, shards
+from mlmodelscope.server.handle import backlog, shards
 
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
@@ -46,7 +46,7 @@ def join(desk: Desk, person: Person, description: AgentDescription, incarnation:
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s):
         desk.queue.release(description.id)
         desk.audit.note(person.owner, "join", description.id)
-    late.offer(desk, description)
+    backlog.offer(desk, description)
 
 
 def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.schema import DatasetManifest
-from mlmodelscope.plan.make import plan_dataset
+from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.preparation import pin

@@ -10,7 +10,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.schema import SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.manifest.write import write_manifest
-from mlmodelscope.plan.make import framework_word
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.machine.manifest import hardware_manifest
 from mlmodelscope.server.desk import Desk, demand
 

@@ -22,10 +22,10 @@ from mlmodelscope.trace.flame import write_folded
 from mlmodelscope.trace.inbox import Columns, Inbox, load_record_columns
 from mlmodelscope.trace.intake import Message, read_message
 from mlmodelscope.trace.otlp import write_otlp
-from mlmodelscope.trace.page import write_page
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.speedscope import write_speedscope
 from mlmodelscope.trace.store import NAME
+from mlmodelscope.trace.timeline_page import write_page
 from mlmodelscope.trace.window import Window, as_trace, cut
 
 FORMS: dict[str, Callable[[Trace], str]] = {

@@ -13,13 +13,12 @@ from fastapi import Depends, FastAPI, Request
 from fastapi.responses import PlainTextResponse
 from fastapi.security import HTTPAuthorizationCredentials
 
-from mlmodelscope import __version__
 from mlmodelscope.cluster.agent import Agent
 from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import budgets, late, shards
+from mlmodelscope.server.handle import backlog, budgets, shards
 from mlmodelscope.server.inference import check_inference, serving_models
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
 from mlmodelscope.server.rest import (
@@ -44,6 +43,7 @@ from mlmodelscope.server.rest.pages import Pages
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
 from mlmodelscope.server.tidy import tidy
+from mlmodelscope_worker import __version__
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _WAKE_EVERY_S = 1.0
@@ -132,7 +132,7 @@ async def _own_agent(app: FastAPI, stop: asyncio.Event) -> None:
         config.lease_s,
         lambda *part: shards.keep(desk, *part),
         desk.board,
-        lambda joined: late.offer(desk, joined),
+        lambda joined: backlog.offer(desk, joined),
     )
     agent = Agent(link, description, desk.settings)
     try:

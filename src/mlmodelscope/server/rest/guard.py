@@ -17,7 +17,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mlmodelscope.server import log
+from mlmodelscope.server import log_lines
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.metrics import Metrics
 from mlmodelscope.server.rest.door import Limiter, address_of, is_known_host, is_stranger, visitor_key
@@ -59,7 +59,7 @@ class Guard:
         asked = request.headers.get("x-request-id", "")
         identity = asked if _ID.fullmatch(asked) else secrets.token_hex(8)
         scope.setdefault("state", {})["request_id"] = identity
-        mark = log.question.set(identity)
+        mark = log_lines.question.set(identity)
         said = _Said(send, identity, is_encrypted=request.scope["scheme"] == "https")
         heard = _Heard(receive, said, self._config.body_s)
         started = time.perf_counter()
@@ -76,7 +76,7 @@ class Guard:
                 await problem(500, "Surprise", "an error of our own; the log has more")(scope, receive, said)
         finally:
             self._tell(request, said.status or 499, time.perf_counter() - started)
-            log.question.reset(mark)
+            log_lines.question.reset(mark)
 
     def _refusal(self, request: Request) -> Response | None:
         config = self._config

@@ -25,7 +25,7 @@ from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope.record.bundle import Clash
-from mlmodelscope.server import log
+from mlmodelscope.server import log_lines
 from mlmodelscope.server.desk import Refused
 from mlmodelscope.server.gallery import NoPicture, NoPictures
 from mlmodelscope.server.handle.predictions import PredictionFailed
@@ -92,7 +92,7 @@ def problem(status: int, title: str, detail: str, headers: dict[str, str] | None
 def document(status: int, title: str, detail: str, **more: Any) -> dict[str, Any]:
     """What every transport says of a problem."""
     body = {"type": f"urn:mlmodelscope:{title}", "title": title, "status": status, "detail": detail, **more}
-    asked = log.question.get()
+    asked = log_lines.question.get()
     return {**body, "request_id": asked} if asked else body
 
 

@@ -13,7 +13,7 @@ from fastapi.responses import FileResponse, StreamingResponse
 
 from mlmodelscope.ledger.request import Request as Asked
 from mlmodelscope.record.record import Record
-from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, people, records, requests, samples
+from mlmodelscope.server.handle import agents, evaluations, manifests, people, records, requests, reuse, samples
 from mlmodelscope.server.handle.follow import Stopping, follow
 from mlmodelscope.server.rest import answers, cursor
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -83,7 +83,7 @@ def delete_manifest(desk: TheDesk, person: Someone, kind: answers.ManifestKind, 
 @router.post("/requests/resolve", tags=["requests"], response_model=answers.Resolution, responses=fails(404, 409))
 def resolve_request(desk: TheDesk, person: Someone, request: Asked) -> dict[str, Any]:
     """Which agents fit a request, or what stands in the way, and which records answer it already; nothing runs."""
-    return earlier.resolve_request(desk, person, request)
+    return reuse.resolve_request(desk, person, request)
 
 
 @router.post(
@@ -100,7 +100,7 @@ def ask_for_work(
     return {
         "id": identity,
         "evaluations": evaluations.find(desk, person, 1000, None, request=identity),
-        "earlier": earlier.of_request(desk, person, request),
+        "earlier": reuse.of_request(desk, person, request),
     }
 
 

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import again, dataset_samples, samples
+from mlmodelscope.server.handle import dataset_samples, rerun, samples
 from mlmodelscope.server.rest import answers
 from mlmodelscope.server.rest import sample_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -68,13 +68,13 @@ def get_classes(desk: TheDesk, person: Someone, name: Name) -> Any:
 @router.get("/records/{name}/claims", tags=["records"], response_model=own.RecordClaimList, responses=fails(404))
 def get_record_claims(desk: TheDesk, person: Someone, name: Name) -> Any:
     """What was published of the model beside what this record measured, and what may be said of the two."""
-    return {"items": again.claims(desk, person, name)}
+    return {"items": rerun.claims(desk, person, name)}
 
 
 @router.get("/records/{name}/request", tags=["records"], response_model=own.RecordRequest, responses=fails(404))
 def get_record_request(desk: TheDesk, person: Someone, name: Name) -> Any:
     """What to ask for to have the same done again."""
-    return again.request(desk, person, name)
+    return rerun.request(desk, person, name)
 
 
 @router.get("/records/{name}/picture", tags=["records"], response_class=Response, responses=_PICTURE)

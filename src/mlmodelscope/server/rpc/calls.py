@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import agents, earlier, evaluations, manifests, records, requests, samples
+from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests, reuse, samples
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
 from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
@@ -42,7 +42,7 @@ def delete_manifest(desk: Desk, person: Person, asked: Asked) -> Mapping[str, An
 
 
 def resolve_request(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    return earlier.resolve_request(desk, person, request_of(asked))
+    return reuse.resolve_request(desk, person, request_of(asked))
 
 
 def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -52,7 +52,7 @@ def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     return {
         "id": identity,
         "evaluations": evaluations.find(desk, person, MOST, None, request=identity),
-        "earlier": earlier.of_request(desk, person, request),
+        "earlier": reuse.of_request(desk, person, request),
     }
 
 

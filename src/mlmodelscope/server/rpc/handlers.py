@@ -15,7 +15,7 @@ import grpc
 from fastapi import FastAPI, HTTPException, Request
 from starlette.concurrency import run_in_threadpool
 
-from mlmodelscope.server import log
+from mlmodelscope.server import log_lines
 from mlmodelscope.server.rest.body import check
 from mlmodelscope.server.rpc import health, otlp
 from mlmodelscope.server.rpc.artifact_calls import ARTIFACT_CALLS, ARTIFACT_STREAMS
@@ -130,7 +130,7 @@ class _Call:
 
     def __init__(self, method: Method, request: Request) -> None:
         self.method, self.request, self._started = method, request, time.perf_counter()
-        log.question.set(secrets.token_hex(8))
+        log_lines.question.set(secrets.token_hex(8))
 
     def read(self, message: bytes) -> Asked:
         largest = self.request.app.state.desk.config.largest_body

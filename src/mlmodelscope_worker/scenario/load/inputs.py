@@ -1,8 +1,9 @@
 """What the queries of a run are made of, ready before it begins."""
 
+from ...failure import describe_failure
 from ...predictor import Lost, ModelError
 from ...session import aligned, alike
-from ..offline import Batch, describe_failure
+from ..offline import Batch
 from .random_tensors import random_batches
 
 _MOST_BYTES = 64 << 20

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from mlmodelscope.provision.machine.energy import Meter, why_no_meter
-from mlmodelscope.provision.sampling import Reading, Sample, Sampler, held, memory_of, power_between
+from mlmodelscope.provision.usage import Reading, Sample, Sampler, held, memory_of, power_between
 
 
 def test_a_gauge_shows_the_same_until_it_is_read_again() -> None:

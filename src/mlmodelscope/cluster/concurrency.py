@@ -1,4 +1,4 @@
-"""That an evaluation had company: its answers are the same, its latency is not to be believed."""
+"""Notes that other evaluations ran concurrently: the answers are the same, but the latency is unreliable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def words_of(others: int) -> str:
     return f"ran beside {others} other{'' if others == 1 else 's'}: its latency counts little"
 
 
-def note_beside(settings: Settings, record_id: str, since: datetime, words: str) -> None:
+def note_concurrency(settings: Settings, record_id: str, since: datetime, words: str) -> None:
     """Add it to the record's notes, where the record was made meanwhile: one that was there before had no company."""
     store = Store(settings)
     try:

@@ -10,14 +10,14 @@ from mlmodelscope.cli.terminal import console, percent, print_json, seconds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mlmodelscope.analysis.stack_comparison import Cause, Row
     from mlmodelscope.record.record import Record
-    from mlmodelscope.report.sweep import Cause, Row
     from mlmodelscope.settings import Settings
 
 
-def show_sweep(records: Sequence[Record], settings: Settings, as_json: bool) -> None:
+def show_stacks(records: Sequence[Record], settings: Settings, as_json: bool) -> None:
+    from mlmodelscope.analysis.stack_comparison import compare_stacks
     from mlmodelscope.record.store import Store
-    from mlmodelscope.report.sweep import compare_stacks
 
     store = Store(settings)
     try:

@@ -1,4 +1,4 @@
-"""What the server says of itself: lines for people or JSON for programs, each with the question that it belongs to."""
+"""The server's own log: lines for people or JSON for programs, each with the request that it belongs to."""
 
 from __future__ import annotations
 

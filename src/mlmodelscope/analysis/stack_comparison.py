@@ -1,4 +1,4 @@
-"""One model in several stacks: what each gave, and which library moved it."""
+"""Compares one model in several stacks: what each measured, and which library changed the answers."""
 
 from __future__ import annotations
 

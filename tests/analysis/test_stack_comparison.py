@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mlmodelscope import Settings, Store, evaluate
+from mlmodelscope.analysis.stack_comparison import compare_stacks
 from mlmodelscope.record.record import Record
-from mlmodelscope.report.sweep import compare_stacks
 
 MODEL = """
 name: brightness

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlmodelscope.bench.sweep import Point, TooLarge, optimal, sweep
+from mlmodelscope.bench.batch_size import Point, TooLarge, optimal, sweep
 
 
 def points(*speeds: float) -> list[Point]:

@@ -1,4 +1,4 @@
-"""Who joins late is offered what waits already: an agent that fits need not have been there when it was asked for."""
+"""Offers waiting work to an agent that joins later: it need not have been online when a client asked."""
 
 from __future__ import annotations
 

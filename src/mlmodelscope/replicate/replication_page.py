@@ -26,7 +26,7 @@ from mlmodelscope.replicate.evidence_text import (
     stretched,
 )
 from mlmodelscope.replicate.pitfall import PITFALLS
-from mlmodelscope.replicate.pitfall.page import cite, explanation_of, to_html
+from mlmodelscope.replicate.pitfall.explanation import cite, explanation_of, to_html
 from mlmodelscope.replicate.plots import Axis, candidate_plot, verdict_plot
 from mlmodelscope.replicate.replication import Replication
 from mlmodelscope.report import html as report

@@ -1,4 +1,4 @@
-"""A server in place of this machine: work is done there, and records are fetched when they are looked at."""
+"""A server in place of this machine: it does the work, and records are fetched when they are looked at."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Choice = str | Manifest
 _NEWEST = 1000
 
 
-class Elsewhere:
+class Remote:
     """Everything that verbs ask of a server; what they fetch is here as long as this is open."""
 
     def __init__(self, url: str, token: str | None, settings: Settings) -> None:

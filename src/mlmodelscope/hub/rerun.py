@@ -1,4 +1,4 @@
-"""A record carried out again from what came with it: its reference log, and the manifests that it was made from."""
+"""What it takes to run a record again: its reference log, and the manifests that it was made from."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 
 
-def write_again(record: Record, store: Store, folder: Path) -> tuple[Path, dict[str, Any]]:
+def write_rerun(record: Record, store: Store, folder: Path) -> tuple[Path, dict[str, Any]]:
     """(the reference log, manifests by aspect) of a record, written into a folder."""
     log = folder / "log.yml"
     write_log(record, store, log)

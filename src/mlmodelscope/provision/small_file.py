@@ -1,4 +1,4 @@
-"""Something small that somebody gave the address of: into memory, within a size and a time, and never kept."""
+"""Fetches a small file from an address that a user gave: into memory, within a size and a time, and never kept."""
 
 from __future__ import annotations
 

@@ -12,7 +12,6 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
-from mlmodelscope import __version__
 from mlmodelscope.analysis.analyse import Analysed
 from mlmodelscope.analysis.columns import FLOPS, SPEED
 from mlmodelscope.analysis.kernels import whole
@@ -21,6 +20,7 @@ from mlmodelscope.analysis.table import Column, Value, spelled
 from mlmodelscope.report import html as report
 from mlmodelscope.report import words
 from mlmodelscope.trace.text import spell
+from mlmodelscope_worker import __version__
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _MOST_ROWS = 2000

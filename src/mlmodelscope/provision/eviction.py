@@ -1,4 +1,4 @@
-"""Taking artifacts away that were not used for long, or the oldest of too many; all of them can be fetched again."""
+"""Evicts artifacts that were not used for long, or the oldest of too many; all of them can be fetched again."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _RECENT_S = 86_400
 
 
 @dataclass(frozen=True)
-class Swept:
+class Evicted:
     digest: str
     bytes: int
     used_at: float
     path: Path
 
 
-def sweep_artifacts(
+def evict_artifacts(
     root: Path, *, unused_s: float | None, most_bytes: int | None, needed: Set[str], dry_run: bool = False
-) -> list[Swept]:
+) -> list[Evicted]:
     """What was, or would be, taken away. `needed` are digests that stay in any case."""
     cache, moment = Cache(root), time.time()
     found = sorted(_artifacts(cache), key=lambda each: each.used_at)
@@ -44,7 +44,7 @@ def sweep_artifacts(
     return gone
 
 
-def _artifacts(cache: Cache) -> Iterator[Swept]:
+def _artifacts(cache: Cache) -> Iterator[Evicted]:
     for kind in ("files", "folders"):
         for path in (cache.root / kind).glob("??/*"):
             try:
@@ -52,7 +52,7 @@ def _artifacts(cache: Cache) -> Iterator[Swept]:
                 size = path.stat().st_size if path.is_file() else _size(path)
             except OSError:
                 continue  # gone meanwhile
-            yield Swept(path.name, size, used_at, path)
+            yield Evicted(path.name, size, used_at, path)
 
 
 def _used_at(cache: Cache, path: Path) -> float:
@@ -65,7 +65,7 @@ def _size(folder: Path) -> int:
     return sum(os.lstat(os.path.join(place, name)).st_size for place, _, names in os.walk(folder) for name in names)
 
 
-def _drop(cache: Cache, artifact: Swept) -> bool:
+def _drop(cache: Cache, artifact: Evicted) -> bool:
     try:
         if _used_at(cache, artifact.path) != artifact.used_at:  # by somebody, a moment ago
             return False

@@ -1,4 +1,4 @@
-"""Files that came after the record was kept, such as what was found about another claim: never in place of others."""
+"""Files added after the record was kept, such as findings about another claim: they never replace others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batch sizes doubled until it does not pay any more: the optimal batch of the XSP paper."""
+"""Doubles the batch size until that no longer pays: the optimal batch of the XSP paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A record's own question: what to ask for to have the same done again; and what was claimed before it was measured."""
+"""The request that runs a record again, and the claims that were published before it was measured."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from mlmodelscope.ledger.request import Request, Where
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.plan.options import Options
 from mlmodelscope.record.record import Record
-from mlmodelscope.report.again import command
 from mlmodelscope.report.claims import compare_claims, unmeasured_claims
+from mlmodelscope.report.reproduction import command
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.claims import last_verdicts
-from mlmodelscope.server.handle.earlier import chosen
+from mlmodelscope.server.handle.reuse import chosen
 from mlmodelscope_worker.predictor import PREDICTORS
 
 

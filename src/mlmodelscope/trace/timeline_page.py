@@ -12,13 +12,13 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
-from mlmodelscope import __version__
 from mlmodelscope.report import html as report
 from mlmodelscope.trace.counters import counter_lines, sample_lanes, spell_sample
 from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows, run_ns
 from mlmodelscope.trace.span import LEVELS, Trace
 from mlmodelscope.trace.text import spell
 from mlmodelscope.trace.track import tracks_of
+from mlmodelscope_worker import __version__
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LISTED = 300

@@ -11,9 +11,9 @@ import pytest
 from mlmodelscope import Settings
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Evidence
-from mlmodelscope.replicate.page import command, render
 from mlmodelscope.replicate.pitfall import variants_of
 from mlmodelscope.replicate.replication import Replication
+from mlmodelscope.replicate.replication_page import command, render
 from replicate.scenes import replicated
 
 BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

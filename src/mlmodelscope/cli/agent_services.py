@@ -1,4 +1,4 @@
-"""What an agent can do beside its work: serve models to whoever asks, or speak for a device."""
+"""What an agent can do besides evaluating: serve models to clients, or act as a proxy for a device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import AgentDescription
     from mlmodelscope.cluster.device import Device, Seen
-    from mlmodelscope.inference.server import Listening
+    from mlmodelscope.inference.listening import Listening
     from mlmodelscope.manifest.schema import HardwareManifest
     from mlmodelscope.settings import Settings
 

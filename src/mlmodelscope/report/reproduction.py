@@ -1,4 +1,4 @@
-"""What somebody else needs to get the same numbers: the command, the files, the software, the machine."""
+"""What it takes to reproduce the numbers: the command, the files, the software, the machine."""
 
 from __future__ import annotations
 

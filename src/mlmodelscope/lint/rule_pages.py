@@ -1,4 +1,4 @@
-"""The pages that explain rules: one at a time on the terminal, all of them in docs/lints.md."""
+"""Pages that explain rules: one at a time on the terminal, all of them in docs/lints.md."""
 
 from __future__ import annotations
 

@@ -1,0 +1,40 @@
+"""A model manifest's files and functions, as planned."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.file import Pins, plan_file, plan_optional_file
+from mlmodelscope.plan.plan import PlannedFunction, PlannedModel
+
+
+def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
+    source = model.source
+    firmware = plan_file(model.firmware.url, model.firmware.checksum, pins) if model.firmware else None
+    if source is None:
+        return PlannedModel(name=model.name, version=model.version, firmware=firmware)
+    return PlannedModel(
+        name=model.name,
+        version=model.version,
+        graph=plan_file(source.graph_path, source.graph_checksum, pins),
+        weights=plan_optional_file(source.weights_path, source.weights_checksum, pins),
+        weights_key=source.weights_key,
+        firmware=firmware,
+    )
+
+
+def plan_functions(manifest: ModelManifest | DatasetManifest) -> dict[str, PlannedFunction]:
+    return {
+        stage: PlannedFunction(
+            code=each.code, function=each.function or stage, gets=each.gets, file=manifest.file, line=each.line
+        )
+        for stage, each in manifest.functions.items()
+    }
+
+
+def context_of(model: ModelManifest) -> dict[str, Any]:
+    """What `ctx` tells the functions of the manifest. Addresses are left out: the plan is the same wherever it lies."""
+    kept = {"name", "version", "task", "job_type", "inputs", "outputs", "attributes"}
+    addresses = {"outputs": {"__all__": {"features_url", "features_checksum"}}}
+    return model.model_dump(mode="json", include=kept, exclude=addresses, exclude_none=True)

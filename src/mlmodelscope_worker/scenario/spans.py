@@ -1,0 +1,72 @@
+"""Spans of a trace: lists [name, level, start_ns, end_ns, parent, attributes], parents first.
+
+`parent` is a place in the list.
+"""
+
+
+class Spans(object):
+    """A list of spans that begins with the one around all others."""
+
+    def __init__(self):
+        self.rows = [["application", "application", 0, 0, None, {}]]
+
+    def add(self, name, level, start_ns, end_ns, parent, **attributes):
+        """The place of a new span."""
+        self.rows.append([name, level, start_ns, end_ns, parent, attributes])
+        return len(self.rows) - 1
+
+    def add_run(self, start_ns, end_ns):
+        """A batch of which nothing but the run is known."""
+        batch = self.add("batch", "application", start_ns, end_ns, 0)
+        return self.add("run", "model", start_ns, end_ns, batch)
+
+    def finish(self):
+        if len(self.rows) > 1:
+            self.rows[0][2] = min(row[2] for row in self.rows[1:])
+            self.rows[0][3] = max(row[3] for row in self.rows[1:])
+        return self.rows
+
+
+def add_layers(spans, profile):
+    """The layers of one call, behind what is there; those that have no start of their own follow one another."""
+    if not profile:
+        return
+    last_end = max(row[3] for row in spans.rows)
+    timed = all(layer.start_ns is not None for layer in profile)
+    first = 0
+    if timed:
+        first = min(layer.start_ns for layer in profile)
+        first = first if profile.start_ns is None else min(first, profile.start_ns)
+    run = spans.add_run(last_end, last_end + (profile.call_ns or 0))
+    cursor = last_end
+    for index, layer in enumerate(profile):
+        start = last_end + layer.start_ns - first if timed else cursor
+        place = _add_layer(spans, layer, "framework", start, run, index=index)
+        if timed:
+            for each in layer.inside:
+                _add_inside(spans, each, last_end - first, place)
+        cursor = start + layer.duration_ns
+    ends = [row[3] for row in spans.rows[run:]]
+    spans.rows[run][3] = spans.rows[run - 1][3] = max(ends)
+
+
+def _add_inside(spans, layer, shift, parent):
+    place = _add_layer(spans, layer, "library", layer.start_ns + shift, parent)
+    for each in layer.inside:
+        _add_inside(spans, each, shift, place)
+
+
+def _add_layer(spans, layer, level, start, parent, **attributes):
+    attributes["kind"] = layer.kind
+    if layer.shapes:
+        attributes["shapes"] = layer.shapes
+    if layer.memory_bytes is not None:
+        attributes["memory_bytes"] = layer.memory_bytes
+    if layer.lane is not None:
+        attributes["lane"] = layer.lane
+    for name in ("inputs", "outputs", "element_type", "flops", "moved_bytes"):
+        value = getattr(layer, name)
+        if value is not None and value != []:
+            attributes[name] = value
+    attributes.update(layer.more)
+    return spans.add(layer.name, level, start, start + layer.duration_ns, parent, **attributes)

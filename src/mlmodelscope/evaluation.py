@@ -108,7 +108,8 @@ def _open_dataset(plan: Plan, artifacts: ArtifactStore) -> Dataset:
     if not plan.dataset.is_known_by_functions:
         return open_dataset(plan.dataset, artifacts)
     with Worker(provision(plan, artifacts), plan) as worker:  # only the manifest's own code can count its samples
-        return numbered(plan.dataset, worker.opened["count"])
+        assert worker.opened.count is not None
+        return numbered(plan.dataset, worker.opened.count)
 
 
 def _open(

@@ -99,7 +99,7 @@ class OpenModel:
     @property
     def load_ns(self) -> int:
         """How long the framework took to load it."""
-        return int(self._worker.opened["load_ns"])
+        return self._worker.opened.load_ns
 
     @property
     def process(self) -> WorkerProcess:

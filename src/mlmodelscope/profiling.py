@@ -31,6 +31,7 @@ from mlmodelscope.trace.store import save_trace
 from mlmodelscope.trace.watch import watch
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Worker
+from mlmodelscope_worker.messages import Traced
 
 PROFILED = ("application", "model", "framework", "library", "hardware")
 """The levels that a profile can be asked for."""
@@ -88,7 +89,7 @@ def _profile(
             best = _measure_peak(worker, plan) if LEVELS.index(level) >= LEVELS.index("framework") else {}
             opened = worker.opened
         if counts:
-            said += count_kernels(provision(plan, artifacts), plan, samples, taken["runs"], shared)
+            said += count_kernels(provision(plan, artifacts), plan, samples, taken.runs, shared)
     trace = make_trace(record, taken, began_ns, more)
     peak = Peak.from_worker(best) if best else None
     if peak is not None:
@@ -99,7 +100,7 @@ def _profile(
             "finished_at": datetime.now(UTC),
             "samples": len(samples),
             "profile": _described(trace, level, runs, cold),
-            "notes": (*taken["notes"], *said, *([best["problem"]] if "problem" in best else [])),
+            "notes": (*taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
         }
     )
     save_trace(trace, store.folder(record.id))
@@ -112,12 +113,12 @@ def _on_gpu(plan: Plan) -> bool:
 
 
 def _look_on(
-    worker: Worker, samples: Sequence[Sample], level: str, runs: int, taken: dict[str, Any], gpu: bool
+    worker: Worker, samples: Sequence[Sample], level: str, runs: int, taken: Traced, gpu: bool
 ) -> tuple[list[LeveledRun], list[str]]:
     """What is seen from outside the framework; a level that was had so is no longer missed."""
-    more, said = watch(worker, samples, level, runs, seen={run["level"] for run in taken["runs"]}, gpu=gpu)
+    more, said = watch(worker, samples, level, runs, seen={run["level"] for run in taken.runs}, gpu=gpu)
     if any(run.level == "library" for run in more):
-        taken["notes"] = [note for note in taken["notes"] if not note.startswith("library: ")]
+        taken.notes[:] = [note for note in taken.notes if not note.startswith("library: ")]
     return more, said
 
 
@@ -126,34 +127,36 @@ def _measure_peak(worker: Worker, plan: Plan) -> dict[str, Any]:
     if plan.predictor.name == "remote":
         return {}
     options = plan.predictor.options
-    return worker.peak(str(options.get("device") or "cpu"), int(options.get("threads") or 1))
+    peak = worker.peak(str(options.get("device") or "cpu"), int(options.get("threads") or 1))
+    return {**peak.found, "device": peak.device, "threads": peak.threads}
 
 
-def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: int) -> dict[str, Any]:
+def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: int) -> Traced:
     """The very first call of some fresh processes, one behind the other on one timeline."""
-    joined: dict[str, Any] = {}
+    joined: Traced | None = None
     for _ in range(processes):
         with Worker(site, plan) as worker:
             taken = worker.trace(samples, "cold", 1, 0)
-        if not joined:
+        if joined is None:
             joined = taken
             continue
-        rows, new = joined["runs"][0]["spans"], taken["runs"][0]["spans"]
+        rows, new = joined.runs[0]["spans"], taken.runs[0]["spans"]
         end, places = rows[0][3], len(rows) - 1  # all but the first, which is the one around all
         rows += [
             [name, level, start + end, stop + end, parent and parent + places, more]
             for name, level, start, stop, parent, more in new[1:]
         ]
         rows[0][3] = max(row[3] for row in rows)
+    assert joined is not None
     return joined
 
 
-def make_trace(record: Record, taken: Mapping[str, Any], began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
+def make_trace(record: Record, taken: Traced, began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
     """What a worker took, and what was seen of it from outside, as one timeline."""
-    spans, overheads = merge([*(_run_of(each) for each in taken["runs"]), *more])
+    spans, overheads = merge([*(_run_of(each) for each in taken.runs), *more])
     plan = record.plan
     if spans:
-        about = {"record": record.id, "batch_size": taken["batch_size"]}
+        about = {"record": record.id, "batch_size": taken.batch_size}
         spans[0] = replace(spans[0], name=f"{plan.model.name} {plan.model.version}", attributes=about)
     identity = trace_id_of(record.id, plan.seed)
     resource = {
@@ -163,7 +166,7 @@ def make_trace(record: Record, taken: Mapping[str, Any], began_ns: int, more: Se
         "dataset.name": plan.dataset.name,
         "predictor": plan.predictor.name or "functions",
         "stack": " ".join(sorted(f"{name} {version}" for name, version in plan.stack.packages.items())),
-        "batch_size": str(taken["batch_size"]),
+        "batch_size": str(taken.batch_size),
         "host.cpu": record.machine.cpu,
         "host.arch": record.machine.architecture,
     }

@@ -172,7 +172,7 @@ def _run(record: Record, store: Store, asked: Asked, judge: Judge | None, log: R
     training = TrainingRecord(reference=log.reference if log else None)
     curve = Curve()
     with Worker(site, plan) as worker:
-        record = record.model_copy(update={"stack": StackRecord(**worker.opened["environment"]), "training": training})
+        record = record.model_copy(update={"stack": StackRecord(**worker.opened.environment), "training": training})
         store.save(record)
         started = time.monotonic()
         save_at = started + _SAVE_EVERY_S
@@ -233,7 +233,7 @@ def _with_result(training: TrainingRecord, event: Trained) -> TrainingRecord:
         for name, value in numbers.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.wall_s})
+    return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.train_ns / 1e9})
 
 
 def _notes(

@@ -56,7 +56,7 @@ class OpenModel:
 
     def __init__(self, plan: Plan, site: Site) -> None:
         self._worker = Worker(site, plan, tensors=True)
-        self.inputs, self.outputs = self._worker.opened["inputs"], self._worker.opened["outputs"]
+        self.inputs, self.outputs = self._worker.opened.inputs, self._worker.opened.outputs
 
     def infer(self, tensors: Sequence[Tensor], outputs: Sequence[str]) -> list[Tensor] | WorkerError:
         """The tensors that come out, or why there are none; raises only where the worker is of no more use."""

@@ -42,7 +42,8 @@ LEASE_S = 10
 """For which an agent is believed to be there. A busy machine may keep it waiting for seconds."""
 BRIEF_S = 4
 """The same where a test waits until an agent is found to be gone."""
-KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "1"))
+LARGE = os.environ.get("MLMODELSCOPE_TEST_BUDGET") == "large"
+KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "5" if LARGE else "1"))
 """Random moments at which each process is killed; 20 of them take half an hour."""
 MODEL = """\
 name: toy
@@ -183,6 +184,11 @@ class World:
         found = Config(**{"port": self.port, "lease_s": LEASE_S, **config})
         self._hosted = Hosted(self._settings("server"), found, self.environment("server"), self.place / "server.log")
 
+    def stop_hosting(self) -> None:
+        if self._hosted is not None:
+            self._hosted.close()
+            self._hosted = None
+
     def _is_ready(self, process: subprocess.Popen[bytes]) -> bool:
         assert process.poll() is None, self.log("server")
         line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -241,8 +247,7 @@ class World:
             client.close()
         if "http" in vars(self):
             self.http.close()
-        if self._hosted is not None:
-            self._hosted.close()
+        self.stop_hosting()
         for process in self._processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)

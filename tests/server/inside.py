@@ -72,8 +72,11 @@ class Hosted:
         self._undo.callback(handler.close)
         root.addHandler(handler)
         self._undo.callback(root.removeHandler, handler)
-        self._undo.callback(root.setLevel, root.level)
-        root.setLevel("INFO")
+        levels = {"": logging.INFO, "httpx": logging.WARNING, "uvicorn.access": logging.WARNING}
+        for name, level in levels.items():
+            logger = logging.getLogger(name)
+            self._undo.callback(logger.setLevel, logger.level)
+            logger.setLevel(level)
 
     def close(self) -> None:
         with self._undo:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
 import pytest
 
 from mlmodelscope.manifest.reference import parse_reference
@@ -48,8 +47,7 @@ class Api:
 @pytest.fixture(scope="module")
 def api(lasting_world: World) -> Api:
     """A server with a record in it, an admin's token, and the document."""
-    admin = lasting_world.run("token", "make", "--owner", "root", "--scope", "admin")
-    client = lasting_world.client()
+    admin, client = lasting_world.token("admin", owner="root"), lasting_world.client()
     (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1, "warm_up_runs": 1}})
     known = {
         "records": {"name": asked.wait().record().id},
@@ -59,7 +57,7 @@ def api(lasting_world: World) -> Api:
         "traces": {"identity": _trace(client)},
         "manifests": {"kind": "model", "name": "toy", "version": "1.0.0"},
     }
-    return Api(lasting_world, admin, httpx.get(f"{lasting_world.url}/api/v1/openapi.json").json(), known)
+    return Api(lasting_world, admin, client.get("/openapi.json"), known)
 
 
 def _trace(client: Any) -> str:

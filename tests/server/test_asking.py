@@ -19,6 +19,7 @@ from mlmodelscope.settings import Settings
 from .conftest import World
 
 TOY = {"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}}
+KNOWN = {**TOY, "model": "known"}
 
 
 @pytest.fixture(scope="module")
@@ -26,19 +27,25 @@ def client(lasting_world: World) -> Client:
     return lasting_world.client()
 
 
-def test_what_is_known_already_is_offered_first(client: Client) -> None:
-    assert client.resolve(TOY)["earlier"] == []
-    (asked,) = client.ask(TOY)
-    record = asked.record()
-    (exact,) = client.resolve(TOY)["earlier"]
-    assert (exact["record"], exact["exact"], exact["differs"]) == (record.id, True, [])
-    (near,) = client.resolve({**TOY, "options": {"timed_runs": 1, "batch_size": 4, "limit": 6}})["earlier"]
+@pytest.fixture(scope="module")
+def record(lasting_world: World, client: Client) -> str:
+    """The only one of a model that nobody asked about before."""
+    lasting_world.add_model("known")
+    assert client.resolve(KNOWN)["earlier"] == []
+    (asked,) = client.ask(KNOWN)
+    return asked.record().id
+
+
+def test_what_is_known_already_is_offered_first(client: Client, record: str) -> None:
+    (exact,) = client.resolve(KNOWN)["earlier"]
+    assert (exact["record"], exact["exact"], exact["differs"]) == (record, True, [])
+    (near,) = client.resolve({**KNOWN, "options": {"timed_runs": 1, "batch_size": 4, "limit": 6}})["earlier"]
     assert near["differs"] == ["batch_size: 1 there, 4 is asked for", "limit: all there, 6 is asked for"]
-    (again,) = client.ask(TOY)
-    assert [each["record"] for each in again.earlier] == [record.id]
+    (again,) = client.ask(KNOWN)
+    assert [each["record"] for each in again.earlier] == [record] and again.wait().state == "finished"
 
 
-def test_a_record_of_another_place_is_no_answer(client: Client) -> None:
+def test_a_record_of_another_place_is_no_answer(client: Client, record: str) -> None:
     agent = client.agents()[0]["id"]
     for where, found in (
         ({"agent": agent}, True),
@@ -50,7 +57,7 @@ def test_a_record_of_another_place_is_no_answer(client: Client) -> None:
         ({"framework": {"name": "tensorflow"}}, False),
         ({"stack": "tensorflow-1.15"}, False),
     ):
-        assert bool(client.resolve({**TOY, "where": where})["earlier"]) == found, where
+        assert bool(client.resolve({**KNOWN, "where": where})["earlier"]) == found, where
 
 
 def test_a_request_may_wait_for_an_agent_that_is_not_there_yet(lasting_world: World, client: Client) -> None:
@@ -63,8 +70,7 @@ def test_a_request_may_wait_for_an_agent_that_is_not_there_yet(lasting_world: Wo
     (waits,) = client.ask({**wanted, "wait_for_agent": True})
     (other,) = client.ask({**TOY, "where": {"labels": {"room": "elsewhere"}}, "wait_for_agent": True})
     assert waits.state == "waiting"
-    token = lasting_world.run("token", "make", "--owner", "lab", "--scope", "agent")
-    process = lasting_world.agent("late", "--label", "room=late", token=token)
+    process = lasting_world.agent("late", "--label", "room=late", token=lasting_world.token("agent"))
     happened = list(waits.events())
     assert [(each["kind"], each.get("agent")) for each in happened][:3] == [
         ("waiting", None),
@@ -75,7 +81,7 @@ def test_a_request_may_wait_for_an_agent_that_is_not_there_yet(lasting_world: Wo
     assert other.refresh().state == "waiting"
     other.cancel()
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
 
 
 def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, client: Client) -> None:
@@ -85,9 +91,8 @@ def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, 
         f"preprocess: |\n  {code.replace(chr(10), chr(10) + '  ')}\n"
         "inputs: [{type: image}]\noutputs: [{type: logits}]\nsource: {graph_path: 'https://x.example/toy.json'}\n"
     )
-    admin = lasting_world.run("token", "make", "--owner", "root", "--scope", "admin")
     asked = {"model": {"text": text}, "dataset": "pictures", "trust": True, "wait_for_agent": True}
-    with Client(lasting_world.url, admin) as trusted:
+    with Client(lasting_world.url, lasting_world.token("admin")) as trusted:
         (waits,) = trusted.ask(asked)
     settings = replace(Settings.from_environment(), home=lasting_world.place / "server")
     desk = Desk(settings, Config())
@@ -106,12 +111,9 @@ def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, 
 
 
 def test_a_budget_that_is_spent_ends_it(lasting_world: World, client: Client) -> None:
-    lasting_world.write_model(sleep_s=0.5)
-    try:
-        (asked,) = client.ask({**TOY, "budget_s": 1, "again": True, "options": {"timed_runs": 1, "seed": 7}})
-        last = list(asked.events())[-1]
-    finally:
-        lasting_world.write_model()
+    lasting_world.add_model("slow", sleep_s=0.5)
+    (asked,) = client.ask({**TOY, "model": "slow", "budget_s": 1})
+    last = list(asked.events())[-1]
     assert last["kind"] == "failed" and last["error"] == "BudgetSpent" and "its budget is 1 s" in last["message"]
     lasting_world.until(lambda: client.ask(TOY)[0].record().samples == 60, "the agent is free again")
 

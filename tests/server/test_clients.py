@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import mlmodelscope
-from mlmodelscope.__main__ import main
-from mlmodelscope.cli.server_choice import remote, text_of
 from mlmodelscope.client.async_client import AsyncClient
 from mlmodelscope.client.client import Client
 from mlmodelscope.client.http import ServerError
@@ -20,14 +17,13 @@ from mlmodelscope.errors import UsageError
 
 from .conftest import World
 
-Say = Callable[..., tuple[int, str, str]]
 TOY = {"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}}
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     found = World(tmp_path_factory.mktemp("world"))
-    found.serve(slots=2)
+    found.host(slots=2)
     yield found
     found.close()
 
@@ -35,28 +31,6 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
 @pytest.fixture(scope="module")
 def client(world: World) -> Client:
     return world.client()
-
-
-@pytest.fixture
-def say(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Say]:
-    """A command line, in this process: (exit code, what it printed, what it complained about)."""
-    for name, value in world.environment("elsewhere").items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.setenv("MLMODELSCOPE_SERVER", "")  # so that it is gone again
-
-    def run(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["mlmodelscope", *words])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        shown = capsys.readouterr()
-        return int(ended.value.code or 0), shown.out, shown.err
-
-    yield run
-    there = remote()
-    if there is not None:
-        there.close()
-    remote.cache_clear()
-    text_of.cache_clear()
 
 
 def public(kind: type) -> set[str]:
@@ -68,23 +42,28 @@ def test_both_clients_can_do_the_same() -> None:
 
 
 def test_nothing_waits_for_a_server(world: World, client: Client, tmp_path: Path) -> None:
+    asked = {**TOY, "model": world.add_model("awaited")}
+
     async def story() -> None:
         async with mlmodelscope.connect(world.url, asynchronous=True) as server:
-            assert (await server.resolve(TOY))["matching"]
-            first, second = await asyncio.gather(*(server.ask({**TOY, "options": {"seed": each}}) for each in (1, 2)))
+            assert (await server.resolve(asked))["matching"]
+            first, second = await asyncio.gather(*(server.ask({**asked, "options": {"seed": each}}) for each in (1, 2)))
             kinds = [event["kind"] async for event in first[0].events()]
             assert kinds[0] == "waiting" and kinds[-1] == "finished"
             record = await second[0].record()
             assert (await first[0].refresh()).state == "finished"
-            assert record.samples == 60 and record.id in {each["id"] for each in await server.records(model="toy")}
+            assert record.samples == 60 and record.id in {each["id"] for each in await server.records(model="awaited")}
             assert (await server.samples(record.id, limit=2))["total"] == 60
-            assert {each.id async for each in server.evaluations(limit=1)} == {first[0].id, second[0].id}
+            assert {each.id async for each in server.evaluations(model="awaited", limit=1)} == {
+                first[0].id,
+                second[0].id,
+            }
             assert (await server.manifest("model", "toy"))["items"][0]["version"] == "1.0.0"
             assert len(await server.agents()) == 1 and (await server.check("a: b"))["problems"]
             await server.download(f"/records/{record.id}/bundle", tmp_path / "bundle.zip")
             with pytest.raises(UsageError, match="there is no record"):
                 await server.record("nothing")
-            (ended,) = await server.ask({**TOY, "where": {"labels": {"no": "body"}}, "wait_for_agent": True})
+            (ended,) = await server.ask({**asked, "where": {"labels": {"no": "body"}}, "wait_for_agent": True})
             await ended.cancel()
             assert ended.state == "cancelled"
 
@@ -102,12 +81,9 @@ def test_a_server_that_is_not_there_is_said_so() -> None:
 
 
 def test_company_is_noted_where_it_spoils_latencies(world: World, client: Client) -> None:
-    world.write_model(sleep_s=0.02)
-    try:
-        asked = [client.ask({**TOY, "options": {"seed": each, "timed_runs": 1}})[0] for each in (3, 4)]
-        records = [each.record() for each in asked]
-    finally:
-        world.write_model()
+    slow = {**TOY, "model": world.add_model("slow", sleep_s=0.02)}
+    asked = [client.ask({**slow, "options": {"seed": each, "timed_runs": 1}})[0] for each in (3, 4)]
+    records = [each.record() for each in asked]
     assert any("ran beside 1 other: its latency counts little" in record.notes for record in records)
 
 
@@ -127,26 +103,23 @@ def test_company_is_noted_where_it_spoils_latencies(world: World, client: Client
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",
 )
-def test_a_verb_that_looks_at_a_server(
-    world: World, client: Client, say: Say, verb: tuple[str, ...], expected: str
-) -> None:
+def test_a_verb_that_looks_at_a_server(world: World, client: Client, verb: tuple[str, ...], expected: str) -> None:
     if verb[0] == "overview":
-        client.ask(TOY)[0].wait()
-    code, shown, _ = say(*verb, "--server", world.url)
+        world.evaluate(timed_runs=1)
+    code, shown, _ = world.say(*verb, "--server", world.url)
     assert code == 0 and expected in shown
 
 
 @pytest.mark.parametrize("verb", ["models", "datasets"])
-def test_the_same_catalogue_looks_the_same_here_and_there(world: World, client: Client, say: Say, verb: str) -> None:
-    here = say(verb)[1]
-    remote.cache_clear()
-    assert sorted(say(verb, "--server", world.url)[1].splitlines()) == sorted(here.splitlines())
+def test_the_same_catalogue_looks_the_same_here_and_there(world: World, client: Client, verb: str) -> None:
+    here = world.say(verb)[1]
+    assert sorted(world.say(verb, "--server", world.url)[1].splitlines()) == sorted(here.splitlines())
 
 
-def test_a_claim_is_checked_on_a_server(world: World, client: Client, say: Say, tmp_path: Path) -> None:
+def test_a_claim_is_checked_on_a_server(world: World, client: Client, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     words = ("replicate", "toy", "pictures", "--claim", "top1=99", "--no-explain", "--report", str(page), "--json")
-    code, shown, _ = say(*words, "--server", world.url)
+    code, shown, _ = world.say(*words, "--server", world.url)
     found = json.loads(shown)
     assert (code, found["verdict"]) == (1, "not reproduced")
     assert "toy" in page.read_text(encoding="utf-8")
@@ -154,15 +127,15 @@ def test_a_claim_is_checked_on_a_server(world: World, client: Client, say: Say, 
     assert not (world.place / "elsewhere" / "records").exists()
 
 
-def test_what_pitfalls_cost_is_measured_on_a_server(world: World, client: Client, say: Say, tmp_path: Path) -> None:
+def test_what_pitfalls_cost_is_measured_on_a_server(world: World, client: Client, tmp_path: Path) -> None:
     words = ("sensitivity", "toy", "pictures", "--pitfall", "color-layout", "--plot", str(tmp_path / "costs.svg"))
-    code, shown, _ = say(*words, "--json", "--server", world.url)
+    code, shown, _ = world.say(*words, "--json", "--server", world.url)
     (row,) = json.loads(shown)
     assert (code, row["words"], row["samples"]) == (0, "BGR instead of RGB", 60)
     assert (tmp_path / "costs.svg").exists()
 
 
 @pytest.mark.parametrize("words", [("doctor",), ("plan", "toy"), ("stacks", "build", "x"), ("schema",)])
-def test_a_verb_that_cannot_be_done_there_says_why(world: World, say: Say, words: tuple[str, ...]) -> None:
-    code, _, complained = say(*words, "--server", world.url)
+def test_a_verb_that_cannot_be_done_there_says_why(world: World, words: tuple[str, ...]) -> None:
+    code, _, complained = world.say(*words, "--server", world.url)
     assert code == 2 and "is done " in complained

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from .conftest import MODEL, World
@@ -19,12 +18,9 @@ class Made:
     """Records of a small world: two evaluations whose colours differ, and a sweep."""
 
     def __init__(self, world: World) -> None:
-        self.client = world.client()
-        folder = world.place / "manifests"
-        (folder / "other.yml").write_text(MODEL.replace("name: toy", "name: other").replace("RGB", "BGR"))
-        options = {"timed_runs": 20}
-        self.toy = self.client.evaluate("toy", "pictures", options=options).id
-        self.other = self.client.evaluate("other", "pictures", options=options).id
+        self.client, self.http = world.client(), world.http
+        world.add_model("other", MODEL.replace("RGB", "BGR"))
+        self.toy, self.other = (world.evaluate(name, timed_runs=20).id for name in ("toy", "other"))
         (asked,) = self.client.ask(
             {"kind": "bench", "model": "toy", "dataset": "pictures", "arguments": {"scenario": "sweep", **BRIEF}}
         )
@@ -102,5 +98,5 @@ def test_a_profile_beside_something_else_says_why_nothing_is_said(made: Made) ->
     ("asked", "status"), [("", 422), ("record=no", 404), ("&".join(["record=a"] * 25), 422), ("record=", 422)]
 )
 def test_what_cannot_be_compared_is_refused(made: Made, asked: str, status: int) -> None:
-    answer = httpx.get(f"{made.client.url}/comparisons?{asked}")
+    answer = made.http.get(f"/comparisons?{asked}")
     assert answer.status_code == status and answer.headers["content-type"] == "application/problem+json"

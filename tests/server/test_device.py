@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy as np
 import pytest
 
@@ -53,9 +54,9 @@ class Field:
     def __init__(self, world: World) -> None:
         self.world = world
         write_models(world.place / "manifests")
-        self.token = world.run("token", "make", "--owner", "lab", "--scope", "agent", "--scope", "read")
+        self.token = world.token("agent", "read", owner="lab")
         self.port, self.rpc_port = free_port(), free_port()
-        world.serve(executor="none")
+        world.host(executor="none")
         self.device = self.start_device()
         world.until(self.answers_there, "the device answers")
         self.agent("edge", f"http://127.0.0.1:{self.port}", "--hardware", str(self.board))
@@ -75,10 +76,8 @@ class Field:
         self.world.agent(name, "--remote", url, *more, token=self.token)
 
     def answers_there(self) -> bool:
-        import httpx
-
         try:
-            return httpx.get(f"http://127.0.0.1:{self.port}/v2/health/ready").status_code == 200
+            return self.world.http.get(f"http://127.0.0.1:{self.port}/v2/health/ready").status_code == 200
         except httpx.TransportError:
             return False
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import struct
 import threading
 import zipfile
+import zlib
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -45,17 +47,27 @@ def inner() -> Iterator[tuple[str, list[str]]]:
     thread.join()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A server that wants to know who asks."""
+    found = World(tmp_path_factory.mktemp("world"))
+    found.host(require_token=True)
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
 def guest(world: World) -> Client:
     """Somebody from another machine who may run but not rule."""
-    token = world.run("token", "make", "--owner", "eve", "--scope", "read", "--scope", "run")
-    world.serve(require_token=True)
-    return world.client(token)
+    return world.client(world.token("read", "run", owner="eve"))
 
 
-def test_a_guests_manifest_does_not_reach_inside(
-    world: World, guest: Client, inner: tuple[str, list[str]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture(scope="module")
+def admin(world: World) -> Client:
+    return world.client(world.token("admin", owner="root"))
+
+
+def test_a_guests_manifest_does_not_reach_inside(guest: Client, admin: Client, inner: tuple[str, list[str]]) -> None:
     url, asked = inner
     dataset = {"text": DATASET % f"{url}/latest/meta-data.zip#x/"}
     (refused,) = guest.ask({"model": "toy", "dataset": dataset, "options": QUICK, "attempts": 1})
@@ -72,7 +84,6 @@ def test_a_guests_manifest_does_not_reach_inside(
     options["predictor_options"]["token_variable"] = "HOME"
     (refused,) = guest.ask(request)
     assert "is not sent anywhere" in refused.wait().facts["error"]["message"] and asked == []
-    admin = world.client(world.run("token", "make", "--owner", "root", "--scope", "admin"))
     (allowed,) = admin.ask({"model": "toy", "dataset": dataset, "options": QUICK, "attempts": 1})
     assert allowed.wait().state == "failed" and asked == ["/latest/meta-data.zip"]
 
@@ -89,48 +100,46 @@ def test_a_guests_manifest_does_not_reach_inside(
         (DATASET % "../../../etc/passwd", "a file of your machine"),
     ],
 )
-def test_manifests_that_are_none_are_refused(lasting_world: World, text: str, words: str) -> None:
-    client = lasting_world.client()
+def test_manifests_that_are_none_are_refused(guest: Client, text: str, words: str) -> None:
     with pytest.raises(ManifestError, match=words):
-        client.put_manifest(text)
-    client.get("/health")
+        guest.put_manifest(text)
+    guest.get("/health")
 
 
-def test_a_picture_that_would_explode_is_a_failed_sample(world: World) -> None:
+def test_a_picture_that_would_explode_is_a_failed_sample(world: World, guest: Client) -> None:
     """A png of some hundred bytes that says it is 60,000 pixels wide and high."""
-    import struct
-    import zlib
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         return struct.pack(">L", len(data)) + kind + data + struct.pack(">L", zlib.crc32(kind + data))
 
     head = chunk(b"IHDR", struct.pack(">LLBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
     bomb = b"\x89PNG\r\n\x1a\n" + head + chunk(b"IDAT", zlib.compress(bytes(100_000))) + chunk(b"IEND", b"")
-    (world.place / "manifests" / "pictures" / "class0" / "0000.png").write_bytes(bomb)
-    world.serve()
-    record = world.client().evaluate("toy", "pictures", options=QUICK)
-    assert (record.samples, record.failed) == (60, 1)
+    folder = world.place / "manifests"
+    (folder / "bombs" / "class0").mkdir(parents=True)
+    (folder / "bombs" / "class0" / "bomb.png").write_bytes(bomb)
+    (folder / "bombs" / "class0" / "good.png").write_bytes(next(folder.rglob("0000.png")).read_bytes())
+    (folder / "bombs.yml").write_text((folder / "pictures.yml").read_text().replace("pictures", "bombs"))
+    record = guest.evaluate("toy", "bombs", options=QUICK)
+    assert (record.samples, record.failed) == (2, 1)
 
 
 def hand_over(world: World, client: Client, bundle: Path) -> httpx.Response:
     """As an agent that has taken an evaluation would."""
     description = client.agents()[0]["description"] | {"id": "evil"}
     client.post("/agents", {"description": description, "incarnation": "1"})
-    client.ask({"model": "toy", "dataset": "pictures", "where": {"agent": "evil"}})
+    client.ask({"model": "bundled", "dataset": "pictures", "where": {"agent": "evil"}})
     taken = client.post("/agents/evil/take", {"incarnation": "1", "most": 1, "alone": True, "wait_s": 5})
     (mine,) = taken["evaluations"]
-    return httpx.put(
-        f"{client.url}/evaluations/{mine['id']}/record",
+    return world.http.put(
+        f"/evaluations/{mine['id']}/record",
         content=bundle.read_bytes(),
         headers={"X-Attempt": str(mine["attempt"]), **client._http.headers},
     )
 
 
-def test_bombs_and_ways_out_in_bundles_are_refused(world: World, tmp_path: Path) -> None:
-    admin = world.run("token", "make", "--owner", "root", "--scope", "admin")
-    world.serve()
-    client = world.client(admin)
-    record = client.evaluate("toy", "pictures", options=QUICK)
+def test_bombs_and_ways_out_in_bundles_are_refused(world: World, admin: Client, tmp_path: Path) -> None:
+    client, model = admin, world.add_model("bundled")
+    record = client.evaluate(model, "pictures", options=QUICK)
     good = tmp_path / "good.zip"
     client.download(f"/records/{record.id}/bundle", good)
     client.delete(f"/records/{record.id}")
@@ -146,7 +155,7 @@ def test_bombs_and_ways_out_in_bundles_are_refused(world: World, tmp_path: Path)
                 written.writestr(name, content)
         answer = hand_over(world, client, bundle)
         assert answer.status_code == 400 and words in answer.json()["detail"]
-    assert client.records() == [] and not list(world.place.rglob("evil"))
+    assert client.records(model=model) == [] and not list(world.place.rglob("evil"))
     assert not list((world.place / "server" / "records").glob("draft-*"))
     answer = hand_over(world, client, good)
     assert answer.status_code == 200 and client.record(record.id) == record
@@ -155,9 +164,9 @@ def test_bombs_and_ways_out_in_bundles_are_refused(world: World, tmp_path: Path)
 @pytest.mark.parametrize(
     "options", [{"batch_size": "x"}, {"predictor_options": 5}, {"limit": [1]}, {"seed": 2**70}, {"timed_runs": {}}]
 )
-def test_options_are_of_the_right_kind(lasting_world: World, options: dict[str, Any]) -> None:
+def test_options_are_of_the_right_kind(guest: Client, options: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match="options|too large"):
-        lasting_world.client().ask({"model": "toy", "dataset": "pictures", "options": options})
+        guest.ask({"model": "toy", "dataset": "pictures", "options": options})
 
 
 @pytest.mark.parametrize(
@@ -175,7 +184,7 @@ def test_options_are_of_the_right_kind(lasting_world: World, options: dict[str, 
         b'{"model": "%s"}' % (b"../" * 50),
     ],
 )
-def test_odd_bodies_are_refused_in_words(lasting_world: World, body: bytes) -> None:
-    headers = {"Content-Type": "application/json"}
-    answer = httpx.post(f"{lasting_world.url}/api/v1/requests/resolve", content=body, headers=headers)
+def test_odd_bodies_are_refused_in_words(world: World, guest: Client, body: bytes) -> None:
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {guest.token}"}
+    answer = world.http.post("/requests/resolve", content=body, headers=headers)
     assert 400 <= answer.status_code < 500 and answer.json()["detail"]

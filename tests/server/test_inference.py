@@ -27,19 +27,17 @@ class Serving:
 
     def ask(self, method: str, path: str, who: str | None = None, **more: Any) -> httpx.Response:
         headers = {"Authorization": f"Bearer {self.tokens.get(who, who)}"} if who else {}
-        return httpx.request(method, f"{self.url}/{path}", headers=headers, timeout=60, **more)
+        return self.world.http.request(method, f"{self.url}/{path}", headers=headers, **more)
 
 
 @pytest.fixture(scope="module")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
     world = World(tmp_path_factory.mktemp("serving"))
     try:
-        tokens = {
-            scope: world.run("token", "make", "--owner", "ada", "--scope", scope) for scope in ("read", "run", "agent")
-        }
+        tokens = {scope: world.token(scope, owner="ada") for scope in ("read", "run", "agent")}
         port, rpc_port = free_port(), free_port()
         ports = {"inference_port": port, "inference_rpc_port": rpc_port}
-        world.serve(**ports, inference_models=["toy"], require_token=True, slots=1)
+        world.host(**ports, inference_models=["toy"], require_token=True, slots=1)
         found = Serving(world, f"http://127.0.0.1:{port}", f"127.0.0.1:{rpc_port}", tokens)
         world.until(lambda: _is_ready(found), "the models are loaded")
         yield found
@@ -92,8 +90,7 @@ def test_nothing_is_answered_while_a_bench_runs(serving: Serving) -> None:
     def status() -> int:
         return serving.ask("POST", "v2/models/toy/infer", "run", json=QUESTION).status_code
 
-    run = serving.world.run("token", "make", "--owner", "ada", "--scope", "run", "--scope", "read")
-    with Client(serving.world.url, run) as client:
+    with Client(serving.world.url, serving.world.token("run", "read")) as client:
         (asked,) = client.ask({"kind": "bench", "model": "toy", "dataset": "pictures"})
         serving.world.until(lambda: status() == 503, "the bench has begun")
         assert "timing something" in serving.ask("POST", "v2/models/toy/infer", "run", json=QUESTION).json()["error"]

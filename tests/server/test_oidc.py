@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -16,7 +17,7 @@ from mlmodelscope.server import oidc
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.oidc import Issuer
 
-from .conftest import World
+from .inside import Inside
 
 jwt = pytest.importorskip("jwt", reason="PyJWT is not installed")
 rsa = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.rsa")
@@ -90,18 +91,18 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     found.close()
 
 
-def test_its_people_come_in_with_what_their_words_mean_here(world: World, provider: Provider) -> None:
-    world.serve(require_token=True, executor="none", **provider.config())
+def test_its_people_come_in_with_what_their_words_mean_here(tmp_path: Path, provider: Provider) -> None:
+    with Inside(tmp_path, require_token=True, **provider.config()) as server:
 
-    def ask(token: str, path: str = "/whoami") -> httpx.Response:
-        return httpx.get(f"{world.url}/api/v1{path}", headers={"Authorization": f"Bearer {token}"})
+        def ask(token: str, path: str = "/whoami") -> httpx.Response:
+            return server.get(f"/api/v1{path}", token)
 
-    assert ask(provider.token()).json() == {"owner": "oidc:ada", "scopes": ["read", "run"]}
-    assert ask(provider.token(scope="viewer unheard-of")).json()["scopes"] == ["read"]
-    assert ask(provider.token(), "/tokens").status_code == 403
-    assert ask(provider.token(scope="boss"), "/tokens").status_code == 200
-    assert ask(provider.token()[:-4] + "AAAA").status_code == 401
-    assert ask("mlms_wrong").status_code == 401
+        assert ask(provider.token()).json() == {"owner": "oidc:ada", "scopes": ["read", "run"]}
+        assert ask(provider.token(scope="viewer unheard-of")).json()["scopes"] == ["read"]
+        assert ask(provider.token(), "/tokens").status_code == 403
+        assert ask(provider.token(scope="boss"), "/tokens").status_code == 200
+        assert ask(provider.token()[:-4] + "AAAA").status_code == 401
+        assert ask("mlms_wrong").status_code == 401
     assert provider.asked == ["/.well-known/openid-configuration", "/keys"]
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 
-from .conftest import MODEL, World, free_port
+from .conftest import BRIEF_S, MODEL, World, free_port
 
 CODE = """\
 name: shouting
@@ -43,10 +43,8 @@ class Asked:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.guest = world.run("token", "make", "--owner", "eve", "--scope", "read", "--scope", "run")
-        self.reader = world.run("token", "make", "--owner", "ada", "--scope", "read")
-        scopes = ("--scope", "read", "--scope", "run", "--scope", "trust")
-        self.trusted = world.run("token", "make", "--owner", "bob", *scopes)
+        self.guest, self.reader = world.token("read", "run", owner="eve"), world.token("read", owner="ada")
+        self.trusted = world.token("read", "run", "trust", owner="bob")
         self.rpc_port = free_port()
         self.server = world.serve(rpc_port=self.rpc_port, trust=True, largest_input=LARGEST)
         self.client = world.client()
@@ -64,7 +62,7 @@ def encoded(content: bytes) -> dict[str, str]:
 
 def ask(world: World, token: str | None = None, **body: Any) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.post(f"{world.url}/api/v1/predictions", json={"model": "toy", **body}, headers=headers, timeout=90)
+    return world.http.post("/predictions", json={"model": "toy", **body}, headers=headers, timeout=90)
 
 
 @pytest.fixture(scope="module")
@@ -82,7 +80,8 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
 
 
 def test_a_model_answers_and_stays_open(asked: Asked) -> None:
-    first, again = (asked(input=encoded(asked.picture().read_bytes())) for _ in range(2))
+    question = {"model": asked.world.add_model("opened"), "input": encoded(asked.picture().read_bytes())}
+    first, again = (asked(**question) for _ in range(2))
     assert first.status_code == 200, first.text
     one, two = first.json(), again.json()
     assert len(one["classes"]) == 5 and one["classes"] == two["classes"] and one["scores"] == two["scores"]
@@ -90,7 +89,7 @@ def test_a_model_answers_and_stays_open(asked: Asked) -> None:
     names = [each["name"] for each in two["stages"]]
     assert names == ["load", "decode", "resize", "mean", "rescale", "layout", "cast", "collate", "run", "post"]
     assert all(each["duration_ns"] >= 0 for each in two["stages"])
-    assert two["agent"] and two["stack"] == "current" and two["model"] == "toy"
+    assert two["agent"] and two["stack"] == "current" and two["model"] == "opened"
 
 
 def test_what_happens_is_told_as_it_happens(asked: Asked) -> None:
@@ -119,25 +118,15 @@ def test_the_library_and_the_command_line_answer_as_on_this_machine(asked: Asked
     images = [str(asked.picture(1)), str(broken), str(asked.picture(2))]
     there, bad, bytes_too = asked.client.predict("toy", [images[0], broken, asked.picture(2).read_bytes()])
     assert there.error is None and bad.error and not bad.classes and bytes_too.classes and there.stages
-    here = json.loads(_run(asked.world, "predict", "toy", *images, "--json"))
-    served = json.loads(_run(asked.world, "predict", "toy", *images, "--json", "--server", asked.world.url))
+    here, served = (
+        json.loads(asked.world.say("predict", "toy", *images, "--json", *more, home="here")[1])
+        for more in ((), ("--server", asked.world.url))
+    )
     for each in (*here, *served):
         each.pop("stages")
     assert here == served and served[0]["classes"] == list(there.classes)
-    gone = asked.world.run  # a file that is not there is said as on this machine
-    with pytest.raises(AssertionError, match="there is no file"):
-        gone("predict", "toy", "none.jpg", "--server", asked.world.url)
-
-
-def _run(world: World, *words: str) -> str:
-    """What a command says, whatever its exit code is."""
-    import subprocess
-    import sys
-
-    command = [sys.executable, "-m", "mlmodelscope", *words]
-    done = subprocess.run(command, env=world.environment("here"), capture_output=True, text=True, check=False)
-    assert done.stdout, done.stderr
-    return done.stdout
+    code, _, complained = asked.world.say("predict", "toy", "none.jpg", "--server", asked.world.url)
+    assert code and "there is no file" in complained  # as on this machine
 
 
 def test_grpc_says_what_rest_says_and_keeps_the_model_for_many(asked: Asked) -> None:
@@ -150,8 +139,8 @@ def test_grpc_says_what_rest_says_and_keeps_the_model_for_many(asked: Asked) -> 
     question = {"model": {"name": "toy"}}
     with grpc.insecure_channel(f"127.0.0.1:{asked.rpc_port}") as channel:
         call = channel.unary_unary(one.path, one.asked.SerializeToString, one.answered.FromString)
-        found = call(one.asked(question=question, input={"content": contents[0]}), timeout=60)
         rest = asked(input=encoded(contents[0])).json()
+        found = call(one.asked(question=question, input={"content": contents[0]}), timeout=60)
         assert list(found.classes) == rest["classes"] and list(found.names) == rest["names"] and found.warm
         assert set(plain(found)) | {"answer", "load_ns"} == set(rest)
         with pytest.raises(grpc.RpcError, match="not an image|cannot|unknown|is no") as wrong:
@@ -234,11 +223,10 @@ def test_a_question_that_cannot_be_met_is_refused(asked: Asked, body: dict[str, 
 
 def test_who_may_only_read_may_not_ask(asked: Asked) -> None:
     assert asked(asked.reader, input={"text": "x"}).status_code == 403
-    taking = f"{asked.world.url}/api/v1/agents/x/predictions/take"
-    assert httpx.post(taking, json={"incarnation": "1"}).status_code == 403
+    http = asked.world.http
+    assert http.post("/agents/x/predictions/take", json={"incarnation": "1"}).status_code == 403
     for what, more in (("events", {"event": {"kind": "opened"}}), ("answer", {"ending": {}}), ("return", {})):
-        url = f"{asked.world.url}/api/v1/predictions/x/{what}"
-        assert httpx.post(url, json={"agent": "x", **more}).status_code == 403
+        assert http.post(f"/predictions/x/{what}", json={"agent": "x", **more}).status_code == 403
 
 
 @pytest.fixture
@@ -312,39 +300,29 @@ def test_a_worker_that_was_killed_is_replaced(asked: Asked) -> None:
 
 
 def test_an_input_that_kills_its_worker_is_told_so(asked: Asked) -> None:
-    killing = MODEL.replace("name: toy", "name: killing").replace("toy.json", "killing.json")
-    (asked.world.place / "manifests" / "killing.yml").write_text(killing)
-    model = {"shape": [None, 3, 8, 8], "die_above": -9}
-    (asked.world.place / "manifests" / "killing.json").write_text(json.dumps(model))
+    asked.world.add_model("killing", die_above=-9)
     content = encoded(asked.picture().read_bytes())
     refused = asked(model="killing", input=content)
     assert refused.status_code == 409 and "killed by SIGKILL" in refused.text
     assert asked(input=content).status_code == 200
 
 
-def slow_model(world: World, name: str, sleep_s: float) -> None:
-    text = MODEL.replace("name: toy", f"name: {name}").replace("toy.json", f"{name}.json")
-    (world.place / "manifests" / f"{name}.yml").write_text(text)
-    model = {"shape": [None, 3, 8, 8], "sleep_s": sleep_s}
-    (world.place / "manifests" / f"{name}.json").write_text(json.dumps(model))
-
-
 def test_nobody_waits_for_ever(asked: Asked) -> None:
-    slow_model(asked.world, "sleepy", 100)
+    asked.world.add_model("sleepy", sleep_s=100)
     content = encoded(asked.picture().read_bytes())
-    late = asked(model="sleepy", input=content, timeout_s=2)
-    assert late.status_code == 504 and "within 2 s" in late.json()["detail"]
+    late = asked(model="sleepy", input=content, timeout_s=1)
+    assert late.status_code == 504 and "within 1 s" in late.json()["detail"]
     assert asked(input=content).status_code == 200
 
 
 def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
-    slow_model(asked.world, "steady", 0.02)
+    asked.world.add_model("steady", sleep_s=0.02)
     content = encoded(asked.picture().read_bytes())
     assert asked(input=content).status_code == 200 and workers(asked.server.pid)
     request = {"model": "steady", "dataset": "pictures", "kind": "bench"}
-    (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "budget_s": 4}})
+    (timed,) = asked.client.ask({**request, "arguments": {"scenario": "single-stream", "budget_s": 3}})
     asked.world.until(lambda: timed.refresh().state == "running", "it runs")
-    busy = asked(input=content, timeout_s=2)
+    busy = asked(input=content, timeout_s=1)
     assert timed.refresh().state == "running", timed.facts
     assert busy.status_code == 503 and busy.json()["title"] == "Busy" and "timed" in busy.json()["hint"]
     assert not workers(asked.server.pid)  # what was open is not any more
@@ -353,7 +331,7 @@ def test_a_timed_evaluation_is_not_disturbed(asked: Asked) -> None:
 
 
 def test_a_timed_evaluation_begins_when_what_is_asked_has_its_answer(asked: Asked) -> None:
-    slow_model(asked.world, "slow", 2)
+    asked.world.add_model("slow", sleep_s=1)
     body = {"model": "slow", "input": encoded(asked.picture().read_bytes())}
     kinds = []
     for event in asked.client.stream("/predictions", {"Accept": "text/event-stream"}, body):
@@ -386,9 +364,9 @@ def test_problems_become_errors_of_the_library(asked: Asked) -> None:
 
 
 def test_an_agent_that_is_killed_loses_it_to_another(world: World) -> None:
-    slow_model(world, "sleepy", 1.5)
-    token = world.run("token", "make", "--owner", "lab", "--scope", "agent", "--scope", "read")
-    world.serve(executor="none")
+    world.add_model("sleepy", sleep_s=1.5)
+    token = world.token("agent", "read", owner="lab")
+    world.host(executor="none", lease_s=BRIEF_S)
     agents = {name: world.agent(name, token=token) for name in ("one", "two")}
     client = world.client()
     world.until(lambda: len(client.agents()) == 2, "both agents have joined")

@@ -14,64 +14,86 @@ import pytest
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import UsageError
 from mlmodelscope.server import ray_token
+from mlmodelscope.server.ray_nodes import check_cluster
 
-from .conftest import KILLS, World
+from .conftest import BRIEF_S, KILLS, World
 
 TOKEN = "0123456789abcdef" * 4
 os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)  # Ray reads them once, when it is imported
 ray_utils = pytest.importorskip("ray.cluster_utils", reason="ray is not installed")
-QUICK = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
+QUICK: dict[str, Any] = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
 
 
-@pytest.fixture
-def nodes(world: World, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    found = World(tmp_path_factory.mktemp("ray"))
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="module")
+def nodes(world: World) -> Iterator[Any]:
     """Two nodes with addresses of their own; what they start knows our catalogue."""
-    for name, value in world.environment("ray").items():
-        if name.startswith("MLMODELSCOPE_"):
-            monkeypatch.setenv(name, value)
-    monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
-    cluster = ray_utils.Cluster(
-        initialize_head=True, head_node_args={"num_cpus": 1, "node_ip_address": "127.0.0.2", "include_dashboard": False}
-    )
-    cluster.add_node(num_cpus=1, node_ip_address="127.0.0.3")
-    yield cluster
-    cluster.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in world.environment("ray").items():
+            if name.startswith("MLMODELSCOPE_"):
+                patch.setenv(name, value)
+        patch.setenv("RAY_USAGE_STATS_ENABLED", "0")
+        head = {"num_cpus": 1, "node_ip_address": "127.0.0.2", "include_dashboard": False}
+        cluster = ray_utils.Cluster(initialize_head=True, head_node_args=head)
+        cluster.add_node(num_cpus=1, node_ip_address="127.0.0.3")
+        yield cluster
+        cluster.shutdown()
 
 
-def test_parts_go_to_all_nodes_and_elsewhere_when_one_is_lost(world: World, nodes: Any) -> None:
-    world.write_model(sleep_s=0.1)
-    world.serve(executor="ray", ray_address=nodes.address, slots=1)
-    client = world.client()
-    world.until(lambda: _there(client) == 2, "both nodes have an agent", 120)
+@pytest.fixture(scope="module")
+def client(world: World, nodes: Any) -> Client:
+    """Of a server whose agents are the nodes."""
+    world.serve(executor="ray", ray_address=nodes.address, slots=1, lease_s=BRIEF_S)
+    return world.client()
+
+
+@pytest.mark.slow(reason="two nodes of Ray and a server start; its other tests are for the night")
+def test_parts_go_to_all_nodes_and_a_node_that_is_lost_is_said(world: World, nodes: Any, client: Client) -> None:
+    mend(world, nodes, client)
+    expected = _samples(world, "undisturbed", world.evaluate(**QUICK, home="undisturbed").id)
+    (parts,) = client.ask({"model": "toy", "dataset": "pictures", "options": QUICK, "shards": 2, "again": True})
+    assert _samples(world, "server", parts.wait().record().id) == expected
     picture = world.place / "manifests" / "pictures" / "class0" / "0000.png"
     (predicted,) = client.predict("toy", [picture])
     assert predicted.error is None and len(predicted.classes) == 5
-    request = {"model": "toy", "dataset": "pictures", "options": QUICK}
-    (whole,) = client.ask(request)
-    expected = _answers(world, whole)
-    (parts,) = client.ask({**request, "shards": 6})
-    assert _answers(world, parts) == expected
+    nodes.remove_node(nodes.worker_nodes.copy().pop(), allow_graceful=False)
+    world.until(lambda: "is gone" in world.log("server"), "the loss is noticed")
+
+
+@pytest.mark.nightly
+def test_parts_of_a_node_that_is_lost_go_elsewhere(world: World, nodes: Any, client: Client) -> None:
     chance = random.Random("node")
     for turn in range(KILLS):
-        world.write_model(sleep_s=0.1, seed=3 + turn)
-        (whole,) = client.ask(request)
-        expected = _answers(world, whole)
-        world.until(lambda: _there(client) == 2, "both nodes have an agent", 120)
-        (parts,) = client.ask({**request, "shards": 6})
+        model = world.add_model(f"turn{turn}", seed=turn)
+        expected = _samples(world, "undisturbed", world.evaluate(model, **QUICK, home="undisturbed").id)
+        world.write_model(model, sleep_s=0.1, seed=turn)
+        mend(world, nodes, client)
+        (parts,) = client.ask({"model": model, "dataset": "pictures", "options": QUICK, "shards": 6})
         world.until(lambda: parts.refresh().state == "running", "it runs")  # noqa: B023
         time.sleep(chance.uniform(0, 5))
-        nodes.remove_node(list(nodes.worker_nodes)[0], allow_graceful=False)
-        assert _answers(world, parts) == expected
+        nodes.remove_node(nodes.worker_nodes.copy().pop(), allow_graceful=False)
+        assert _samples(world, "server", parts.wait().record().id) == expected
+
+
+def mend(world: World, nodes: Any, client: Client) -> None:
+    """Two nodes are there, each with an agent, whatever the last test has done to them."""
+    if not nodes.worker_nodes:
         nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3")
 
+    def is_there() -> bool:
+        return sum(each["state"] == "there" for each in client.agents()) == 2
 
-def _there(client: Client) -> int:
-    return sum(each["state"] == "there" for each in client.agents())
+    world.until(is_there, "both nodes have an agent", 120)
 
 
-def _answers(world: World, evaluation: Any) -> bytes:
-    record = evaluation.wait().record()
-    return (world.place / "server" / "records" / record.id / "samples.parquet").read_bytes()
+def _samples(world: World, home: str, record: str) -> bytes:
+    return (world.place / home / "records" / record / "samples.parquet").read_bytes()
 
 
 def test_a_cluster_is_refused_that_has_another_token_or_asks_for_none(
@@ -93,7 +115,7 @@ def test_without_a_token_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ray_token.find()
 
 
-def test_without_a_cluster_it_is_said(world: World) -> None:
-    (world.place / "ray.yml").write_text("executor: ray\nray_address: 127.0.0.1:1\n")
-    process = world.start("serve", "--config", str(world.place / "ray.yml"), home="server")
-    assert process.wait(60) == 2 and "no Ray cluster answers at 127.0.0.1:1" in world.log("server")
+def test_without_a_cluster_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAY_AUTH_MODE", "token")  # it sets it
+    with pytest.raises(UsageError, match="no Ray cluster answers at 127.0.0.1:1"):
+        check_cluster("127.0.0.1:1", "token")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import httpx
 import pytest
 
 from mlmodelscope.client.client import Client
@@ -20,8 +19,8 @@ def client(lasting_world: World) -> Client:
     """Of a server whose model claims what it would only reach with its colours the wrong way round."""
     client, folder = lasting_world.client(), lasting_world.place / "manifests"
     (folder / "pictures.yml").write_text(f"{DATASET}size: 60\n")  # all of them: the number has no uncertainty
-    (folder / "other.yml").write_text(MODEL.replace("name: toy", "name: other").replace("RGB", "BGR"))
-    top1 = client.evaluate("other", "pictures", options={"timed_runs": 1}).metrics.top1
+    lasting_world.add_model("other", MODEL.replace("RGB", "BGR"))
+    top1 = lasting_world.evaluate("other", timed_runs=1).metrics.top1
     assert top1 is not None
     claims = f"[{{metric: top1, value: {100 * top1.value:.4f}, dataset: pictures}}, {{metric: mood, value: 5}}]"
     (folder / "toy.yml").write_text(f"{MODEL}claims: {claims}\n")
@@ -51,39 +50,43 @@ def test_a_claim_that_does_not_hold_and_why(client: Client, replication: dict[st
     lines = [(each["sign"], each["text"]) for each in replication["finding"]["causes"][0]["edits"]]
     assert lines == [("-", "decode: {color_layout: RGB}"), ("+", "decode: {color_layout: BGR}")]
     assert replication["finding"]["candidates"][0]["samples"] == 60
-    (listed,) = client.get("/replications")["items"]
+    (listed,) = (each for each in client.get("/replications")["items"] if each["id"] == replication["id"])
     assert listed["verdict"] == "not reproduced" and "finding" not in listed
 
 
 def test_claims_of_all_models_with_their_verdicts(client: Client, replication: dict[str, Any]) -> None:
     checked, other = client.get("/claims", {"model": "toy"})["items"]
-    assert (checked["verdict"], checked["replication"]) == ("not reproduced", replication["id"])
+    assert checked["verdict"] == "not reproduced"
+    newest = client.get(f"/replications/{checked['replication']}")
+    assert newest["verdict"] == "not reproduced" and newest["created_at"] >= replication["created_at"]
     assert (other["verdict"], other["checkable"]) == ("not checked", False)
     assert "resnet20-cifar10" in {each["model"] for each in client.get("/claims", {"verdict": "not checked"})["items"]}
 
 
-def test_the_samples_that_flipped_and_their_pictures(client: Client, replication: dict[str, Any]) -> None:
+def test_the_samples_that_flipped_and_their_pictures(
+    lasting_world: World, client: Client, replication: dict[str, Any]
+) -> None:
+    http = lasting_world.http
     assert replication["finding"]["evidence"]["samples"] == 60
     url = f"/replications/{replication['id']}"
     page = client.get(f"{url}/samples", {"limit": 3})
     flip = page["items"][0]
     assert page["total"] >= 3 and flip["seen"]["before"] == "0-before.png" and flip["before"][0]["class"] >= 0
     assert client.get(f"{url}/samples", {"kind": "right now"})["total"] < page["total"]
-    picture = httpx.get(f"{client.url}{url}/pictures/0-before.png")
+    picture = http.get(f"{url}/pictures/0-before.png")
     assert picture.headers["content-type"] == "image/png" and picture.content.startswith(b"\x89PNG")
     for name in ("9999-before.png", "finding.json", "..%2Ffinding.json", "%2e%2e"):
-        assert httpx.get(f"{client.url}{url}/pictures/{name}").status_code == 404
-    report = httpx.get(f"{client.url}{url}/report")
+        assert http.get(f"{url}/pictures/{name}").status_code == 404
+    report = http.get(f"{url}/report")
     assert "sandbox" in report.headers["content-security-policy"] and "toy" in report.text
-    assert "<testsuite" in httpx.get(f"{client.url}{url}/report?form=junit").text
+    assert "<testsuite" in http.get(f"{url}/report?form=junit").text
 
 
 def test_what_an_agent_elsewhere_found_comes_with_its_record(
     lasting_world: World, client: Client, replication: dict[str, Any]
 ) -> None:
     world = lasting_world
-    token = world.run("token", "make", "--owner", "lab", "--scope", "agent")
-    process = world.agent("away", token=token)
+    process = world.agent("away", token=world.token("agent"))
     world.until(lambda: len(client.agents()) == 2, "the agent has joined")
     away = {**ASKED, "kind": "replicate", "where": {"agent": "away"}}
     ids = []
@@ -92,12 +95,12 @@ def test_what_an_agent_elsewhere_found_comes_with_its_record(
         asked.wait()
         ids.append(asked.id)
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(60) == 0
     first, second = (client.get(f"/replications/{each}") for each in ids)
     assert first["agent"] == second["agent"] == "away" and first["record"] == second["record"] != replication["record"]
     assert (first["finding"]["verdict"], second["finding"]["claim"]["value"]) == ("not reproduced", "99")
     for each in ids:
-        assert "toy" in httpx.get(f"{client.url}/replications/{each}/report").text
+        assert "toy" in world.http.get(f"/replications/{each}/report").text
 
 
 def test_only_replications_are(client: Client) -> None:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import struct
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
+from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from mlmodelscope.record.record import Record
 from mlmodelscope.settings import Settings
 
 from .conftest import World
@@ -31,8 +34,8 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, str
     chunk = struct.pack(">I", len(head)) + b"IHDR" + head + struct.pack(">I", zlib.crc32(b"IHDR" + head))
     (folder / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + chunk)
     try:
-        world.serve()
-        yield world, world.client().evaluate("toy", "pictures", options={"timed_runs": 1, "warm_up_runs": 1}).id
+        world.host(executor="none")
+        yield world, world.evaluate(timed_runs=1, warm_up_runs=1).id
         assert "Traceback" not in world.log("server")
     finally:
         world.close()
@@ -40,7 +43,15 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, str
 
 def get(world: World, path: str, token: str | None = None, **query: Any) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.get(f"{world.url}/api/v1/{path}", params=query, headers=headers, timeout=30)
+    return world.http.get(f"/{path}", params=query, headers=headers)
+
+
+def copied(world: World, name: str) -> tuple[Path, str]:
+    """The same pictures under another name, which may be broken, and a record of them."""
+    folder = world.place / "manifests"
+    shutil.copytree(folder / "pictures", folder / name)
+    (folder / f"{name}.yml").write_text((folder / "pictures.yml").read_text().replace("pictures", name))
+    return folder / name, world.evaluate("toy", name, timed_runs=1, warm_up_runs=1).id
 
 
 def test_a_sample_is_shown_small_and_made_anew(shown: tuple[World, str]) -> None:
@@ -83,7 +94,7 @@ def test_a_dataset_offers_samples_to_try_a_model_with(shown: tuple[World, str]) 
 
 def test_the_file_itself_is_for_who_may_run(shown: tuple[World, str]) -> None:
     world, _ = shown
-    reader = world.run("token", "make", "--owner", "ada", "--scope", "read")
+    reader = world.token("read")
     assert get(world, "datasets/pictures/picture", reader, sample=SAMPLE).status_code == 200
     assert get(world, "datasets/pictures/content", reader, sample=SAMPLE).status_code == 403
     assert get(world, "predictions/limits", reader).json()["largest_input"] == 16 << 20
@@ -94,18 +105,16 @@ def test_somebody_elses_record_does_not_say_what_is_looked_at_here(shown: tuple[
     from mlmodelscope.server.handle.samples import _refuse_local
 
     world, record = shown
-    plan = world.client().record(record).plan
+    plan = Record.model_validate(get(world, f"records/{record}").json()).plan
     with pytest.raises(NoPictures, match="on the machine of who made it"):
         _refuse_local(plan.dataset)
 
 
-# What follows breaks the folder --------------------------------------------------------------------------------------
-
-
 def test_a_file_that_has_changed_since_is_not_shown(shown: tuple[World, str]) -> None:
-    world, record = shown
+    world, _ = shown
+    folder, record = copied(world, "changing")
     assert get(world, f"records/{record}/picture", sample=SAMPLE).status_code == 200
-    (world.place / "manifests" / "pictures" / SAMPLE).write_bytes(b"<svg onload='alert(1)'/>")
+    (folder / SAMPLE).write_bytes(b"<svg onload='alert(1)'/>")
     found = get(world, f"records/{record}/picture", sample=SAMPLE)
     assert found.status_code == 404 and "has changed" in found.json()["detail"]
 
@@ -113,13 +122,14 @@ def test_a_file_that_has_changed_since_is_not_shown(shown: tuple[World, str]) ->
 def test_a_dataset_that_is_gone_has_no_pictures_and_says_so(shown: tuple[World, str]) -> None:
     from mlmodelscope.server.gallery import Gallery, NoPictures
 
-    world, record = shown
-    plan = world.client().record(record).plan
-    folder = world.place / "manifests" / "pictures"
+    world, _ = shown
+    folder, record = copied(world, "leaving")
+    plan = Record.model_validate(get(world, f"records/{record}").json()).plan
+    assert get(world, f"records/{record}/picture", sample=SAMPLE).status_code == 200  # it is open from now on
     folder.rename(folder.with_name("elsewhere"))
     found = get(world, f"records/{record}/picture", sample="class2/0002.png")
     assert found.status_code == 404 and found.json()["detail"].startswith("there is no picture of `class2/0002.png`")
     fresh = Gallery(Settings(world.place, world.place / "cache"))
     for _ in range(2):  # the second time it is only remembered
-        with pytest.raises(NoPictures, match="there is no copy of pictures at hand"):
+        with pytest.raises(NoPictures, match="there is no copy of leaving at hand"):
             fresh.opened(plan.dataset)

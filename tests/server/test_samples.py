@@ -17,14 +17,13 @@ Get = Callable[..., httpx.Response]
 
 @pytest.fixture(scope="module")
 def record(lasting_world: World) -> str:
-    client = lasting_world.client()
-    return client.evaluate("toy", "pictures", options={"timed_runs": 1, "warm_up_runs": 1}).id
+    return lasting_world.evaluate(timed_runs=1, warm_up_runs=1).id
 
 
 @pytest.fixture(scope="module")
 def get(lasting_world: World, record: str) -> Get:
     def ask(path: str, **query: Any) -> httpx.Response:
-        return httpx.get(f"{lasting_world.url}/api/v1/records/{record}/{path}", params=query, timeout=30)
+        return lasting_world.http.get(f"/records/{record}/{path}", params=query)
 
     return ask
 

@@ -7,7 +7,6 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from mlmodelscope.client.client import Client
@@ -21,20 +20,25 @@ FIXTURES = Path(__file__).parents[1] / "trace" / "fixtures"
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     world = World(tmp_path_factory.mktemp("views"))
-    world.serve(executor="none")
-    world.adopt(FIXTURES / "resnet50-h200-batch1")
-    with Client(world.url) as client:
-        yield client
+    world.host(executor="none")
+    yield world
     world.close()
     assert "Traceback" not in world.log("server")
 
 
 @pytest.fixture(scope="module")
-def gpu(client: Client) -> str:
+def client(world: World) -> Iterator[Client]:
+    with Client(world.url) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def gpu(world: World, client: Client) -> str:
     """The trace of a real profile: kernels of an H200 on a stream of their own."""
-    (found,) = client.get("/traces")["items"]
+    record = world.adopt(FIXTURES / "resnet50-h200-batch1")
+    (found,) = client.traces(record=record.id)
     return str(found["id"])
 
 
@@ -145,7 +149,7 @@ def test_a_trace_of_anybodys_program_has_views_too(client: Client) -> None:
 @pytest.mark.parametrize(
     "path", ["timeline?from_ns=9&to_ns=1", "timeline?bins=0", "timeline?bins=9999", "names?level=none", "names"]
 )
-def test_what_makes_no_sense_is_refused(client: Client, gpu: str, path: str) -> None:
-    answer = httpx.get(f"{client.url}/traces/{gpu}/{path}")
+def test_what_makes_no_sense_is_refused(world: World, gpu: str, path: str) -> None:
+    answer = world.http.get(f"/traces/{gpu}/{path}")
     assert answer.status_code in (400, 422) and answer.headers["content-type"] == "application/problem+json"
-    assert httpx.get(f"{client.url}/traces/nothing/flames").status_code == 404
+    assert world.http.get("/traces/nothing/flames").status_code == 404

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
 import pytest
 
 from mlmodelscope.cli.trace import send_to
@@ -30,7 +29,7 @@ LEVELS = ("application", "model", "framework")
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, int]]:
     world, port = World(tmp_path_factory.mktemp("traces")), free_port()
-    world.serve(rpc_port=port, largest_trace=30_000, largest_body=4 << 20)
+    world.host(rpc_port=port, largest_trace=30_000, largest_body=4 << 20)
     yield world, port
     world.close()
     assert "an error of our own" not in world.log("server") and "Traceback" not in world.log("server")
@@ -140,8 +139,7 @@ def test_the_sdk_sends_over_grpc(place: tuple[World, int], client: Client) -> No
 
 
 def test_a_token_goes_with_it_as_a_header(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    reader = world.run("token", "make", "--owner", "eve", "--scope", "read")
-    runner = world.run("token", "make", "--owner", "ada", "--scope", "run")
+    reader, runner = world.token("read", owner="eve"), world.token("run", owner="ada")
     url = f"{world.url}/api/v1/otlp/v1/traces"
     trace, settings = made("with a token"), Settings(world.place / "h", world.place / "c")
     monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", f"Authorization=Bearer%20{reader}")
@@ -192,11 +190,11 @@ def test_a_record_s_trace_is_in_the_list_and_does_not_change(world: World, clien
     assert len(found) == listed["spans"] == record.profile.spans  # type: ignore[union-attr]
     text = client.export_trace(listed["id"], "otlp")
     headers = {"Content-Type": "application/json"}
-    url = f"{world.url}/api/v1/otlp/v1/traces"
-    assert httpx.post(url, content=text, headers=headers).json() == {}  # it has all of them
+    url, http = "/otlp/v1/traces", world.http
+    assert http.post(url, content=text, headers=headers).json() == {}  # it has all of them
     other = json.loads(text)
     other["resourceSpans"][0]["scopeSpans"][0]["spans"][0]["spanId"] = "0" * 15 + "7"
-    partial = httpx.post(url, json=other).json()["partialSuccess"]
+    partial = http.post(url, json=other).json()["partialSuccess"]
     assert partial["rejectedSpans"] == "1" and "does not change" in partial["errorMessage"]
     assert all_spans(client, listed["id"]) == found
     with pytest.raises(UsageError, match="delete the record"):
@@ -213,13 +211,12 @@ def test_files_of_every_form(client: Client, world: World) -> None:
     assert {row["id"]: row["parent"] or None for row in rows} == {span.id: span.parent for span in trace.spans}
     assert client.export_trace(trace.id, "folded").startswith("forms")
     assert json.loads(client.export_trace(trace.id, "otlp")) == as_json(trace, trace.spans)
-    page = httpx.get(f"{world.url}/api/v1/traces/{trace.id}/export?format=html")
+    page = world.http.get(f"/traces/{trace.id}/export?format=html")
     assert "sandbox" in page.headers["content-security-policy"] and "<script" in page.text
-    assert httpx.get(f"{world.url}/api/v1/traces/{trace.id}/export?format=pdf").status_code == 422
+    assert world.http.get(f"/traces/{trace.id}/export?format=pdf").status_code == 422
 
 
 def test_pages_and_filters(client: Client, world: World) -> None:
-    url = f"{world.url}/api/v1/otlp/v1/traces"
     names = [f"page {number}" for number in range(5)]
     for number, name in enumerate(names):
         document = as_json(made(name, 2), made(name, 2).spans)
@@ -228,7 +225,7 @@ def test_pages_and_filters(client: Client, world: World) -> None:
         for span in document["resourceSpans"][0]["scopeSpans"][0]["spans"]:
             for key in ("startTimeUnixNano", "endTimeUnixNano"):
                 span[key] = str(int(span[key]) + number * 10**9)
-        assert httpx.post(url, json=document).json() == {}
+        assert world.http.post("/otlp/v1/traces", json=document).json() == {}
     even = [each["id"] for each in client.traces(service="pager0", limit=2)]
     assert even == [trace_id_of(name, 0) for name in reversed(names[::2])]
     began = [each["began_unix_ns"] for each in client.traces(service="pager0")]
@@ -294,7 +291,7 @@ def one(**span: Any) -> dict[str, Any]:
 def test_a_wrong_span_costs_no_other(world: World, span: dict[str, Any], words: str) -> None:
     document = one(**span)
     document["resourceSpans"].append(one(spanId="051581bf3cb55c14")["resourceSpans"][0])
-    answer = httpx.post(f"{world.url}/api/v1/otlp/v1/traces", json=document)
+    answer = world.http.post("/otlp/v1/traces", json=document)
     assert answer.status_code == 200
     assert answer.json()["partialSuccess"]["rejectedSpans"] == "1"
     assert words in answer.json()["partialSuccess"]["errorMessage"]
@@ -317,7 +314,7 @@ def test_odd_spans_are_kept_as_well_as_they_can_be(world: World, client: Client)
         ],
         surprise={"a": 1},
     )
-    assert httpx.post(f"{world.url}/api/v1/otlp/v1/traces", json=odd).json() == {}
+    assert world.http.post("/otlp/v1/traces", json=odd).json() == {}
     (span,) = all_spans(client, "5b8aa5a2d2c872e8321cf37308d69df3")
     assert len(span["name"]) == 500 and "\0" not in span["name"] and span["level"] == "application"
     assert span["attributes"]["nan"] == "nan"
@@ -326,9 +323,9 @@ def test_odd_spans_are_kept_as_well_as_they_can_be(world: World, client: Client)
 
 
 def test_messages_have_bounds(world: World) -> None:
-    url = f"{world.url}/api/v1/otlp/v1/traces"
+    url, http = "/otlp/v1/traces", world.http
     many = [{**GOOD, "traceId": f"{number + 1:032x}"} for number in range(130)]
-    answer = httpx.post(url, json={"resourceSpans": [{"scopeSpans": [{"spans": many}]}]}).json()
+    answer = http.post(url, json={"resourceSpans": [{"scopeSpans": [{"spans": many}]}]}).json()
     assert answer["partialSuccess"]["rejectedSpans"] == "30"
     packed = {"Content-Encoding": "gzip", "Content-Type": "application/json"}
     bomb = gzip.compress(b" " * (8 << 20))
@@ -349,28 +346,28 @@ def test_messages_have_bounds(world: World) -> None:
     }
     for status, questions in expected.items():
         for body, headers in questions:
-            answer = httpx.post(url, content=body, headers=headers)
+            answer = http.post(url, content=body, headers=headers)
             assert answer.status_code == status, (headers, answer.text)
             assert answer.headers["content-type"] == "application/problem+json"
 
 
 def test_a_full_disk_is_said(world: World, client: Client) -> None:
     identity = "5b8aa5a2d2c872e8321cf37308d69dff"
-    url, folder = f"{world.url}/api/v1/otlp/v1/traces", world.place / "server" / "traces" / "5b" / identity
+    url, http, folder = "/otlp/v1/traces", world.http, world.place / "server" / "traces" / "5b" / identity
     folder.mkdir(parents=True)
     (folder / "draft").symlink_to("/dev/full")  # every byte that is written there is one too many
-    answer = httpx.post(url, json=one(traceId=identity))
+    answer = http.post(url, json=one(traceId=identity))
     assert answer.status_code == 507 and "no space is left" in answer.json()["detail"]
     (folder / "draft").unlink(missing_ok=True)
-    assert httpx.post(url, json=one(traceId=identity)).json() == {}
+    assert http.post(url, json=one(traceId=identity)).json() == {}
     assert client.trace(identity)["spans"] == 1
 
 
 def test_a_trace_has_a_most_of_spans(world: World, client: Client) -> None:
     trace = made("too large", 30_500)
     document = as_protobuf(trace, trace.spans[:30_000])
-    url, headers = f"{world.url}/api/v1/otlp/v1/traces", {"Content-Type": "application/x-protobuf"}
-    assert httpx.post(url, content=document, headers=headers, timeout=60).content == b""
-    answer = httpx.post(url, content=as_protobuf(trace, trace.spans[30_000:]), headers=headers, timeout=60)
+    url, http, headers = "/otlp/v1/traces", world.http, {"Content-Type": "application/x-protobuf"}
+    assert http.post(url, content=document, headers=headers).content == b""
+    answer = http.post(url, content=as_protobuf(trace, trace.spans[30_000:]), headers=headers)
     assert b"30000 spans, which are the most" in answer.content
     assert client.trace(trace.id)["spans"] == 30_000

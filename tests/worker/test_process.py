@@ -51,16 +51,31 @@ def test_what_a_killed_host_left_is_removed_by_the_next(place: Path) -> None:
     assert {f"mlmodelscope-worker-{os.getpid()}-mine", "mlmodelscope-worker-strange"} <= left
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSEGV, signal.SIGRTMIN + 3])
-def test_a_signal_that_ended_the_worker_is_named(number: int) -> None:
-    with pytest.raises(WorkerDied, match="killed by"), WorkerProcess(CurrentStack(), Needs()) as worker:
+@pytest.mark.parametrize(
+    ("number", "name"),
+    [
+        (signal.SIGKILL, "SIGKILL"),
+        (signal.SIGSEGV, "SIGSEGV"),
+        (signal.SIGRTMIN + 3, f"signal {signal.SIGRTMIN + 3}"),  # those for real time have no names
+    ],
+)
+def test_a_signal_that_ended_the_worker_is_named(number: int, name: str) -> None:
+    with pytest.raises(WorkerDied, match=rf"killed by {name}\b"), WorkerProcess(CurrentStack(), Needs()) as worker:
         os.kill(worker.pid, number)
         worker.receive("opened")
 
 
 def test_an_interpreter_that_is_not_there_or_is_none_is_said(place: Path) -> None:
-    with pytest.raises(WorkerError, match="exit code"):
-        WorkerProcess(CurrentStack("/bin/false"), Needs())
+    (place / "program").write_text("no program")
+    wrong = {
+        "/bin/false": "the worker ended with exit code 1",
+        str(place / "missing"): f"the worker cannot be started: No such file or directory: {place}/missing",
+        str(place / "program"): f"the worker cannot be started: Permission denied: {place}/program",
+    }
+    for python, words in wrong.items():
+        with pytest.raises(WorkerError, match=words):
+            WorkerProcess(CurrentStack(python), Needs())
+    assert [path.name for path in place.iterdir()] == ["program"]
 
 
 def test_a_module_of_the_same_name_in_the_current_folder_is_not_the_worker(

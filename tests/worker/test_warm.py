@@ -64,14 +64,16 @@ def test_what_cannot_be_opened_leaves_nothing_behind(said: list[str]) -> None:
 
 def test_one_at_a_time(said: list[str]) -> None:
     warm: Warm[Thing] = Warm()
-    inside, most = 0, 0
+    inside, most, all_have_come = 0, 0, threading.Event()
 
     def work() -> None:
         nonlocal inside, most
         with warm.use("a", lambda: Thing("a", said)):
             inside += 1
             most = max(most, inside)
-            time.sleep(0.005)
+            while not all_have_come.is_set() and warm._places["a"].users < 8:
+                time.sleep(0.001)
+            all_have_come.set()
             inside -= 1
 
     threads = [threading.Thread(target=work) for _ in range(8)]

@@ -78,15 +78,19 @@ class WorkerProcess:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, self._log.open("wb") as log:
             listener.bind(str(place / "socket"))
             listener.listen(1)
-            self._process = subprocess.Popen(
-                (*around, *launch.command),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=dict(launch.environment),
-                cwd=source,  # `python -m` looks into the current folder first, which is anybody's
-                start_new_session=True,  # Ctrl-C is the host's to handle
-            )
+            try:
+                self._process = subprocess.Popen(
+                    (*around, *launch.command),
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    env=dict(launch.environment),
+                    cwd=source,  # `python -m` looks into the current folder first, which is anybody's
+                    start_new_session=True,  # Ctrl-C is the host's to handle
+                )
+            except OSError as error:
+                self._folder.cleanup()
+                raise WorkerError(f"the worker cannot be started: {error.strerror}: {error.filename}") from None
             try:
                 self._channel = Channel(self._accept(listener))
             except BaseException:

@@ -17,7 +17,8 @@ from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.cluster.predictions import Predictions
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.ledger.queue import Assigned, Gone
+from mlmodelscope.ledger.change import Gone
+from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import TIMED, Failure
 from mlmodelscope.manifest.catalog import name_in
 from mlmodelscope.manifest.reference import named_artifacts

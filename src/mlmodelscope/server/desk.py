@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
+from mlmodelscope.ledger.history import History
 from mlmodelscope.ledger.manifests import Manifests
+from mlmodelscope.ledger.parts import Parts
 from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.tokens import Person, Tokens
@@ -52,7 +54,8 @@ class Desk:
         )
         self.store = Store(self.settings)
         database = self.store.database
-        self.queue, self.agents = Queue(database), Agents(database)
+        self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
+        self.agents = Agents(database)
         self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
         self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)

@@ -1,6 +1,7 @@
 """The folders spell the data flow, and imports point one way."""
 
 import ast
+import re
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGES = ("mlmodelscope", "mlmodelscope_worker")
 
-# A module imports only what stands above it.
+# A module imports only what stands above it. ARCHITECTURE.md has a row for each.
 ORDER = [
     "errors",
     "types",
@@ -115,6 +116,17 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
     allowed = set(ORDER[: ORDER.index(stage) + 1])
     used = {name.split(".")[1] for name in imported(path) if name.startswith("mlmodelscope.")}
     assert used <= allowed, f"{path.name} reaches down to {used - allowed}"
+
+
+def test_the_table_of_the_architecture_has_this_order() -> None:
+    text = (SOURCE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    _, _, table = text.partition("| folder or file of `src/mlmodelscope/` |")
+    rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines()[2:]]
+    assert [name for row in rows for name in re.findall(r"`(\w+)(?:/|\.py)`", row)] == ORDER
+
+
+def test_every_module_has_its_place() -> None:
+    assert {stage_of(path) for path in modules("mlmodelscope")} - {"__init__"} == set(ORDER)
 
 
 def test_no_modules_import_one_another() -> None:

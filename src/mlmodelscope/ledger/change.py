@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, insert, select, update
@@ -41,6 +41,14 @@ def tell(connection: Connection, evaluation: str, kind: str, document: Mapping[s
     connection.execute(
         insert(events).values(evaluation=evaluation, at=now(), kind=kind, document=json.dumps(dict(document)))
     )
+
+
+def tell_all(connection: Connection, chosen: Sequence[str], kind: str, document: Mapping[str, Any]) -> None:
+    """The same event for several evaluations."""
+    text = json.dumps(dict(document))
+    rows = [{"evaluation": each, "at": now(), "kind": kind, "document": text} for each in chosen]
+    if rows:
+        connection.execute(insert(events), rows)
 
 
 def end(connection: Connection, evaluation: str, state: str, **values: Any) -> None:

@@ -22,7 +22,7 @@ from mlmodelscope.server.board import Board
 from mlmodelscope.server.catalogue import Catalogue
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.gallery import Gallery
-from mlmodelscope.server.pulse import Pulse
+from mlmodelscope.server.heartbeats import Heartbeats
 from mlmodelscope.settings import Settings
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Desk:
         database = self.store.database
         self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
         self.agents = Agents(database)
-        self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
+        self.heartbeats, self.bell = Heartbeats(self.agents, config.lease_s), Bell()
         self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
         self.artifacts, self.traces = Artifacts(database), Traces(database)

@@ -167,6 +167,19 @@ def test_there_is_no_module_for_odds_and_ends() -> None:
     assert not names & {"utils", "util", "helpers", "common", "misc"}
 
 
+def test_a_module_is_called_by_what_it_does() -> None:
+    """These names have each stood for several ideas, or for none."""
+    names = {path.stem for path in SOURCE.rglob("*.py")}
+    assert not names & {"again", "beside", "earlier", "elsewhere", "late", "page", "sampling", "sweep"}
+
+
+def test_the_glossary_points_to_what_is_there() -> None:
+    text = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Glossary")[2]
+    places = re.findall(r"^\| .* \| `([\w/.]+)` \|$", text, re.MULTILINE)
+    folders = (SOURCE, SOURCE / "mlmodelscope")
+    assert len(places) > 50 and [each for each in places if not any((at / each).exists() for at in folders)] == []
+
+
 def test_the_network_is_reached_from_provision_and_a_server_from_client_only() -> None:
     network = {"urllib.request", "http.client", "fsspec", "requests", "httpx"}
     homes = {

@@ -70,14 +70,14 @@ def frameworks(request: Request) -> Outcome:
         )
     store = Store(request.settings)
     try:
-        found, causes = compare_stacks(records, store)
+        found, changes = compare_stacks(records, store)
     finally:
         store.close()
     rows = [_row(name, record, row) for row, (name, record) in zip(found, by_name.items(), strict=True)]
     layers = list(_layers(request, by_name, notes))
     tables = [Table("stacks", "stacks", _COLUMNS, tuple(rows))]
     tables += _layer_tables(layers)
-    notes += [f"{cause.sentence}." for cause in causes]
+    notes += [f"{change.sentence}." for change in changes]
     if layers:
         notes.append("Layer times are of one call with the framework's own profiler on, which takes time itself.")
     chart = bars(

@@ -15,6 +15,7 @@ ORDER = [
     "errors",
     "types",
     "settings",
+    "plugins",
     "model_file",
     "manifest",
     "lint",

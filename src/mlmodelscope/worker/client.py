@@ -18,6 +18,7 @@ from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
 from mlmodelscope.worker.answers import Answers, Batch
 from mlmodelscope.worker.loaded import Loaded, loaded_from
+from mlmodelscope.worker.plugins import inside_the_stack, module_paths
 from mlmodelscope.worker.process import Buffer, WorkerDied, WorkerProcess
 
 
@@ -251,6 +252,7 @@ def needs_of(site: Site, plan: Plan) -> Needs:
         writes=(Path(site.folder),) if site.folder else (),
         gpu=device != "cpu",
         network=plan.predictor.name == "remote",
+        modules=module_paths(plan),
     )
 
 
@@ -266,6 +268,8 @@ def task_of(site: Site, plan: Plan) -> dict[str, Any]:
         "output": plan.output.model_dump(mode="json", exclude={"names"}),
         "batch_size": plan.scenario.batch_size,
     }
+    if inside_the_stack(plan):
+        task["plugins"] = [each.model_dump(mode="json") for each in inside_the_stack(plan)]
     if plan.functions:
         task |= {
             "task": plan.task,

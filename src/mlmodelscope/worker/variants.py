@@ -16,6 +16,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.answers import Batch
 from mlmodelscope.worker.client import needs_of, task_of
+from mlmodelscope.worker.plugins import of_all
 from mlmodelscope.worker.process import WorkerProcess
 
 
@@ -86,6 +87,7 @@ class VariantWorker:
 
     def __init__(self, site: Site, plan: Plan, variants: Mapping[str, Plan]) -> None:
         self._site = site
+        plan = plan.model_copy(update={"plugins": of_all((plan, *variants.values()))})
         self._process = WorkerProcess(site.stack, needs_of(site, plan))
         task = task_of(site, plan)
         task["variants"] = [

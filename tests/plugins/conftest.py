@@ -19,9 +19,12 @@ TOY = Path(__file__).parent / "toy"
 
 
 @pytest.fixture(scope="session")
-def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def toy(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """The folder that the toy package's own wheel is installed in; nothing of ours was changed for it."""
-    place = tmp_path_factory.mktemp("toy")
+    return once("toy-package", build_and_install) / "site"
+
+
+def build_and_install(place: Path) -> None:
     shutil.copytree(TOY, place / "source")  # building leaves files beside the source
     pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
     options = ["--no-deps", "--no-index"]
@@ -32,7 +35,6 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [*pip, "install", *options, "--target", str(place / "site"), str(wheel)], check=True, env=environment
     )
-    return place / "site"
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -115,3 +116,16 @@ def test_without_the_package_what_it_adds_is_unknown(run: Run, begun: Path) -> N
     asked = [sys.executable, "-m", "mlmodelscope", "evaluate", "right.yml", "grid.yml"]
     done = subprocess.run(asked, cwd=begun, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and "unknown step `toy_invert`" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_examples_of_the_docs_are_those_of_the_toy() -> None:
+    root = Path(__file__).parent.parent.parent
+    page = (root / "docs" / "extend.md").read_text()
+    sources = [
+        path.read_text()
+        for path in [*(root / "tests" / "plugins").rglob("*.py"), *(root / "tests").rglob("toy/*.toml")]
+    ]
+    examples = re.findall(r"```(?:python|toml)\n(.*?)```", page, re.DOTALL)
+    assert len(examples) >= 6
+    for example in examples:
+        assert any(example in source for source in sources), example

@@ -14,7 +14,10 @@ from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
+from mlmodelscope.replicate.pitfall.pitfall import step, steps_of, with_steps
 from mlmodelscope.worker.plugins import module_paths
+from mlmodelscope.worker.variants import VariantWorker
 
 from .packages import install, step_named
 
@@ -108,9 +111,26 @@ def test_a_module_that_only_the_stack_refuses_is_named(
         run()
 
 
+def test_a_variant_whose_step_the_stack_refuses_is_missing_and_the_others_are_tried(
+    odd: Make, make_model: Make, make_dataset: Make, make_pictures: Make, settings: Settings
+) -> None:
+    folder = odd({"steps": {"odd": "odd"}}, {"odd.py": GOOD})
+    plan = evaluate(make_model(), make_dataset(make_pictures(count=2)), settings=settings).plan
+    first, *rest = steps_of(plan)
+    variants = [with_steps(plan, [first, step("odd"), *rest]), with_steps(plan, [first, *rest])]
+    site = provision(plan, ArtifactStore(settings))
+    for source, missing in ((GOOD, {}), ("def odd(:", {"0": "odd.py:1"})):
+        (folder / "odd.py").write_text(source)
+        named = {str(number): with_plugins(each) for number, each in enumerate(variants)}
+        with VariantWorker(site, plan, named) as worker:
+            assert worker.missing.keys() == missing.keys()
+            assert all(words in worker.missing[variant] for variant, words in missing.items())
+
+
 def test_plans_without_plugins_are_what_they_were(make_model: Make, make_dataset: Make, make_pictures: Make) -> None:
-    from mlmodelscope.plan.make import StackDescription, make_plan
+    from mlmodelscope.plan.make import make_plan
     from mlmodelscope.plan.options import Options
+    from mlmodelscope.plan.stack import StackDescription
 
     class Pins(dict[str, str]):
         def get(self, key: str, default: Any = None) -> str:  # type: ignore[override]

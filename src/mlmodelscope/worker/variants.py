@@ -16,7 +16,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.answers import Batch
 from mlmodelscope.worker.client import needs_of, task_of
-from mlmodelscope.worker.plugins import of_all
+from mlmodelscope.worker.plugins import inside_the_stack, of_all
 from mlmodelscope.worker.process import WorkerProcess
 
 
@@ -87,11 +87,15 @@ class VariantWorker:
 
     def __init__(self, site: Site, plan: Plan, variants: Mapping[str, Plan]) -> None:
         self._site = site
-        plan = plan.model_copy(update={"plugins": of_all((plan, *variants.values()))})
-        self._process = WorkerProcess(site.stack, needs_of(site, plan))
+        together = plan.model_copy(update={"plugins": of_all((plan, *variants.values()))})
+        self._process = WorkerProcess(site.stack, needs_of(site, together))
         task = task_of(site, plan)
         task["variants"] = [
-            {"id": key, "steps": [step.model_dump(mode="json") for step in each.input.steps]}
+            {
+                "id": key,
+                "steps": [step.model_dump(mode="json") for step in each.input.steps],
+                "plugins": [plugin.model_dump(mode="json") for plugin in inside_the_stack(each)],
+            }
             for key, each in variants.items()
             if each.input is not None
         ]

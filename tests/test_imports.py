@@ -16,6 +16,7 @@ ORDER = [
     "errors",
     "types",
     "settings",
+    "plugins",
     "model_file",
     "manifest",
     "lint",

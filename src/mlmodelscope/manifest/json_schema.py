@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import KINDS
-from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration
-from mlmodelscope_worker.pipeline import STEPS
 
 
 def manifest_schema(kind: str) -> dict[str, Any]:
@@ -25,7 +24,7 @@ def manifest_schema(kind: str) -> dict[str, Any]:
         fields[layers] = _or(fields[layers], {"$ref": f"#/$defs/{layer}"})
     _allow_print(schema)
     for layer, steps in (("Input", STEPS), ("Output", OUTPUT_STEPS)):
-        allowed = _steps_schema(steps)
+        allowed = _steps_schema(steps.all())
         if layer == "Output":  # the papers write these inside `processing`
             for field in ("features_url", "features_checksum", "label_offset"):
                 allowed["anyOf"][0]["properties"][field] = parts[layer]["properties"][field]

@@ -102,6 +102,8 @@ def _metrics(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, _interval(number)
     if record.metrics.calibration is not None:
         yield "ece", {"value": record.metrics.calibration["ece"]}
+    for name, more in record.metrics.more.items():
+        yield metric_name(name), _interval(more) if isinstance(more, Interval) else {"value": more}
     if record.training is not None:
         for name, value in record.training.metrics.items():
             yield metric_name(name), {"value": value}

@@ -15,6 +15,7 @@ from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.stack import provides
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
@@ -28,7 +29,6 @@ from mlmodelscope.study.paper import FACTS, FIRST, SECOND
 from mlmodelscope.study.pitfalls import percent
 from mlmodelscope.study.plot import Bar, bars
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, now, remembered, study
-from mlmodelscope_worker.predictor import PREDICTORS
 
 CURRENT = "current"
 # Which frameworks read a file beside its own; TensorRT does too, on a GPU, where it is asked for by name.
@@ -174,7 +174,8 @@ def _is_same(one: Record, other: Record) -> bool:
 def _framework(record: Record) -> str:
     """The package that runs the model, with its version."""
     plan = record.plan
-    packages = PREDICTORS[plan.predictor.name].packages if plan.predictor.name else ()
+    declaration = PREDICTORS.get(plan.predictor.name or "")
+    packages = declaration.packages if declaration else ()
     found = next((name for name in packages if name in plan.stack.packages), None)
     return f"{found} {plan.stack.packages[found]}" if found else plan.predictor.name or "its own code"
 

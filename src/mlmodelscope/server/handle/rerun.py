@@ -9,13 +9,13 @@ from typing import Any
 from mlmodelscope.ledger.request import Request, Where
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.plan.options import Options
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.record.record import Record
 from mlmodelscope.report.claims import compare_claims, unmeasured_claims
 from mlmodelscope.report.reproduction import command
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.claims import last_verdicts
 from mlmodelscope.server.handle.reuse import chosen
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 def request(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:

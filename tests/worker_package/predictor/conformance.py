@@ -17,6 +17,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 
@@ -59,7 +60,7 @@ class Conformance:
         if self.module:
             importlib.import_module(self.module)
         resolved = PREDICTORS[self.name].resolve(dict(self.options, **options))
-        return open_predictor({"name": self.name, "files": files, "options": resolved})
+        return open_predictor(PredictorTask(self.name, files, resolved))
 
     def close_to(self, one: np.ndarray, other: np.ndarray) -> bool:
         return np.allclose(one, other, rtol=self.tolerance, atol=self.tolerance / 10)

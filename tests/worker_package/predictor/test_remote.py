@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.parameters import ParameterError
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError, Predictor
 from mlmodelscope_worker.predictor.fake import fake
@@ -164,7 +165,7 @@ def save(folder: Path, **model: Any) -> str:
 
 def load(url: str, model: str, **options: Any) -> Predictor:
     resolved = PREDICTORS["remote"].resolve(dict(options, url=url, model=model))
-    return open_predictor({"name": "remote", "files": {}, "options": resolved})
+    return open_predictor(PredictorTask("remote", {}, resolved))
 
 
 class TestRemote(Conformance):

@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo web test test-stacks test-peers agreement acceptance check bench clean
+.PHONY: demo web test test-all test-stacks test-peers agreement acceptance check bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
 	@echo "make web     build the pages that mlmodelscope serve shows"
 	@echo "make test    install everything the tests need and run them"
+	@echo "make test-all   the same with everything slow: stacks, acceptance, random kills, large fuzz budgets (hours)"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
@@ -53,16 +54,18 @@ $(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell 
 
 web: $(PAGES)
 
-# These do not mind each other; what looks at clocks, leases or all processes of the machine comes afterwards, alone.
-SIDE_BY_SIDE := $(addprefix tests/,acceptance analysis author cli dataset examples hub ledger lint manifest metric \
-  model_file plan record replicate report study trace worker worker_package/predictor test_agreement.py test_docs.py \
-  test_functions_evaluated.py test_replay.py test_stack_comparison.py test_training.py)
-
+PYTEST := $(BIN)/python -m pytest
+# Most tests run side by side, in random order (the seed is printed; `-p "randomly" -p "no:randomly"` decide it).
+# Those marked `alone` come afterwards, one at a time.
 test: $(VENV)/.dev web
 	$(BIN)/python tools/get_browser.py
 	$(NPM) run --silent test
-	$(BIN)/python -m pytest -n auto --dist loadfile $(SIDE_BY_SIDE)
-	$(BIN)/python -m pytest $(addprefix --ignore=,$(SIDE_BY_SIDE))
+	$(PYTEST) -n auto --dist worksteal -m "not alone and not nightly"
+	$(PYTEST) -m "alone and not nightly"
+
+test-all: test
+	$(PYTEST) -m nightly
+	$(MAKE) test-stacks test-peers agreement acceptance
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)

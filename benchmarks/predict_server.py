@@ -163,7 +163,7 @@ def measure(place: Path, graph: Path, rounds: int) -> tuple[dict[str, list[float
     artifacts = ArtifactStore(settings)
     said: queue.Queue[Any] = queue.Queue()
     with ExitStack() as held:
-        opened = held.enter_context(OpenModel(plan_prediction(path, Options(), artifacts), artifacts))
+        opened = held.enter_context(OpenModel(plan_prediction(path, Options(), settings=artifacts.settings), artifacts))
         port, rpc_port = held.enter_context(serving(place))
         channel = held.enter_context(grpc.insecure_channel(f"127.0.0.1:{rpc_port}"))
         held.callback(said.put, None)

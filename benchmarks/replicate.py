@@ -167,8 +167,8 @@ def run_search(home: Path, cache: Path, folder: Path, fault: str, claim: str) ->
 
 def run_sensitivity(home: Path, cache: Path, folder: Path) -> dict[str, Any]:
     from mlmodelscope import evaluate
-    from mlmodelscope.evaluation import Watcher
     from mlmodelscope.replicate import sensitivity as table
+    from mlmodelscope.watcher import Watcher
 
     settings = _settings(home, cache)
     record = evaluate(MODEL, dataset_of(folder), options(), settings=settings)

@@ -36,6 +36,7 @@ from mlmodelscope.provision.stack import Built, Needs, StackStore, build_stack, 
 from mlmodelscope.provision.stack.interpreter import find_uv
 from mlmodelscope.settings import Settings
 from mlmodelscope.worker.process import WorkerProcess
+from mlmodelscope_worker.messages import Open, Opened, PredictorTask, Task
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS
 
@@ -134,8 +135,8 @@ def measure_starts(stack: tiny.Stack, folder: Path, rounds: int) -> dict[str, An
     def worker() -> None:
         process = WorkerProcess(stack.runnable, needs)
         try:
-            process.send({"do": "open", "task": task})
-            process.receive("opened")
+            process.send(Open(task))
+            process.receive(Opened)
         finally:
             process.kill()
 
@@ -146,19 +147,19 @@ def measure_starts(stack: tiny.Stack, folder: Path, rounds: int) -> dict[str, An
     return {"stack": stack.name, **{key: _spelt(costs) for key, costs in seen.items()}, "added_cpu_s": added}
 
 
-def task_of(predictor: str, files: dict[str, Any]) -> dict[str, Any]:
+def task_of(predictor: str, files: dict[str, Any]) -> Task:
     """What the host says when it opens a model, pictures decoded and resized as usual."""
     steps = {"decode": {"library": "pillow"}, "resize": {"dimensions": [8, 8], "library": "pillow"}}
-    return {
-        "predictor": {"name": predictor, "files": files, "options": PREDICTORS[predictor].resolve({})},
-        "input": {
+    return Task(
+        predictor=PredictorTask(predictor, files, PREDICTORS[predictor].resolve({})),
+        input={
             "layer_name": None,
             "element_type": "float32",
             "steps": [{"name": name, "parameters": STEPS[name].resolve(given)} for name, given in steps.items()],
         },
-        "output": {"layer_name": None, "steps": [], "probabilities": True, "top_k": 5, "label_offset": 0},
-        "batch_size": 1,
-    }
+        output={"layer_name": None, "steps": [], "probabilities": True, "top_k": 5, "label_offset": 0},
+        batch_size=1,
+    )
 
 
 def _spelt(costs: list[Cost]) -> dict[str, list[float]]:

@@ -20,12 +20,14 @@ import pyarrow.parquet as pq
 
 from mlmodelscope import Options, Settings, Store
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.manifest.aspects import find_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_machine
-from mlmodelscope.record.journal import Entry, Journal
+from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.summary import Summary
+from mlmodelscope.worker.answers import Answers
 
 GOAL_S, GOAL_READ_S = 2.0, 0.1
 CLASSES, TOP = 1000, 5
@@ -39,19 +41,19 @@ def make_samples(count: int) -> list[Sample]:
     ]
 
 
-def make_answers(count: int) -> list[Entry]:
+def make_answers(count: int) -> list[Answers]:
     """As they come from a worker with batches of one: three of four right, one of a hundred failed."""
     chance = random.Random(0)
     entries = []
     for index in range(count):
         if chance.random() < 0.01:
-            entries.append(Entry(index, 0, b"", b"", {0: "the JPEG file is truncated"}, 0, 0))
+            entries.append(Answers(index, 0, b"", b"", {0: "the JPEG file is truncated"}, 0, 0))
             continue
         classes = [index % CLASSES if chance.random() < 0.75 else chance.randrange(CLASSES)]
         classes += [chance.randrange(CLASSES) for _ in range(TOP - 1)]
         scores = sorted((chance.random() for _ in range(TOP)), reverse=True)
         packed = struct.pack(f"<{TOP}i", *classes), struct.pack(f"<{TOP}f", *scores)
-        entries.append(Entry(index, TOP, *packed, {}, chance.randrange(10**7), 0))
+        entries.append(Answers(index, TOP, *packed, {}, chance.randrange(10**7), 0))
     return entries
 
 
@@ -74,7 +76,7 @@ def make_record(place: Path, settings: Settings) -> Record:
     )
 
 
-def keep(store: Store, record: Record, entries: list[Entry], samples: list[Sample]) -> Record:
+def keep(store: Store, record: Record, entries: list[Answers], samples: list[Sample]) -> Record:
     """What happens to answers in an evaluation: journal, tables, metrics, database."""
     store.add(record)
     folder = store.folder(record.id)
@@ -91,7 +93,7 @@ def keep(store: Store, record: Record, entries: list[Entry], samples: list[Sampl
     return record
 
 
-def write_columns(entries: list[Entry], samples: list[Sample], path: Path) -> None:
+def write_columns(entries: list[Answers], samples: list[Sample], path: Path) -> None:
     """The peer: the same values, all in memory, one table."""
     answered = [not entry.errors for entry in entries]
     columns = {
@@ -132,7 +134,7 @@ def wall_of(work: Callable[[], Any], rounds: int) -> tuple[float, Any]:
     return median(times), answer
 
 
-def check(store: Store, record: Record, entries: list[Entry], samples: list[Sample], peer: Path) -> list[str]:
+def check(store: Store, record: Record, entries: list[Answers], samples: list[Sample], peer: Path) -> list[str]:
     kept = store.samples(record)
     expected = pq.read_table(peer)
     faults = [

@@ -5,6 +5,7 @@ The worker without tracing is a copy of its source from which the request, and t
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 import tempfile
@@ -68,7 +69,8 @@ class Worker:
         self._wanted = 0
         self.errors = 0
         self._desk = main.Desk(self)
-        self._desk.open({"task": make_task(model, 1)}, [])
+        self._read = functools.partial(main.from_header, main.REQUESTS)
+        self._desk.open(self._read({"do": "open", "task": make_task(model, 1)}), [])
 
     def send(self, header: Any, buffers: Any = ()) -> None:
         """What the desk answers comes here."""
@@ -84,7 +86,7 @@ class Worker:
         self._answered, self._wanted = 0, BLOCK
         self._all.clear()
         cpu_s = time.process_time()
-        self._desk.batches({"batches": content, "threads": 1, "lanes": 1}, [])
+        self._desk.batches(self._read({"do": "batches", "batches": content, "threads": 1, "lanes": 1}), [])
         self._all.wait()
         return 1e3 * (time.process_time() - cpu_s) / BLOCK
 
@@ -94,13 +96,13 @@ class Worker:
 
 def trace_model(model: str, paths: list[str], runs: int) -> tuple[list[int], list[int], list[str]]:
     """Nanoseconds of the same batches, plain and traced, which take turns in the worker itself."""
+    from mlmodelscope_worker.messages import REQUESTS, Trace, from_header
     from mlmodelscope_worker.scenario.traced import trace
     from mlmodelscope_worker.session import Session
 
-    session = Session(make_task(model, 1))
+    session = Session(from_header(REQUESTS, {"do": "open", "task": make_task(model, 1)}).task)
     samples = [{"file": path} for path in paths]
-    header = {"level": "model", "samples": samples, "runs": runs, "warm_up_runs": 5}
-    plain, model_run = (run["spans"] for run in trace(session, header, [])["runs"])
+    plain, model_run = (run["spans"] for run in trace(session, Trace(samples, "model", runs, 5), []).runs)
     durations = [
         [end - start for name, _, start, end, _, _ in spans if name == "batch"] for spans in (plain, model_run)
     ]

@@ -1,5 +1,6 @@
 """A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
 
+import fcntl
 import json
 import shutil
 import tempfile
@@ -12,6 +13,7 @@ import pytest
 
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.record.database import open_database
 from mlmodelscope.settings import Settings
 
 # No timing: a busy machine is no failure. No folder of examples in the checkout either.
@@ -19,8 +21,41 @@ hypothesis.settings.register_profile("calm", deadline=None, database=None)
 hypothesis.settings.load_profile("calm")
 
 
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable[[Path], None]], Path]:
+    """A folder that is made once in a run, whichever process needs it first. Tests copy it; they never change it."""
+    base = tmp_path_factory.getbasetemp()
+    shared = (base if worker_id == "master" else base.parent) / "once"
+    shared.mkdir(exist_ok=True)
+
+    def folder(name: str, make: Callable[[Path], None]) -> Path:
+        place = shared / name
+        with (shared / f"{name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not place.exists():
+                draft = shared / f"{name}.draft"
+                shutil.rmtree(draft, ignore_errors=True)
+                draft.mkdir()
+                make(draft)
+                draft.rename(place)
+        return place
+
+    return folder
+
+
+@pytest.fixture(scope="session")
+def empty_home(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+    """A home folder with a database at its newest schema and no record: migrating takes longer than most tests."""
+
+    def make(place: Path) -> None:
+        open_database(Settings(home=place, cache=place / "cache")).close()
+
+    return once("empty-home", make)
+
+
 @pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+def settings(tmp_path: Path, empty_home: Path) -> Settings:
+    shutil.copytree(empty_home, tmp_path / "home")
     return Settings(home=tmp_path / "home", cache=tmp_path / "cache")
 
 

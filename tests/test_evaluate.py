@@ -11,9 +11,9 @@ import pytest
 
 from mlmodelscope import Options, Record, Settings, Store, evaluate, predict
 from mlmodelscope.errors import ArtifactError, DatasetError, PlanError, WorkerError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.journal import Journal
+from mlmodelscope.watcher import Watcher
 
 Make = Callable[..., ModelManifest]
 MakeDataset = Callable[..., DatasetManifest]
@@ -167,7 +167,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from mlmodelscope import Settings, evaluate, load_manifest
-from mlmodelscope.evaluation import Watcher
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.record import journal
 
 class Killer(Watcher):

@@ -13,12 +13,13 @@ import pytest
 
 from mlmodelscope import Options, Record, Settings, Store, evaluate, load_manifest, predict
 from mlmodelscope.errors import DatasetError, PlanError, TrustError, WorkerError
-from mlmodelscope.evaluation import Watcher
+from mlmodelscope.manifest.aspects import Aspects
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.manifest.trust import code_digest
-from mlmodelscope.preparation import Aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.trust import Trusted
+from mlmodelscope.watcher import Watcher
 
 Make = Callable[..., ModelManifest]
 MakeDataset = Callable[..., DatasetManifest]

@@ -41,7 +41,7 @@ source: {graph_path: %s}
 @pytest.fixture
 def opened(settings: Settings, make_model: Make) -> Any:
     artifacts = ArtifactStore(settings)
-    with OpenModel(plan_prediction(make_model(), Options(top_k=3), artifacts), artifacts) as found:
+    with OpenModel(plan_prediction(make_model(), Options(top_k=3), settings=settings), artifacts) as found:
         yield found
 
 

@@ -10,9 +10,10 @@ import pytest
 
 from mlmodelscope import Options, Record, Settings, Store, load_manifest
 from mlmodelscope.errors import TrustError, UsageError, WorkerError
-from mlmodelscope.evaluation import Watcher, evaluate
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, ReferenceLog
 from mlmodelscope.training import EarlyStop, Judge, interpolate, train
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Progress
 
 RUN = """import json, random

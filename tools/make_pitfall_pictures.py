@@ -15,7 +15,7 @@ from pathlib import Path
 from PIL import Image
 
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.evaluation import Watcher, evaluate
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.evidence_text import stretched
 from mlmodelscope.replicate.pitfall import Variant, variants_of
@@ -23,6 +23,7 @@ from mlmodelscope.replicate.pitfall.pitfall import step, steps_of, with_steps
 from mlmodelscope.replicate.replication import open_trials
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.settings import Settings
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Picture
 
 FOLDER = Path(__file__).parent.parent / "docs" / "images" / "pitfalls"

@@ -1,4 +1,4 @@
-"""manifest → plan → provision → worker → bench → record: how fast, at which load, and whether that can be believed."""
+"""manifest → plan → site → worker → bench → record: how fast, at which load, and whether that can be believed."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from typing import Unpack
 
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
@@ -14,35 +15,18 @@ from mlmodelscope.bench.stable import judge
 from mlmodelscope.bench.summary import Run, join, summarise
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import (
-    Watcher,
-    machine_set_for,
-    provision_site,
-    set_machine_back,
-    storage_errors,
-    with_settings,
-)
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import (
-    DatasetSource,
-    HardwareSource,
-    ModelSource,
-    SoftwareSource,
-    find_aspects,
-    plan_aspects,
-)
-from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.machine import describe_machine
-from mlmodelscope.provision.setup import run_setup
-from mlmodelscope.provision.stack import worker_digest
+from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
+from mlmodelscope.provision.site import provision
 from mlmodelscope.record.bench import RANDOM, BenchRecord
 from mlmodelscope.record.latencies import RawRun, save_latencies
-from mlmodelscope.record.record import Record, new_record_id
+from mlmodelscope.record.measured import with_worker
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.settings import Settings
-from mlmodelscope_worker import __version__
+from mlmodelscope.running import machine_set_for, new_record, opened_store, with_settings, with_setup
+from mlmodelscope.watcher import Watcher
 
 __all__ = ["MLPERF", "SCENARIOS", "Request", "bench"]
 
@@ -58,11 +42,7 @@ def bench(
     streams: int | None = None,
     end_to_end: bool = False,
     random: Mapping[str, Sequence[int]] | None = None,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> Record:
     """Run a model under load, and keep the record with its raw latencies.
 
@@ -71,35 +51,34 @@ def bench(
     """
     request = request or Request()
     _check(request)
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
     if random is not None and (dataset is not None or end_to_end):
         other = "--end-to-end" if end_to_end else "a dataset"
         raise UsageError(f"random tensors stand in for prepared samples: --random goes without {other}")
-    aspects = find_aspects(model, _no_samples() if random is not None else dataset, software, hardware)
+    asked = ask(model, _no_samples() if random is not None else dataset, options, **conditions)
     if random is not None:
-        aspects = replace(aspects, dataset=_no_samples(aspects.model.task))
-    if aspects.model.job_type == "training":
-        raise UsageError(f"{aspects.model.name} describes a training, which no queries can be put to")
-    options = options or Options()
-    if request.loadgen and options.batch_size > 1 and request.scenario in ("single-stream", "server"):
-        raise UsageError(f"LoadGen puts one sample into a query of {request.scenario}, not {options.batch_size}")
-    if options.limit is None:  # queries take turns with a few samples: only those need be there
-        options = replace(options, limit=max(_SAMPLES, min(options.batch_size, 4 * _SAMPLES)))
-    plan = plan_aspects(aspects, options, artifacts, settings, trust=trust, progress=watcher.building)
+        asked = replace(asked, aspects=replace(asked.aspects, dataset=_no_samples(asked.model.task)))
+    plan = asked.plan(_options(asked, request))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be made into queries")
-    with storage_errors(settings.home):
-        set_machine_back(settings.home, watcher)
-        store = Store(settings)
-        try:
-            record = _new_record(plan, request)  # the machine as it is before it is set
-            with machine_set_for(plan, settings.home, watcher) as done:
-                record = with_settings(record, done)
-                return _bench(record, request, streams, end_to_end, random, store, artifacts, watcher)
-        finally:
-            store.close()
+    identity = sha256(f"bench {request} {plan.digest}".encode()).hexdigest()
+    with opened_store(asked) as store:
+        record = new_record(plan, identity)  # the machine as it is before it is set
+        with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
+            record = with_setup(with_settings(record, done))
+            lab = _open_lab(plan, asked, random, end_to_end=end_to_end, streams=streams)
+            return _bench(record, request, lab, store, asked.watcher)
+
+
+def _options(asked: Asked, request: Request) -> Options:
+    """Queries take turns with a few samples: only those need to be fetched."""
+    options = asked.options
+    if asked.model.job_type == "training":
+        raise UsageError(f"{asked.model.name} describes a training, which no queries can be put to")
+    if request.loadgen and options.batch_size > 1 and request.scenario in ("single-stream", "server"):
+        raise UsageError(f"LoadGen puts one sample into a query of {request.scenario}, not {options.batch_size}")
+    if options.limit is not None:
+        return options
+    return replace(options, limit=max(_SAMPLES, min(options.batch_size, 4 * _SAMPLES)))
 
 
 def _no_samples(task: str = "classification") -> DatasetManifest:
@@ -116,49 +95,28 @@ def _check(request: Request) -> None:
         raise UsageError("the highest rate depends on what is fast enough", hint="add --bound MILLISECONDS")
 
 
-def _new_record(plan: Plan, request: Request) -> Record:
-    return Record(
-        id=new_record_id(),
-        status="running",
-        created_at=datetime.now(UTC),
-        plan_digest=sha256(f"bench {request} {plan.digest}".encode()).hexdigest(),
-        plan=plan,
-        machine=describe_machine().model_copy(update={"server": plan.predictor.where.get("url")}),
-        worker_version=__version__,
-        worker_digest=worker_digest(),
-    )
+def _open_lab(
+    plan: Plan, asked: Asked, random: Mapping[str, Sequence[int]] | None, *, end_to_end: bool, streams: int | None
+) -> Lab:
+    if random is None:
+        samples = open_dataset(plan.dataset, asked.artifacts).samples
+        return Lab(plan, provision(plan, asked.artifacts), samples, plan.seed, end_to_end, streams)
+    shapes = {name: tuple(shape) for name, shape in random.items()}
+    tensors = {"seed": plan.seed, "shapes": shapes}
+    lab = Lab(plan, provision(plan, asked.artifacts), [], plan.seed, end_to_end, streams, tensors)
+    lab.notes.append("the model was given random tensors")
+    return lab
 
 
-def _bench(
-    record: Record,
-    request: Request,
-    streams: int | None,
-    end_to_end: bool,
-    random: Mapping[str, Sequence[int]] | None,
-    store: Store,
-    artifacts: ArtifactStore,
-    watcher: Watcher,
-) -> Record:
-    plan = record.plan
-    if plan.setup is not None:
-        record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
-    samples = open_dataset(plan.dataset, artifacts).samples if random is None else []
-    given = {name: tuple(shape) for name, shape in random.items()} if random is not None else None
-    tensors = {"seed": plan.seed, "shapes": given} if given is not None else None
-    lab = Lab(plan, provision_site(plan, artifacts), samples, plan.seed, end_to_end, streams, tensors)
-    if given is not None:
-        lab.notes.append("the model was given random tensors")
+def _bench(record: Record, request: Request, lab: Lab, store: Store, watcher: Watcher) -> Record:
     run = by_loadgen if request.loadgen else SCENARIOS[request.scenario]
     outcome = run(lab, request, watcher.benching)
     assert lab.opened is not None
-    record = record.model_copy(
+    record = with_worker(record, lab.opened).model_copy(
         update={
             "status": "finished",
             "finished_at": datetime.now(UTC),
-            "stack": lab.stack(),
-            "server": lab.server(),
-            "load_s": lab.opened["load_ns"] / 1e9,
-            "samples": len(samples),
+            "samples": len(lab.samples),
             "bench": _described(outcome, lab, request),
             "notes": (*record.notes, *lab.notes, *outcome.notes),
         }

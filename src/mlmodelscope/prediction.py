@@ -6,24 +6,34 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self
+from typing import Self, Unpack
 
+from mlmodelscope.dataset.class_names import class_names
 from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher, class_names, cut_batches, entry_of, provision_site
 from mlmodelscope.manifest import schema
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import HardwareSource, ModelSource, SoftwareSource, find_aspects, plan_aspects
+from mlmodelscope.preparation import Asked, Conditions, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
 from mlmodelscope.record.samples import Row, rows_of
-from mlmodelscope.settings import Settings
+from mlmodelscope.worker.answers import cut_batches
 from mlmodelscope.worker.client import Stage, Worker
 from mlmodelscope.worker.process import WorkerProcess
 
 _FEW = 16
 
-__all__ = ["OpenModel", "Prediction", "plan_prediction", "predict"]
+LOOSE_IMAGES = schema.DatasetManifest(
+    name="images",
+    version="1.0.0",
+    task="general",
+    format="list",
+    sources=(schema.DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
+)
+"""Single images as a dataset: without labels, and without files to fetch."""
+
+__all__ = ["LOOSE_IMAGES", "OpenModel", "Prediction", "plan_prediction", "predict"]
 
 
 @dataclass(frozen=True)
@@ -38,29 +48,26 @@ class Prediction:
     answer: str | None = None
     """The answer as JSON, where it is no list of classes."""
     stages: tuple[Stage, ...] = ()
-    """What it took its time for; the stages of a batch count for each input of it."""
+    """Where the time went; the stages of a batch count for each input of it."""
 
 
-def plan_prediction(
-    model: ModelSource,
-    options: Options,
-    artifacts: ArtifactStore,
-    *,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-    trust: bool = False,
-    watcher: Watcher | None = None,
-) -> Plan:
-    """As the plan of an evaluation, of whatever comes."""
-    aspects = find_aspects(model, _LOOSE_IMAGES, software, hardware)
-    if aspects.model.job_type == "training":
-        raise UsageError(f"{aspects.model.name} describes a training, and nothing that could be asked")
-    progress = (watcher or Watcher()).building
-    return plan_aspects(aspects, options, artifacts, artifacts.settings, trust=trust, progress=progress)
+def plan_prediction(model: ModelSource, options: Options, **conditions: Unpack[Conditions]) -> Plan:
+    """As the plan of an evaluation, for any input."""
+    return _ask(model, options, **conditions).plan()
+
+
+def _ask(model: ModelSource, options: Options, **conditions: Unpack[Conditions]) -> Asked:
+    asked = ask(model, LOOSE_IMAGES, options, **conditions)
+    if asked.model.job_type == "training":
+        raise UsageError(f"{asked.model.name} describes a training, and nothing that could be asked")
+    return asked
 
 
 class OpenModel:
-    """A model that stays open in a worker: opening it takes seconds, an answer milliseconds. One asks at a time."""
+    """A model that stays open in a worker: opening it takes seconds, an answer milliseconds.
+
+    Not thread-safe: one caller at a time.
+    """
 
     def __init__(
         self,
@@ -72,7 +79,7 @@ class OpenModel:
         started: Callable[[WorkerProcess], None] = lambda process: None,
     ) -> None:
         """`reads` are files that will be asked about: a stack in a container sees nothing else."""
-        site = provision_site(plan, artifacts)
+        site = provision(plan, artifacts)
         self._place = tempfile.TemporaryDirectory(prefix="mlmodelscope-inputs-")
         try:
             site = replace(site, reads=(*site.reads, *reads, Path(self._place.name)))
@@ -92,7 +99,7 @@ class OpenModel:
     @property
     def load_ns(self) -> int:
         """How long the framework took to load it."""
-        return int(self._worker.opened["load_ns"])
+        return self._worker.opened.load_ns
 
     @property
     def process(self) -> WorkerProcess:
@@ -105,16 +112,16 @@ class OpenModel:
         """
         buffers: list[bytes] = []
         samples = [self._sample(number, content, buffers) for number, content in enumerate(contents)]
-        batches = cut_batches(Dataset(samples, []), self._plan)
+        batches = cut_batches(samples, self._plan.scenario.batch_size)
         found: list[tuple[Row, list[Stage]]] = []
         try:
             if len(batches) > _FEW and not buffers:
-                for answers in self._worker.run(batches):
-                    found += [(row, []) for row in rows_of(entry_of(answers), answers.batch.samples)]
+                for batch, answers in zip(batches, self._worker.run(batches), strict=True):
+                    found += [(row, []) for row in rows_of(answers, batch.samples)]
             else:
                 for batch in batches:
                     answers, stages = self._worker.ask(batch, buffers)
-                    found += zip(rows_of(entry_of(answers), batch.samples), stages, strict=True)
+                    found += zip(rows_of(answers, batch.samples), stages, strict=True)
         finally:
             for each in Path(self._place.name).iterdir():
                 each.unlink()
@@ -163,27 +170,11 @@ def predict(
     model: ModelSource,
     images: Sequence[str | Path],
     options: Options | None = None,
-    *,
-    software: SoftwareSource | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> list[Prediction]:
     """What a model says of some images: files or URLs. Nothing is recorded."""
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    plan = plan_prediction(model, options or Options(), artifacts, software=software, trust=trust, watcher=watcher)
-    contents = [artifacts.fetch(str(image)).path for image in images]
-    with OpenModel(plan, artifacts, reads=contents) as opened:
+    asked = _ask(model, options or Options(), **conditions)
+    plan = asked.plan()
+    contents = [asked.artifacts.fetch(str(image)).path for image in images]
+    with OpenModel(plan, asked.artifacts, reads=contents) as opened:
         return opened.answer(contents, [str(image) for image in images])
-
-
-# Single images are a dataset of their own, without labels and without files to fetch.
-_LOOSE_IMAGES = schema.DatasetManifest(
-    name="images",
-    version="1.0.0",
-    task="general",
-    format="list",
-    sources=(schema.DatasetSource(url="images", checksum="sha256:" + "0" * 64),),
-)

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypedDict, Unpack
 
-from mlmodelscope.errors import UsageError
-from mlmodelscope.manifest.catalog import find_dataset, find_manifest, find_model
+from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.plan.file import Pins
@@ -23,6 +23,7 @@ from mlmodelscope.provision.stack import Progress, build_image, choose_stack
 from mlmodelscope.provision.trust import require_trust
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
+from mlmodelscope.watcher import Watcher
 
 ModelSource = str | Path | ModelManifest
 DatasetSource = str | Path | DatasetManifest
@@ -30,47 +31,64 @@ SoftwareSource = str | Path | SoftwareManifest
 HardwareSource = str | Path | HardwareManifest
 
 
-CURRENT = SoftwareManifest(name="current", version="1.0.0")
-"""The running Python as it is."""
-_IMAGE = "image:"
+class Conditions(TypedDict, total=False):
+    """What every verb takes beside the model, the dataset and the options."""
+
+    software: SoftwareSource | None
+    """The stack: a software manifest, `current` or `image:NAME`; by default what the model manifest names."""
+    hardware: HardwareSource | None
+    """What the machine must have and how it is set; by default what the model manifest names."""
+    trust: bool
+    """Allow code in the manifests to run, for this run only."""
+    settings: Settings | None
+    """Where things are kept; by default what the environment says."""
+    watcher: Watcher | None
+    """Who is told what happens."""
 
 
 @dataclass(frozen=True)
-class Aspects:
-    """The four manifests that describe an evaluation; one can be varied while the others stay."""
+class Asked:
+    """One request: the manifests it is about, and the conditions under which it is carried out."""
 
-    model: ModelManifest
-    dataset: DatasetManifest
-    software: SoftwareManifest | None = None
-    hardware: HardwareManifest | None = None
-    image: str | None = None
-    """A container image that was asked for by name, whatever the manifests say."""
+    aspects: Aspects
+    options: Options
+    trust: bool
+    settings: Settings
+    watcher: Watcher
+    artifacts: ArtifactStore
+
+    @property
+    def model(self) -> ModelManifest:
+        return self.aspects.model
+
+    def plan(self, options: Options | None = None) -> Plan:
+        """What will happen; `options` replace those that were asked for."""
+        return plan_aspects(
+            self.aspects,
+            options or self.options,
+            self.artifacts,
+            self.settings,
+            trust=self.trust,
+            progress=self.watcher.building,
+        )
 
 
-def find_aspects(
+def ask(
     model: ModelSource,
     dataset: DatasetSource | None = None,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-) -> Aspects:
-    """Find the manifests; what is not named is what the model manifest names."""
-    found = find_model(model)
-    dataset = dataset if dataset is not None else found.dataset
-    if dataset is None:
-        raise UsageError(
-            f"no dataset is named, and {found.name} names none", hint="mlmodelscope datasets shows what there is"
-        )
-    software = software if software is not None else found.software
-    if software == "current":  # the running Python, whatever the manifest says
-        software = CURRENT
-    image = software.removeprefix(_IMAGE) if isinstance(software, str) and software.startswith(_IMAGE) else None
-    hardware = hardware if hardware is not None else found.hardware
-    return Aspects(
-        found,
-        find_dataset(dataset),
-        find_manifest(SoftwareManifest, software) if software is not None and image is None else None,
-        find_manifest(HardwareManifest, hardware) if hardware is not None else None,
-        image,
+    options: Options | None = None,
+    **conditions: Unpack[Conditions],
+) -> Asked:
+    """Find the manifests and settle the conditions. Nothing is fetched or run yet."""
+    settings = conditions.get("settings") or Settings.from_environment()
+    watcher = conditions.get("watcher") or Watcher()
+    return Asked(
+        find_aspects(model, dataset, conditions.get("software"), conditions.get("hardware")),
+        options or Options(),
+        conditions.get("trust", False),
+        settings,
+        watcher,
+        ArtifactStore(settings, watcher.downloading),
     )
 
 
@@ -117,7 +135,7 @@ def _remember_manifests(manifests: Iterable[Manifest | None], home: Path) -> Non
             continue
         place = remembered_manifest(home, manifest.digest)
         if not place.exists():
-            with contextlib.suppress(OSError):  # only for whom the record is handed to later
+            with contextlib.suppress(OSError):  # only needed when the record is shared later
                 place.parent.mkdir(parents=True, exist_ok=True)
                 draft = place.with_name(f"{place.name}.{os.getpid()}.draft")
                 shutil.copyfile(manifest.file, draft)

@@ -8,40 +8,30 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Unpack
 
 from mlmodelscope.analysis.peak import Peak
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher, provision_site, storage_errors
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import (
-    DatasetSource,
-    HardwareSource,
-    ModelSource,
-    SoftwareSource,
-    find_aspects,
-    plan_aspects,
-)
+from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.machine import describe_machine
-from mlmodelscope.provision.setup import run_setup
-from mlmodelscope.provision.site import Site
-from mlmodelscope.provision.stack import worker_digest
-from mlmodelscope.record.record import LevelCost, ProfileRecord, Record, ServerRecord, StackRecord, new_record_id
+from mlmodelscope.provision.site import Site, provision
+from mlmodelscope.record.measured import with_latency, with_worker
+from mlmodelscope.record.record import LevelCost, ProfileRecord, Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.record.summary import summarise_latency
-from mlmodelscope.settings import Settings
+from mlmodelscope.running import new_record, opened_store, with_setup
 from mlmodelscope.trace.counting import count_kernels, same_kernels
 from mlmodelscope.trace.layers import agreement, run_ns
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
 from mlmodelscope.trace.span import LEVELS, Trace, trace_id_of
 from mlmodelscope.trace.store import save_trace
 from mlmodelscope.trace.watch import watch
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Worker
-from mlmodelscope_worker import __version__
+from mlmodelscope_worker.messages import Traced
 
 PROFILED = ("application", "model", "framework", "library", "hardware")
 """The levels that a profile can be asked for."""
@@ -55,11 +45,7 @@ def profile(
     level: str = "framework",
     runs: int = 10,
     cold: bool = False,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> tuple[Record, Trace]:
     """Trace some batches of a model down to a level, and keep the record with its trace.
 
@@ -70,48 +56,31 @@ def profile(
         raise UsageError(f"there is no level `{level}` to profile\nknown: {', '.join(PROFILED)}")
     if cold and level != "framework":
         raise UsageError("a first call shows its layers and nothing below: --cold goes with the level framework only")
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    aspects = find_aspects(model, dataset, software, hardware)
-    if aspects.model.job_type == "training":
-        raise UsageError(f"{aspects.model.name} describes a training, which cannot be profiled")
-    options = options or Options()
-    if options.limit is None:  # a profile looks at a few batches: only their samples need be there
+    asked = ask(model, dataset, options, **conditions)
+    if asked.model.job_type == "training":
+        raise UsageError(f"{asked.model.name} describes a training, which cannot be profiled")
+    options = asked.options
+    if options.limit is None:  # a profile looks at a few batches: only their samples need to be fetched
         options = replace(options, limit=runs * options.batch_size)
-    plan = plan_aspects(aspects, options, artifacts, settings, trust=trust, progress=watcher.building)
-    with storage_errors(settings.home):
-        store = Store(settings)
-        try:
-            return _profile(plan, level, runs, cold, store, artifacts, watcher)
-        finally:
-            store.close()
+    plan = asked.plan(options)
+    with opened_store(asked) as store:
+        return _profile(plan, level, runs, cold, store, asked.artifacts, asked.watcher)
 
 
 def _profile(
     plan: Plan, level: str, runs: int, cold: bool, store: Store, artifacts: ArtifactStore, watcher: Watcher
 ) -> tuple[Record, Trace]:
-    record = Record(
-        id=new_record_id(),
-        status="running",
-        created_at=datetime.now(UTC),
-        plan_digest=sha256(f"profile {level} {runs} {'cold ' if cold else ''}{plan.digest}".encode()).hexdigest(),
-        plan=plan,
-        machine=describe_machine().model_copy(update={"server": plan.predictor.where.get("url")}),
-        worker_version=__version__,
-        worker_digest=worker_digest(),
-    )
-    if plan.setup is not None:
-        record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
+    identity = sha256(f"profile {level} {runs} {'cold ' if cold else ''}{plan.digest}".encode()).hexdigest()
+    record = with_setup(new_record(plan, identity))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be profiled")
     dataset = open_dataset(plan.dataset, artifacts)
     samples = dataset.samples[: runs * plan.scenario.batch_size]
-    cold_calls = _first_calls(provision_site(plan, artifacts), plan, samples, runs) if cold else None
+    cold_calls = _first_calls(provision(plan, artifacts), plan, samples, runs) if cold else None
     counts = level == "hardware" and _on_gpu(plan) and not cold
     with TemporaryDirectory() as folder:
         shared = same_kernels(plan, folder) if counts else {}
-        with Worker(provision_site(plan, artifacts), plan, environment=shared) as worker:
+        with Worker(provision(plan, artifacts), plan, environment=shared) as worker:
             latency = worker.measure_latency(samples, plan)
             watcher.measured(latency)
             began_ns = time.time_ns()
@@ -120,22 +89,18 @@ def _profile(
             best = _measure_peak(worker, plan) if LEVELS.index(level) >= LEVELS.index("framework") else {}
             opened = worker.opened
         if counts:
-            said += count_kernels(provision_site(plan, artifacts), plan, samples, taken["runs"], shared)
+            said += count_kernels(provision(plan, artifacts), plan, samples, taken.runs, shared)
     trace = make_trace(record, taken, began_ns, more)
     peak = Peak.from_worker(best) if best else None
     if peak is not None:
         trace = replace(trace, resource={**trace.resource, **peak.to_resource()})
-    record = record.model_copy(
+    record = with_latency(with_worker(record, opened), latency).model_copy(
         update={
             "status": "finished",
             "finished_at": datetime.now(UTC),
-            "stack": StackRecord(**opened["environment"]),
-            "server": ServerRecord(**opened["server"]) if opened["server"] else None,
-            "load_s": opened["load_ns"] / 1e9,
-            "latency": summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns, latency.parts_ns),
             "samples": len(samples),
             "profile": _described(trace, level, runs, cold),
-            "notes": (*taken["notes"], *said, *([best["problem"]] if "problem" in best else [])),
+            "notes": (*taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
         }
     )
     save_trace(trace, store.folder(record.id))
@@ -148,12 +113,12 @@ def _on_gpu(plan: Plan) -> bool:
 
 
 def _look_on(
-    worker: Worker, samples: Sequence[Sample], level: str, runs: int, taken: dict[str, Any], gpu: bool
+    worker: Worker, samples: Sequence[Sample], level: str, runs: int, taken: Traced, gpu: bool
 ) -> tuple[list[LeveledRun], list[str]]:
     """What is seen from outside the framework; a level that was had so is no longer missed."""
-    more, said = watch(worker, samples, level, runs, seen={run["level"] for run in taken["runs"]}, gpu=gpu)
+    more, said = watch(worker, samples, level, runs, seen={run["level"] for run in taken.runs}, gpu=gpu)
     if any(run.level == "library" for run in more):
-        taken["notes"] = [note for note in taken["notes"] if not note.startswith("library: ")]
+        taken.notes[:] = [note for note in taken.notes if not note.startswith("library: ")]
     return more, said
 
 
@@ -162,34 +127,36 @@ def _measure_peak(worker: Worker, plan: Plan) -> dict[str, Any]:
     if plan.predictor.name == "remote":
         return {}
     options = plan.predictor.options
-    return worker.peak(str(options.get("device") or "cpu"), int(options.get("threads") or 1))
+    peak = worker.peak(str(options.get("device") or "cpu"), int(options.get("threads") or 1))
+    return {**peak.found, "device": peak.device, "threads": peak.threads}
 
 
-def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: int) -> dict[str, Any]:
+def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: int) -> Traced:
     """The very first call of some fresh processes, one behind the other on one timeline."""
-    joined: dict[str, Any] = {}
+    joined: Traced | None = None
     for _ in range(processes):
         with Worker(site, plan) as worker:
             taken = worker.trace(samples, "cold", 1, 0)
-        if not joined:
+        if joined is None:
             joined = taken
             continue
-        rows, new = joined["runs"][0]["spans"], taken["runs"][0]["spans"]
+        rows, new = joined.runs[0]["spans"], taken.runs[0]["spans"]
         end, places = rows[0][3], len(rows) - 1  # all but the first, which is the one around all
         rows += [
             [name, level, start + end, stop + end, parent and parent + places, more]
             for name, level, start, stop, parent, more in new[1:]
         ]
         rows[0][3] = max(row[3] for row in rows)
+    assert joined is not None
     return joined
 
 
-def make_trace(record: Record, taken: Mapping[str, Any], began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
+def make_trace(record: Record, taken: Traced, began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
     """What a worker took, and what was seen of it from outside, as one timeline."""
-    spans, overheads = merge([*(_run_of(each) for each in taken["runs"]), *more])
+    spans, overheads = merge([*(_run_of(each) for each in taken.runs), *more])
     plan = record.plan
     if spans:
-        about = {"record": record.id, "batch_size": taken["batch_size"]}
+        about = {"record": record.id, "batch_size": taken.batch_size}
         spans[0] = replace(spans[0], name=f"{plan.model.name} {plan.model.version}", attributes=about)
     identity = trace_id_of(record.id, plan.seed)
     resource = {
@@ -199,7 +166,7 @@ def make_trace(record: Record, taken: Mapping[str, Any], began_ns: int, more: Se
         "dataset.name": plan.dataset.name,
         "predictor": plan.predictor.name or "functions",
         "stack": " ".join(sorted(f"{name} {version}" for name, version in plan.stack.packages.items())),
-        "batch_size": str(taken["batch_size"]),
+        "batch_size": str(taken.batch_size),
         "host.cpu": record.machine.cpu,
         "host.arch": record.machine.architecture,
     }

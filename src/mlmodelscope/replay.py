@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher, evaluate
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import (
     DatasetManifest,
@@ -27,6 +27,7 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.report.differences import Differences, compare_with_log
 from mlmodelscope.settings import Settings
 from mlmodelscope.training import train
+from mlmodelscope.watcher import Watcher
 
 Sought = TypeVar("Sought", bound=Manifest)
 

@@ -12,43 +12,29 @@ import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Unpack
 
+from mlmodelscope.dataset.class_names import class_names
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.errors import PlanError, UsageError
-from mlmodelscope.evaluation import (
-    Watcher,
-    class_names,
-    cut_batches,
-    entry_of,
-    finish,
-    provision_site,
-    storage_errors,
-)
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import (
-    DatasetSource,
-    HardwareSource,
-    ModelSource,
-    SoftwareSource,
-    find_aspects,
-    plan_aspects,
-)
+from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.machine import describe_machine
+from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import worker_digest
-from mlmodelscope.record.journal import Entry, Journal
-from mlmodelscope.record.record import Record, ServerRecord, StackRecord, new_record_id
+from mlmodelscope.record.finish import finish
+from mlmodelscope.record.journal import Journal
+from mlmodelscope.record.measured import with_latency, with_worker
+from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
-from mlmodelscope.record.summary import summarise_latency
-from mlmodelscope.settings import Settings
-from mlmodelscope.worker.client import Batch, Worker
+from mlmodelscope.running import new_record, storage_errors
+from mlmodelscope.watcher import Watcher
+from mlmodelscope.worker.answers import Answers, Batch, cut_batches
+from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.steady import SteadyRun
-from mlmodelscope_worker import __version__
 
 
 def evaluate_shard(
@@ -57,31 +43,26 @@ def evaluate_shard(
     options: Options,
     number: int,
     of: int,
-    *,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-    trust: bool = False,
-    settings: Settings,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> Path:
-    """Answer one part of the batches, and say in which file the answers are; interrupted, it goes on where it was.
+    """Answer one part of the batches and return the file with the answers; after an interruption it resumes.
 
     The first part also measures the latency, before it answers anything.
     """
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    aspects = find_aspects(model, dataset, software, hardware)
-    plan = plan_aspects(aspects, options, artifacts, settings, trust=trust, progress=watcher.building)
+    asked = ask(model, dataset, options, **conditions)
+    plan = asked.plan()
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: it cannot be split into parts")
     if plan.settings is not None or plan.setup is not None:
         raise UsageError("a hardware manifest that sets a machine up is for one machine, not for parts")
-    with storage_errors(settings.home):
-        folder = settings.home / "shards" / f"{plan.digest[:24]}-{worker_digest()[:12]}-{number}-{of}"
+    home = asked.settings.home
+    with storage_errors(home):
+        folder = home / "shards" / f"{plan.digest[:24]}-{worker_digest()[:12]}-{number}-{of}"
         folder.mkdir(parents=True, exist_ok=True)
         packed = folder / "shard.zip"
         if not packed.exists():
-            _answer(plan, open_dataset(plan.dataset, artifacts), number, of, folder, artifacts, watcher)
+            dataset_here = open_dataset(plan.dataset, asked.artifacts)
+            _answer(plan, dataset_here, number, of, folder, asked.artifacts, asked.watcher)
         return packed
 
 
@@ -95,8 +76,8 @@ def part_of(batches: Sequence[Batch], number: int, of: int) -> Sequence[Batch]:
 def _answer(
     plan: Plan, dataset: Dataset, number: int, of: int, folder: Path, artifacts: ArtifactStore, watcher: Watcher
 ) -> None:
-    batches = part_of(cut_batches(dataset, plan), number, of)
-    record = _new_record(plan)
+    batches = part_of(cut_batches(dataset.samples, plan.scenario.batch_size), number, of)
+    record = new_record(plan)
     facts = folder / "facts.json"
     if facts.exists():
         record = Record.model_validate_json(facts.read_bytes())
@@ -107,16 +88,16 @@ def _answer(
         if journal.batches:
             watcher.resuming(record, done, total)
         if journal.batches < len(batches) or not facts.exists():
-            site = provision_site(plan, artifacts)
+            site = provision(plan, artifacts)
             with Worker(site, plan) as worker:
                 record = _described(record, worker, dataset, number, artifacts, watcher)
                 _write(facts, record.model_dump_json())
                 started, failed = time.monotonic(), 0
                 first = batches[0].index if batches else 0
-                for answers in SteadyRun(worker, site, plan, batches[journal.batches :]):
-                    entry = entry_of(answers)
-                    journal.append(replace(entry, batch=entry.batch - first))
-                    done += len(answers.batch.samples)
+                remaining = batches[journal.batches :]
+                for batch, answers in zip(remaining, SteadyRun(worker, site, plan, remaining), strict=True):
+                    journal.append(replace(answers, batch=answers.batch - first))
+                    done += len(batch.samples)
                     failed += len(answers.errors)
                     watcher.answered(done, total, failed)
                 record = record.model_copy(update={"wall_s": (record.wall_s or 0) + time.monotonic() - started})
@@ -127,35 +108,18 @@ def _answer(
     _pack(folder, [sample for batch in batches for sample in batch.samples])
 
 
-def _new_record(plan: Plan) -> Record:
-    return Record(
-        id=new_record_id(),
-        status="running",
-        created_at=datetime.now(UTC),
-        plan_digest=plan.digest,
-        plan=plan,
-        machine=describe_machine().model_copy(update={"server": plan.predictor.where.get("url")}),
-        worker_version=__version__,
-        worker_digest=worker_digest(),
-    )
-
-
 def _described(
     record: Record, worker: Worker, dataset: Dataset, number: int, artifacts: ArtifactStore, watcher: Watcher
 ) -> Record:
     if record.stack is not None:
         return record
-    update: dict[str, Any] = {
-        "stack": StackRecord(**worker.opened["environment"]),
-        "server": ServerRecord(**worker.opened["server"]) if worker.opened["server"] else None,
-        "load_s": worker.opened["load_ns"] / 1e9,
-        "class_names": tuple(class_names(record.plan, dataset, worker.classes, artifacts)),
-    }
-    if number == 0:
-        latency = worker.measure_latency(dataset.samples[: record.plan.scenario.batch_size + 32], record.plan)
-        watcher.measured(latency)
-        update["latency"] = summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns, latency.parts_ns)
-    return record.model_copy(update=update)
+    names = class_names(record.plan, dataset, worker.classes, artifacts)
+    record = with_worker(record, worker.opened).model_copy(update={"class_names": tuple(names)})
+    if number:
+        return record
+    latency = worker.measure_latency(dataset.samples[: record.plan.scenario.batch_size + 32], record.plan)
+    watcher.measured(latency)
+    return with_latency(record, latency)
 
 
 def _write(path: Path, text: str) -> None:
@@ -179,7 +143,7 @@ def _pack(folder: Path, samples: Iterable[Sample]) -> None:
 class _Part:
     record: Record
     samples: list[Sample]
-    entries: list[Entry]
+    entries: list[Answers]
 
 
 def join_shards(parts: Sequence[Path], store: Store) -> Record:
@@ -211,7 +175,7 @@ def join_shards(parts: Sequence[Path], store: Store) -> Record:
         note = f"answered in {len(parts)} parts by {len(machines)} machines ({said}); times are of the first part"
         record = record.model_copy(update={"notes": (*record.notes, note), "wall_s": max(walls)})
         journal.sync()
-        return finish(record, journal, Dataset(samples, []), store)
+        return finish(record, journal, samples, store)
     except BaseException:
         if record is not None:
             store.delete(record)

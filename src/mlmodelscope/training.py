@@ -12,37 +12,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Unpack
 
 from mlmodelscope.dataset.files import source_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.evaluation import (
-    Watcher,
-    machine_set_for,
-    provision_site,
-    set_machine_back,
-    storage_errors,
-    with_settings,
-)
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import (
-    DatasetSource,
-    HardwareSource,
-    ModelSource,
-    SoftwareSource,
-    find_aspects,
-    plan_aspects,
-)
+from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.hashing import list_files
 from mlmodelscope.provision.machine import describe_machine
-from mlmodelscope.provision.setup import run_setup
+from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedFile, TrainingRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.settings import Settings
+from mlmodelscope.running import machine_set_for, opened_store, with_settings, with_setup
 from mlmodelscope.worker.client import Progress, Trained, Worker
 from mlmodelscope_worker import __version__
 
@@ -66,40 +52,28 @@ def train(
     dataset: DatasetSource | None = None,
     options: Options | None = None,
     *,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
     reference: str | Path | ReferenceLog | None = None,
     early_stop: EarlyStop | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
     again: bool = False,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> Record:
     """Carry out a training task and keep the record and what it made.
 
     With a `reference` log, a training that falls behind it is stopped; `early_stop` None means never.
     """
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    aspects = find_aspects(model, dataset, software, hardware)
-    if aspects.model.job_type != "training":
+    asked = ask(model, dataset, options, **conditions)
+    if asked.model.job_type != "training":
         raise UsageError(
-            f"{aspects.model.name} describes an inference, not a training",
-            hint=f"mlmodelscope evaluate {aspects.model.file or aspects.model.name}",
+            f"{asked.model.name} describes an inference, not a training",
+            hint=f"mlmodelscope evaluate {asked.model.file or asked.model.name}",
         )
-    if options is not None and options.limit is not None:
+    if asked.options.limit is not None:
         raise UsageError("a training takes all of its dataset: it has no limit")
     log = find_manifest(ReferenceLog, reference) if reference is not None else None
     judge = Judge(log, early_stop) if log is not None and early_stop is not None else None
-    plan = plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
-    with storage_errors(settings.home):
-        set_machine_back(settings.home, watcher)
-        store = Store(settings)
-        try:
-            return _train_once(plan, store, artifacts, judge, log, again, watcher)
-        finally:
-            store.close()
+    plan = asked.plan()
+    with opened_store(asked) as store:
+        return _train_once(plan, store, asked, judge, log, again)
 
 
 class Judge:
@@ -169,49 +143,36 @@ def interpolate(points: Sequence[tuple[float, float]], at: float) -> float | Non
 
 
 def _train_once(
-    plan: Plan,
-    store: Store,
-    artifacts: ArtifactStore,
-    judge: Judge | None,
-    log: ReferenceLog | None,
-    again: bool,
-    watcher: Watcher,
+    plan: Plan, store: Store, asked: Asked, judge: Judge | None, log: ReferenceLog | None, again: bool
 ) -> Record:
     machine, worker = describe_machine(), worker_digest()
     if store.is_locked(plan.digest):
-        watcher.waiting("another process is training the same plan")
+        asked.watcher.waiting("another process is training the same plan")
     with store.lock(plan.digest):
         found = store.find(plan.digest, machine.digest, worker, "finished")
         if found and not again and found.training is not None and found.training.stopped is None:
             return found
-        with machine_set_for(plan, artifacts.settings.home, watcher) as done:
+        with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, machine, __version__, worker), done)
             try:
-                return _run(record, store, artifacts, judge, log, watcher)
+                return _run(record, store, asked, judge, log)
             except MLModelScopeError:
-                store.delete(record)  # a training cannot go on where it stopped: nothing is worth keeping
+                store.delete(record)  # a training cannot be resumed: nothing is worth keeping
                 raise
 
 
-def _run(
-    record: Record,
-    store: Store,
-    artifacts: ArtifactStore,
-    judge: Judge | None,
-    log: ReferenceLog | None,
-    watcher: Watcher,
-) -> Record:
+def _run(record: Record, store: Store, asked: Asked, judge: Judge | None, log: ReferenceLog | None) -> Record:
+    artifacts = asked.artifacts
     plan = record.plan
     folder = store.folder(record.id) / "artifacts"
     _clear(folder)
-    if plan.setup is not None:
-        record = record.model_copy(update={"setup_output": run_setup(plan.setup)})
-    site = replace(provision_site(plan, artifacts), folder=str(folder))
+    record = with_setup(record)
+    site = replace(provision(plan, artifacts), folder=str(folder))
     data = source_files(plan.dataset, artifacts)
     training = TrainingRecord(reference=log.reference if log else None)
     curve = Curve()
     with Worker(site, plan) as worker:
-        record = record.model_copy(update={"stack": StackRecord(**worker.opened["environment"]), "training": training})
+        record = record.model_copy(update={"stack": StackRecord(**worker.opened.environment), "training": training})
         store.save(record)
         started = time.monotonic()
         save_at = started + _SAVE_EVERY_S
@@ -221,7 +182,7 @@ def _run(
                 training = _with_result(training, event)
                 break
             curve.add(event, now - started)
-            watcher.trained(event.progress, event.metrics)
+            asked.watcher.trained(event.progress, event.metrics)
             stop = judge.verdict(event) if judge is not None else None
             if stop is not None:
                 training = training.model_copy(update={"stopped": stop, "wall_s": now - started})
@@ -272,7 +233,7 @@ def _with_result(training: TrainingRecord, event: Trained) -> TrainingRecord:
         for name, value in numbers.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }
-    return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.wall_s})
+    return training.model_copy(update={"result": event.result, "metrics": metrics, "wall_s": event.train_ns / 1e9})
 
 
 def _notes(

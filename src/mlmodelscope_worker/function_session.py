@@ -19,13 +19,14 @@ from .function.context import Numbers, make_context
 from .function.training import train
 from .function.watch import Watch
 from .functions import FunctionError, Functions, is_stream
+from .messages import BatchAnswer
 from .output.classification import Classification
 from .pipeline import Pipeline
 from .pipeline.image import Image
 from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .sample import Loader
-from .session import open_predictor
+from .session import errors_of, open_predictor
 
 
 class FunctionSession(object):
@@ -33,36 +34,36 @@ class FunctionSession(object):
 
     def __init__(self, task):
         start = nanoseconds()
-        self.predictor = open_predictor(task["predictor"]) if task["predictor"]["name"] else NoPredictor()
+        self.predictor = open_predictor(task.predictor) if task.predictor.name else NoPredictor()
         self.load_ns = nanoseconds() - start
         self.output = 0
         if self.predictor.outputs:
-            names = task["output"]["layer_name"]
+            names = task.output["layer_name"]
             self.output = pick(self.predictor.outputs, names, "output") if names is not None else 0
-        self.batch_size = task["batch_size"]
+        self.batch_size = task.batch_size
         self._task = task
-        self._pipeline = Pipeline(task["input"]["steps"]) if task["input"] else None
-        self._classify = Classification(task["output"])
-        self._answers = self._answer_form(list(task.get("features") or ()))
+        self._pipeline = Pipeline(task.input["steps"]) if task.input else None
+        self._classify = Classification(task.output)
+        self._answers = self._answer_form(list(task.features))
         self._load = Loader()
         self._one_at_a_time = threading.RLock()
         self._numbers = Numbers()
         self.context = make_context(task, self.predictor)
         given = {"ctx": self.context}
-        specs = task["functions"]
+        specs = task.functions
         if "init" not in specs:
             given["dataset"] = self._numbers
         self._functions = Functions(specs, given)
         self._by_sample = specs.get("preprocess", {}).get("gets") == "sample"
         self._by_number = "init" in specs
         if "init" in self._functions:
-            self.count = self._count(self._functions.call("init", task.get("count") or 0))
+            self.count = self._count(self._functions.call("init", task.count or 0))
 
     def _answer_form(self, names):
-        if self._task["task"] != "classification":
+        if self._task.task != "classification":
             return TextAnswers()
         offset = self._classify.label_offset
-        return ClassAnswers(self._task["output"]["top_k"], self._output_names(names, offset), offset)
+        return ClassAnswers(self._task.output["top_k"], self._output_names(names, offset), offset)
 
     def _output_names(self, names, offset):
         """Class names by output number, also where their file names the dataset's classes without the background."""
@@ -93,24 +94,19 @@ class FunctionSession(object):
         return loaded.pixels if isinstance(loaded, Image) else loaded
 
     def infer(self, batch):
-        """A batch's answer, as (header, buffers) for the host."""
-        header = {"batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
-        buffers = ()
+        """A batch's answer, as (BatchAnswer, buffers) for the host."""
+        k, answers, buffers, run_ns, improbable = 0, None, (), 0, 0
         with self._one_at_a_time:  # to the end: answers may be views of memory that the next batch changes
             work = Work(batch)
             if work.good:
                 try:
-                    answers = self._answer(work)
-                    buffers = self._answers.settle(work, answers, header)
-                    header["run_ns"], header["improbable"] = work.watch.spent_ns, work.improbable
+                    k, answers, buffers = self._answers.settle(work, self._answer(work))
+                    run_ns, improbable = work.watch.spent_ns, work.improbable
                 except Lost:
                     raise
                 except BaseException as error:  # even an exit: without an answer the host would wait for ever
                     work.fail(describe_failure(error))
-                    header["k"], buffers = 0, ()
-                    header.pop("answers", None)
-        header["errors"] = {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
-        return header, buffers
+        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, answers), buffers
 
     def _answer(self, work):
         """One answer for each good sample. Whatever was loaded or opened for the batch is let go."""
@@ -150,7 +146,7 @@ class FunctionSession(object):
             return {"dataset": list(work.values())}
         data = {}
         for slot in work.good:
-            source = work.batch.samples[slot].get("source") or self._task.get("source", "data")
+            source = work.batch.samples[slot].get("source") or self._task.source
             data.setdefault(source, []).append(work.batch.tensors[slot])
         return data
 

@@ -1,8 +1,4 @@
-"""The worker process: read what the host asks for, do it, stream answers back.
-
-    host -> worker   open, prepare, latency, load, batches, ask, infer, look, trace, watch, peak, train, close
-    worker -> host   opened, prepared, latency, loaded, answers, asked, inferred, seen, traced, watched, peak, progress,
-                     trained, refused, lost
+"""The worker process: read what the host asks for, do it, stream answers back (`messages` declares both).
 
 One worker has one model open. When the host goes away the connection ends, and so does the worker.
 """
@@ -15,9 +11,10 @@ import sys
 import threading
 import traceback
 
-from . import __version__, environment
+from . import __version__, environment, messages
 from .clock import nanoseconds
 from .failure import describe_failure
+from .messages import REQUESTS, MessageError, from_header, to_header
 from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
@@ -30,7 +27,7 @@ from .session import alike
 from .sessions import open_session
 from .view import look
 
-_FORESEEN = (ModelError, MissingLibrary, ParameterError)
+_FORESEEN = (ModelError, MissingLibrary, ParameterError, MessageError)
 
 
 def main(arguments=None):
@@ -77,37 +74,26 @@ def serve(channel, requests):
     desk = Desk(channel)
     while True:
         header, buffers = requests.get()
-        wanted = header.get("do")
         try:
-            if wanted == "close":
+            asked = from_header(REQUESTS, header)
+            if isinstance(asked, messages.Close):
                 desk.close()
                 return
-            if wanted not in Desk.REQUESTS:
-                raise ModelError("the worker does not know how to `%s`" % wanted)
-            if wanted != "open" and desk.session is None:
-                raise ModelError("`%s` needs an open model" % wanted)
-            getattr(desk, wanted)(header, buffers)
+            if not isinstance(asked, messages.Open) and desk.session is None:
+                raise ModelError("`%s` needs an open model" % header["do"])
+            getattr(desk, header["do"])(asked, buffers)
         except Lost as error:
-            channel.send({"do": "lost", "message": str(error)})
+            desk.say(messages.Gone(str(error)))
         except _FORESEEN as error:
-            channel.send({"do": "refused", "message": str(error)})
+            desk.say(messages.Refused(str(error)))
         except Closed:
             raise
         except Exception as error:
-            message = "%s: %s" % (type(error).__name__, error)
-            channel.send({"do": "refused", "message": message, "traceback": traceback.format_exc()})
+            desk.say(messages.Refused("%s: %s" % (type(error).__name__, error), traceback.format_exc()))
 
 
 class Desk(object):
-    """What the host may ask for, each request a method; at most one model is open."""
-
-    REQUESTS = ("open", "prepare", "latency", "load", "batches", "ask", "infer") + (
-        "look",
-        "trace",
-        "watch",
-        "peak",
-        "train",
-    )
+    """What the host may ask for, each request a method of its name; at most one model is open."""
 
     def __init__(self, channel):
         self._channel = channel
@@ -116,74 +102,76 @@ class Desk(object):
         self._bench = None
         self.session = None
 
-    def open(self, header, buffers):
+    def say(self, message, buffers=()):
+        self._channel.send(to_header(message), buffers)
+
+    def open(self, asked, buffers):
         self.close()
-        self.session = open_session(header["task"])
+        self.session = open_session(asked.task)
         gc.collect()
         getattr(gc, "freeze", gc.collect)()  # what is loaded stays: the collector need not look at it each time
-        self._channel.send(describe_session(self.session))
+        self.say(describe_session(self.session))
 
-    def prepare(self, header, buffers):
-        send_tensors(self._channel, self.session, header["samples"], buffers)
+    def prepare(self, asked, buffers):
+        self.say(*prepare_tensors(self.session, asked.samples, buffers))
 
-    def latency(self, header, buffers):
-        self._channel.send(probe_latency(self.session, header, buffers))
+    def latency(self, asked, buffers):
+        self.say(probe_latency(self.session, asked, buffers))
 
-    def load(self, header, buffers):
+    def load(self, asked, buffers):
         from .scenario.load import Load
 
         if self._bench is None:
             self._bench = Load(self.session)
-        self._channel.send(*self._bench(header, buffers))
+        self.say(*self._bench(asked, buffers))
 
-    def batches(self, header, buffers):
+    def batches(self, asked, buffers):
         if self._offline is None:
             session = self.session
-            lanes = header["lanes"] if session.predictor.concurrent else 1
-            outbox = Outbox(self._channel)
-            self._offline = Offline(session.prepare, self._infer, outbox, header["threads"], lanes)
-        if "active" in header:  # the host changes it only when nothing is under way
-            self.session.active = set(header["active"])
-        self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in header["batches"]])
+            lanes = asked.lanes if session.predictor.concurrent else 1
+            self._offline = Offline(session.prepare, self._infer, Outbox(self.say), asked.threads, lanes)
+        if asked.active is not None:  # the host changes it only when nothing is under way
+            self.session.active = set(asked.active)
+        self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in asked.batches])
 
-    def ask(self, header, buffers):
+    def ask(self, asked, buffers):
         from .scenario.asked import answer
 
-        self._channel.send(*answer(self.session, header, buffers))
+        self.say(*answer(self.session, asked.samples, buffers))
 
     def _infer(self, batch):
         try:
             return self.session.infer(batch)
         except Lost as error:  # the host gives up on this worker; the batches that are under way go to another one
-            self._channel.send({"do": "lost", "message": str(error)})
+            self.say(messages.Gone(str(error)))
             raise SystemExit
 
-    def infer(self, header, buffers):
+    def infer(self, asked, buffers):
         from .tensor_session import infer
 
-        self._channel.send(*infer(self.session, header, buffers))
+        self.say(*infer(self.session, asked, buffers))
 
-    def look(self, header, buffers):
-        views, pictures = look(lambda: self._load(header["sample"], buffers), header["pipelines"])
-        self._channel.send({"do": "seen", "views": views}, pictures)
+    def look(self, asked, buffers):
+        views, pictures = look(lambda: self._load(asked.sample, buffers), asked.pipelines)
+        self.say(messages.Seen(views), pictures)
 
-    def trace(self, header, buffers):
+    def trace(self, asked, buffers):
         from .scenario.traced import trace
 
-        self._channel.send(trace(self.session, header, buffers))
+        self.say(trace(self.session, asked, buffers))
 
-    def watch(self, header, buffers):
+    def watch(self, asked, buffers):
         from .scenario.watched import watch
 
-        self._channel.send(watch(self.session, header, buffers))
+        self.say(watch(self.session, asked, buffers))
 
-    def peak(self, header, buffers):
+    def peak(self, asked, buffers):
         from .scenario.peak import peak
 
-        self._channel.send(peak(header))
+        self.say(peak(asked))
 
-    def train(self, header, buffers):
-        self._channel.send(train(self._channel, self.session, header))
+    def train(self, asked, buffers):
+        self.say(train(self.say, self.session, asked.data))
 
     def close(self):
         if self._offline is not None:
@@ -194,22 +182,21 @@ class Desk(object):
 
 
 def describe_session(session):
-    return {
-        "do": "opened",
-        "worker": __version__,
-        "load_ns": session.load_ns,
-        "inputs": [tensor.describe() for tensor in session.predictor.inputs],
-        "outputs": [tensor.describe() for tensor in session.predictor.outputs],
-        "output": session.output,
-        "count": getattr(session, "count", None),
-        "missing": getattr(session, "missing", {}),
-        "server": session.predictor.server,
-        "environment": environment.describe(),
-    }
+    return messages.Opened(
+        worker=__version__,
+        load_ns=session.load_ns,
+        inputs=[tensor.describe() for tensor in session.predictor.inputs],
+        outputs=[tensor.describe() for tensor in session.predictor.outputs],
+        output=session.output,
+        count=getattr(session, "count", None),
+        missing=getattr(session, "missing", {}),
+        server=session.predictor.server,
+        environment=environment.describe(),
+    )
 
 
-def send_tensors(channel, session, samples, buffers):
-    """The tensors of some samples, as the predictor would get them."""
+def prepare_tensors(session, samples, buffers):
+    """The tensors of some samples, as the predictor would get them: (Prepared, their values)."""
     import numpy as np
 
     shapes, errors, content = [], {}, []
@@ -221,20 +208,20 @@ def send_tensors(channel, session, samples, buffers):
         except Exception as error:
             shapes.append(None)
             errors[str(slot)] = describe_failure(error)
-    channel.send({"do": "prepared", "tensors": shapes, "errors": errors}, content)
+    return messages.Prepared(shapes, errors), content
 
 
-def probe_functions(session, header):
-    """The same for a manifest's own functions; samples that they cannot take are found out in the evaluation."""
-    samples = header["samples"][: session.batch_size]
+def probe_functions(session, asked):
+    """Latency of a manifest's own functions; samples that they cannot take are found out in the evaluation."""
+    samples = asked.samples[: session.batch_size]
     try:
-        warm_up, raw = session.measure(samples, header["warm_up_runs"], header["max_runs"], header["budget_s"])
+        warm_up, raw = session.measure(samples, asked.warm_up_runs, asked.max_runs, asked.budget_s)
     except Exception:
         warm_up, raw = [], []
-    return {"do": "latency", "batch_size": len(samples), "warm_up_ns": warm_up, "raw_ns": raw}
+    return messages.Latency(len(samples), warm_up, raw)
 
 
-def train(channel, session, header):
+def train(say, session, data):
     """Run a training task, telling the host how it goes."""
     from .output.answer import keep
 
@@ -242,20 +229,19 @@ def train(channel, session, header):
         share = float(progress)
         if not 0 <= share <= 1:
             raise ValueError("progress is the share that is done, between 0 and 1, not %s" % (progress,))
-        values = {name: float(value) for name, value in metrics.items()}
-        channel.send({"do": "progress", "progress": share, "metrics": values})
+        say(messages.Progress(share, {name: float(value) for name, value in metrics.items()}))
 
     start = nanoseconds()
-    result = session.train(header["data"], report)
-    return {"do": "trained", "result": keep(result), "train_ns": nanoseconds() - start}
+    result = session.train(data, report)
+    return messages.Trained(keep(result), nanoseconds() - start)
 
 
-def probe_latency(session, header, buffers):
+def probe_latency(session, asked, buffers):
     """Time the predictor alone on a batch of the first samples that can be prepared and go together."""
     if hasattr(session, "measure"):
-        return probe_functions(session, header)
+        return probe_functions(session, asked)
     tensors = []
-    for sample in header["samples"]:
+    for sample in asked.samples:
         try:
             tensor = session.prepare(sample, buffers)
         except Exception:
@@ -265,19 +251,11 @@ def probe_latency(session, header, buffers):
         if len(tensors) == session.batch_size:
             break
     if not tensors:
-        return {"do": "latency", "batch_size": 0, "warm_up_ns": [], "raw_ns": []}
+        return messages.Latency(0, [], [])
     while len(tensors) < session.batch_size:
         tensors.append(tensors[-1])
     stacked = [session.stack(tensors)]
     session.predictor.check(stacked)
-    warm_up, raw = measure_latency(
-        session.predictor, stacked, header["warm_up_runs"], header["max_runs"], header["budget_s"]
-    )
-    parts = measure_parts(session.predictor, stacked, header["budget_s"])
-    return {
-        "do": "latency",
-        "batch_size": session.batch_size,
-        "warm_up_ns": warm_up,
-        "raw_ns": raw,
-        "parts_ns": parts,
-    }
+    warm_up, raw = measure_latency(session.predictor, stacked, asked.warm_up_runs, asked.max_runs, asked.budget_s)
+    parts = measure_parts(session.predictor, stacked, asked.budget_s)
+    return messages.Latency(session.batch_size, warm_up, raw, parts)

@@ -5,6 +5,7 @@ import threading
 from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
+from .messages import BatchAnswer
 from .output.classification import Classification
 from .pipeline import library
 from .pipeline.header import ImageError
@@ -18,8 +19,8 @@ class Session(object):
     """Everything between a sample and an answer, as one plan says it. Threads may share it."""
 
     def __init__(self, task):
-        spec = task["input"]
-        self.batch_size = task["batch_size"]
+        spec = task.input
+        self.batch_size = task.batch_size
         self._load = Loader()
         self._pipeline = pipeline.Pipeline(spec["steps"])
         self._decodes = bool(spec["steps"]) and spec["steps"][0]["name"] == "decode"
@@ -27,7 +28,7 @@ class Session(object):
             if "library" in step["parameters"]:
                 library.load(step["parameters"]["library"])
         start = nanoseconds()
-        self.predictor = open_predictor(task["predictor"])
+        self.predictor = open_predictor(task.predictor)
         self.load_ns = nanoseconds() - start
         if len(self.predictor.inputs) != 1:
             names = ", ".join(tensor.name for tensor in self.predictor.inputs)
@@ -40,8 +41,8 @@ class Session(object):
                 "input `%s` takes %s, the manifest says %s"
                 % (self._expected.name, self._expected.element_type, spec["element_type"])
             )
-        self.output = pick(self.predictor.outputs, task["output"]["layer_name"], "output")
-        self._classify = Classification(task["output"])
+        self.output = pick(self.predictor.outputs, task.output["layer_name"], "output")
+        self._classify = Classification(task.output)
         self._lane = threading.local()
         fixed = self._expected.shape[0] if self._expected.shape else None
         if fixed is not None and self.batch_size > fixed:
@@ -94,25 +95,20 @@ class Session(object):
         return held
 
     def infer(self, batch):
-        """A prepared batch's answer, as (header, buffers) for the host."""
+        """A prepared batch's answer, as (BatchAnswer, buffers) for the host."""
         good = self._alike(batch)
-        header = {"batch": batch.index, "k": 0, "run_ns": 0, "improbable": 0}
-        buffers = ()
+        k, run_ns, improbable, buffers = 0, 0, 0, ()
         if good:
             try:
-                header["run_ns"], classes, scores, header["improbable"] = self._predict(
-                    [batch.tensors[slot] for slot in good]
-                )
+                run_ns, classes, scores, improbable = self._predict([batch.tensors[slot] for slot in good])
                 classes, scores = self._drop_not_a_number(batch, good, classes, scores)
-                header["k"] = int(classes.shape[1])
-                buffers = (classes, scores)
+                k, buffers = int(classes.shape[1]), (classes, scores)
             except Lost:
                 raise  # no fault of these samples, and the next ones would fare no better
             except BaseException as error:  # even an exit: without an answer the host would wait for ever
                 for slot in good:
                     batch.errors[slot] = describe_failure(error)
-        header["errors"] = {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
-        return header, buffers
+        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable), buffers
 
     def _alike(self, batch):
         """The slots whose tensors go together; the first one sets the shape."""
@@ -151,6 +147,11 @@ class Session(object):
         self.predictor.close()
 
 
+def errors_of(batch):
+    """Why samples of a batch failed, by their places, as JSON has it."""
+    return {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
+
+
 def aligned(shape, dtype):
     """Memory at a multiple of 64 bytes: TensorFlow and JAX take such arrays as they are, and copy others."""
     import numpy as np
@@ -173,11 +174,11 @@ def spell_tensor(tensor):
 
 
 def open_predictor(spec):
-    declaration = PREDICTORS[spec["name"]]
+    declaration = PREDICTORS[spec.name]
     try:
-        return declaration.function(spec["files"], **spec["options"])
+        return declaration.function(spec.files, **spec.options)
     except ImportError as error:
         raise ModelError(
             "this stack cannot use %s (%s); install it with: pip install %s"
-            % (spec["name"], error, declaration.packages[0] if declaration.packages else spec["name"])
+            % (spec.name, error, declaration.packages[0] if declaration.packages else spec.name)
         )

@@ -5,15 +5,15 @@ from .session import Session
 
 def open_session(task):
     """The manifest's own functions, where it has any; the model alone, for tensors; the declared steps otherwise."""
-    if task.get("tensors"):
+    if task.tensors:
         from .tensor_session import TensorSession
 
         return TensorSession(task)
-    if task.get("functions"):
+    if task.functions:
         from .function_session import FunctionSession
 
         return FunctionSession(task)
-    if task.get("variants"):
+    if task.variants:
         from .variants import VariantSession
 
         return VariantSession(task)

@@ -1,6 +1,7 @@
 """A model without anything around it: whoever asks brings the tensors that it takes and gets those that it gives."""
 
 from .clock import nanoseconds
+from .messages import Inferred
 from .predictor import ModelError
 from .predictor.predictor import spell_shape
 from .session import aligned, open_predictor
@@ -13,7 +14,7 @@ class TensorSession(object):
 
     def __init__(self, task):
         start = nanoseconds()
-        self.predictor = open_predictor(task["predictor"])
+        self.predictor = open_predictor(task.predictor)
         self.load_ns = nanoseconds() - start
         self._held = {}
 
@@ -49,12 +50,12 @@ def _by_name(described, buffers):
     return given
 
 
-def infer(session, header, buffers):
-    """Tensors in, tensors out, as (header, buffers) for the host."""
+def infer(session, asked, buffers):
+    """Tensors in, tensors out, as (Inferred, their values)."""
     import numpy as np
 
     predictor = session.predictor
-    given = _by_name(header["tensors"], buffers)
+    given = _by_name(asked.tensors, buffers)
     names = [tensor.name for tensor in predictor.inputs]
     missing = [name for name in names if name not in given]
     unknown = [name for name in given if name not in names]
@@ -68,11 +69,11 @@ def infer(session, header, buffers):
     run_ns = nanoseconds() - start
     told, content = [], []
     for tensor, answer in zip(predictor.outputs, answers):
-        if header["outputs"] and tensor.name not in header["outputs"]:
+        if asked.outputs and tensor.name not in asked.outputs:
             continue
         answer = np.ascontiguousarray(answer)
         if answer.dtype.kind not in "biuf":
             continue  # words and objects, which no tensor of numbers can carry
         told.append({"name": tensor.name, "element_type": answer.dtype.name, "shape": list(answer.shape)})
         content.append(answer.reshape(-1).view(np.uint8))
-    return {"do": "inferred", "tensors": told, "run_ns": run_ns}, content
+    return Inferred(told, run_ns), content

@@ -9,6 +9,7 @@ import hashlib
 import json
 
 from .failure import describe_failure
+from .messages import VariantAnswer
 from .pipeline import STEPS, library
 from .pipeline.image import Image
 from .predictor import Lost
@@ -78,7 +79,7 @@ class VariantSession(Session):
         self._tree = Node()
         self.missing = {}
         """{variant: why this stack cannot do it}."""
-        for variant in task["variants"]:
+        for variant in task.variants:
             reason = _missing_library(variant["steps"])
             if reason:
                 self.missing[variant["id"]] = reason
@@ -93,21 +94,18 @@ class VariantSession(Session):
 
     def infer(self, batch):
         """A batch's answers: those of each distinct set of tensors, and which variant has which of them."""
-        header = {"batch": batch.index, "run_ns": 0, "k": [], "variants": {}}
-        groups, buffers = {}, []
+        groups = Groups()
+        variants = {}
         for variant in sorted(self.active):
             slots, errors = self._gather(batch, variant)
             group = None
             if slots:
-                group = self._group(batch, variant, slots, groups, buffers, header)
+                group = self._group(batch, variant, slots, groups)
             if isinstance(group, str):
                 errors.update((slot, group) for slot in slots)
                 group = None
-            header["variants"][variant] = {
-                "group": group,
-                "errors": {str(slot): errors[slot] for slot in sorted(errors)},
-            }
-        return header, tuple(buffers)
+            variants[variant] = {"group": group, "errors": {str(slot): errors[slot] for slot in sorted(errors)}}
+        return VariantAnswer(batch.index, groups.run_ns, groups.k, variants), tuple(groups.buffers)
 
     def _gather(self, batch, variant):
         """(slots whose tensors go together, reasons why the others do not)."""
@@ -123,22 +121,34 @@ class VariantSession(Session):
                 slots.append(slot)
         return slots, errors
 
-    def _group(self, batch, variant, slots, groups, buffers, header):
+    def _group(self, batch, variant, slots, groups):
         """The number of the answers to these tensors, computed unless another variant has made the same ones."""
         tensors = [batch.tensors[slot][variant] for slot in slots]
         key = (tuple(slots), tuple(_fingerprint(tensor) for tensor in tensors))
-        if key not in groups:
+        if key not in groups.numbers:
             try:
                 run_ns, classes, scores, _ = self._predict(tensors)
-                header["run_ns"] += run_ns
-                groups[key] = len(header["k"])
-                header["k"].append(int(classes.shape[1]))
-                buffers.extend((classes.copy(), scores.copy()))
+                groups.add(key, run_ns, classes.copy(), scores.copy())
             except Lost:
                 raise
             except Exception as error:
-                groups[key] = describe_failure(error)
-        return groups[key]
+                groups.numbers[key] = describe_failure(error)
+        return groups.numbers[key]
+
+
+class Groups(object):
+    """The distinct answers to a batch: variants with the same tensors share one."""
+
+    def __init__(self):
+        self.numbers = {}
+        """{tensors: the number of their answers, or why there are none}."""
+        self.k, self.buffers, self.run_ns = [], [], 0
+
+    def add(self, key, run_ns, classes, scores):
+        self.numbers[key] = len(self.k)
+        self.k.append(int(classes.shape[1]))
+        self.buffers.extend((classes, scores))
+        self.run_ns += run_ns
 
 
 def _fingerprint(tensor):

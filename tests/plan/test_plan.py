@@ -179,7 +179,8 @@ def test_a_file_without_a_known_digest_cannot_be_planned() -> None:
 def test_a_local_file_changes_the_plan_when_its_bytes_change(
     settings: Any, make_model: Callable[..., ModelManifest], make_dataset: Any, make_pictures: Any
 ) -> None:
-    from mlmodelscope.preparation import find_aspects, plan_aspects
+    from mlmodelscope.manifest.aspects import find_aspects
+    from mlmodelscope.preparation import plan_aspects
     from mlmodelscope.provision.artifact import ArtifactStore
 
     folder: Path = make_pictures()

@@ -5,11 +5,12 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mlmodelscope.record.journal import Entry, Journal
+from mlmodelscope.record.journal import Journal
+from mlmodelscope.worker.answers import Answers
 
 
-def entry(batch: int, text: str = "") -> Entry:
-    return Entry(batch, 2, bytes(range(8)), bytes(range(8, 16)), {1: text} if text else {}, 1000 + batch, 0)
+def entry(batch: int, text: str = "") -> Answers:
+    return Answers(batch, 2, bytes(range(8)), bytes(range(8, 16)), {1: text} if text else {}, 1000 + batch, 0)
 
 
 def test_what_was_appended_is_there_after_opening_again(tmp_path: Path) -> None:

@@ -6,13 +6,13 @@ from typing import Any
 from PIL import Image
 
 from mlmodelscope import Settings
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.pitfall import variants_of
 from mlmodelscope.replicate.replication import Replication, open_trials, replicate
+from mlmodelscope.watcher import Watcher
 from worker_package.predictor import onnx_models
 
 NAMES = ("1-red", "2-green", "3-blue")

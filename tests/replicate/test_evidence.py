@@ -10,7 +10,6 @@ import pytest
 from PIL import Image
 
 from mlmodelscope import Settings
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.replicate.evidence import Evidence, Flip, Sight, collect, evidence_json
 from mlmodelscope.replicate.evidence_text import (
     Abilities,
@@ -23,6 +22,7 @@ from mlmodelscope.replicate.evidence_text import (
 from mlmodelscope.replicate.pitfall import Variant, variants_of
 from mlmodelscope.replicate.pitfall.pitfall import step, steps_of, with_steps
 from mlmodelscope.replicate.replication import Replication, open_trials
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Picture, View
 from replicate.scenes import evidence_of, replicated
 

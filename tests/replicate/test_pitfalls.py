@@ -71,7 +71,7 @@ def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(
         "postprocess: |\n  def postprocess(ctx, data):\n      return [0 for _ in data]\n"
     )
     record = evaluate(model, make_dataset(make_pictures(count=3)), trust=True, settings=settings)
-    from mlmodelscope.evaluation import Watcher
+    from mlmodelscope.watcher import Watcher
 
     with pytest.raises(PlanError, match="code of its own"):
         open_trials(record, settings, Watcher())

@@ -7,7 +7,6 @@ import pytest
 
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.claim import Claim
@@ -15,6 +14,7 @@ from mlmodelscope.replicate.describe import describe_paired, describe_search
 from mlmodelscope.replicate.export import to_json
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.replication import open_trials, replicate
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Answer
 from replicate.scenes import make_colours, make_seer, replicated
 

@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 
 from mlmodelscope import Settings, evaluate
-from mlmodelscope.evaluation import Watcher, provision_site
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_search
@@ -20,7 +20,9 @@ from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 from mlmodelscope.replicate.replication import open_trials, replicate
 from mlmodelscope.replicate.sensitivity import sensitivity
 from mlmodelscope.replicate.stratified_sampling import by_class
-from mlmodelscope.worker.client import Batch, Worker
+from mlmodelscope.watcher import Watcher
+from mlmodelscope.worker.answers import Batch
+from mlmodelscope.worker.client import Worker
 from worker_package.predictor import onnx_models
 
 TOP_K = Options(top_k=10)
@@ -37,16 +39,16 @@ def test_each_variant_answers_as_it_would_alone(record: Record, settings: Settin
         assert len(trials.possible) > 10
         artifacts = ArtifactStore(settings)
         for variant in trials.possible:
-            with Worker(provision_site(variant.plan, artifacts), variant.plan) as worker:
+            with Worker(provision(variant.plan, artifacts), variant.plan) as worker:
                 batches = [Batch(at, [sample]) for at, sample in enumerate(trials.dataset.samples)]
                 for answers in worker.run(batches):
-                    at, found = answers.batch.index, trials.answer(variant.plan, answers.batch.index)
+                    at, found = answers.batch, trials.answer(variant.plan, answers.batch)
                     if answers.errors:
                         assert found is None, variant.words
                     else:
                         assert found is not None, variant.words
                         assert memoryview(answers.classes).cast("i").tolist() == list(found.classes), variant.words
-                        assert at == answers.batch.index
+                        assert at == answers.batch
 
 
 def test_what_variants_share_is_computed_once(record: Record, settings: Settings) -> None:

@@ -13,6 +13,7 @@ from mlmodelscope.trace.counters import counter_lines, counter_values, sample_la
 from mlmodelscope.trace.perf import PerfError
 from mlmodelscope.trace.watch import counter_spans, watch
 from mlmodelscope.worker.process import WorkerDied
+from mlmodelscope_worker.messages import Watched
 
 
 class FakeWorker:
@@ -21,16 +22,17 @@ class FakeWorker:
     def __init__(self, fails: Exception | None = None) -> None:
         self.fails, self.asked = fails, []
 
-    def watch(self, samples: Sequence[Any], runs: int, *, counted: bool = False, budget_s: float = 0.0) -> dict:
+    def watch(self, samples: Sequence[Any], runs: int, *, counted: bool = False, budget_s: float = 0.0) -> Watched:
         self.asked.append(counted)
         if self.fails is not None:
             raise self.fails
         told = {"task_clock_ns": 5} if counted else {}
-        return {
-            "runs": [[10 * run, 10 * run + 5, told] for run in range(runs)],
-            "without_ns": [5] * runs if counted else [],
-            "notes": ["cycles unavailable: no"] if counted else [],
-        }
+        return Watched(
+            runs=[[10 * run, 10 * run + 5, told] for run in range(runs)],
+            without_ns=[5] * runs if counted else [],
+            notes=["cycles unavailable: no"] if counted else [],
+            batch_size=1,
+        )
 
 
 @pytest.fixture(autouse=True)

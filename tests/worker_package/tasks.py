@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope_worker.messages import PredictorTask, Task
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS
@@ -34,20 +35,20 @@ def task(
     probabilities: bool = False,
     top_k: int = 5,
     **options: Any,
-) -> dict[str, Any]:
+) -> Task:
     written = STEPS_OF_A_CLASSIFIER if processing is None else processing
-    return {
-        "predictor": {"name": predictor, "files": files, "options": PREDICTORS[predictor].resolve(options)},
-        "input": {"layer_name": input_layer, "element_type": element_type, "steps": steps(STEPS, written)},
-        "output": {
+    return Task(
+        predictor=PredictorTask(predictor, files, PREDICTORS[predictor].resolve(options)),
+        input={"layer_name": input_layer, "element_type": element_type, "steps": steps(STEPS, written)},
+        output={
             "layer_name": output_layer,
             "steps": steps(OUTPUT_STEPS, output_steps or []),
             "probabilities": probabilities,
             "top_k": top_k,
             "label_offset": 0,
         },
-        "batch_size": batch_size,
-    }
+        batch_size=batch_size,
+    )
 
 
 def fake_model(folder: Path, **changes: Any) -> dict[str, str]:

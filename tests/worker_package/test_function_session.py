@@ -10,6 +10,7 @@ import pytest
 from mlmodelscope_worker.function_session import FunctionSession
 from mlmodelscope_worker.functions import FunctionError
 from mlmodelscope_worker.main import train
+from mlmodelscope_worker.messages import BatchAnswer, Progress, Trained
 from mlmodelscope_worker.output.answer import NO_CLASS
 from mlmodelscope_worker.predictor import ModelError
 from mlmodelscope_worker.protocol import MAX_HEADER
@@ -47,10 +48,10 @@ def open_session(
             )
     made = plain_task(files or {}, "fake", [])
     if not files:
-        made["predictor"]["name"] = None
-    made["output"].update({key: changes.pop(key) for key in ("label_offset", "top_k") if key in changes})
+        made = made._replace(predictor=made.predictor._replace(name=None))
+    made.output.update({key: changes.pop(key) for key in ("label_offset", "top_k") if key in changes})
     context = {"task": task, "context": {"name": "toy"}, "files": {}, "hyperparameters": {"a": 1}, "seed": 5}
-    return FunctionSession({**made, "input": None, "functions": functions, **context, **changes})
+    return FunctionSession(made._replace(input=None, functions=functions, **{**context, **changes}))
 
 
 def batch_of(count: int, **content: Any) -> Batch:
@@ -58,7 +59,7 @@ def batch_of(count: int, **content: Any) -> Batch:
     return batch
 
 
-def infer(session: FunctionSession, batch: Batch | int) -> tuple[dict[str, Any], Any]:
+def infer(session: FunctionSession, batch: Batch | int) -> tuple[BatchAnswer, Any]:
     batch = batch_of(batch) if isinstance(batch, int) else batch
     for slot, sample in enumerate(batch.samples):
         batch.tensors[slot] = session.prepare(sample, ())
@@ -67,7 +68,7 @@ def infer(session: FunctionSession, batch: Batch | int) -> tuple[dict[str, Any],
 
 def classes(session: FunctionSession, count: int = 3) -> list[list[int]]:
     header, buffers = infer(session, count)
-    assert not header["errors"], header["errors"]
+    assert not header.errors, header.errors
     kept: list[list[int]] = buffers[0].tolist()
     return kept
 
@@ -83,7 +84,7 @@ def test_the_first_stage_gets_paths_by_source_and_each_next_one_what_came_before
     batch = batch_of(2)
     batch.samples[1]["source"] = "right"
     header, _ = infer(session, batch)
-    assert header["answers"] == ["\"[('data', ['/data/0']), ('right', ['/data/1'])]\""] * 2
+    assert header.answers == ["\"[('data', ['/data/0']), ('right', ['/data/1'])]\""] * 2
 
 
 def test_run_alone_gets_the_files() -> None:
@@ -114,7 +115,7 @@ def test_several_inputs_are_a_tuple() -> None:
     session = open_session(
         body, "a, b = data; return a.shape, b.tolist()", "return [str(data)] * 3", gets="sample", task="general"
     )
-    assert infer(session, 3)[0]["answers"] == ['"((3, 2), [0, 1, 2])"'] * 3
+    assert infer(session, 3)[0].answers == ['"((3, 2), [0, 1, 2])"'] * 3
 
 
 @pytest.mark.parametrize("shape", ["(3, 8, 8)", "(1, 3, 8, 8)"])
@@ -133,7 +134,7 @@ def test_a_sample_may_bring_its_batch_axis(tmp_path: Path, shape: str) -> None:
 def test_the_context_tells_what_was_chosen() -> None:
     body = "return [ctx['name'], ctx['hyperparameters']['a'], ctx['seed'], ctx['batch_size'], ctx['model'] is None]"
     header, _ = infer(open_session(run=body, postprocess="return [data]", task="general"), 1)
-    assert header["answers"] == ['["toy",1,5,1,true]']
+    assert header.answers == ['["toy",1,5,1,true]']
 
 
 def test_what_a_batch_leaves_in_the_context_the_next_one_finds() -> None:
@@ -192,7 +193,7 @@ def test_what_is_not_read_to_its_end_is_closed_before_unload() -> None:
         },
     )
     batch = Batch(0, [{"number": 0}, {"number": 1}], ())
-    assert infer(session, batch)[0]["errors"] == {}
+    assert infer(session, batch)[0].errors == {}
     assert session.context["order"] == ["load", "closed", "unload"]
 
 
@@ -210,7 +211,7 @@ def test_the_time_of_run_is_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
 
     session._functions._globals["clock"] = clock
     monkeypatch.setattr("mlmodelscope_worker.function.watch.nanoseconds", clock)
-    assert infer(session, 3)[0]["run_ns"] < 100
+    assert infer(session, 3)[0].run_ns < 100
 
 
 # Answers.
@@ -233,12 +234,12 @@ def test_answers_are_a_list_of_any_kind(answers: str) -> None:
 )
 def test_a_wrong_number_of_answers_fails_the_batch(answers: str, reason: str) -> None:
     header, buffers = infer(open_session("return data", "return data", f"return {answers}"), 3)
-    assert set(header["errors"].values()) == {reason} and not len(buffers)
+    assert set(header.errors.values()) == {reason} and not len(buffers)
 
 
 def test_an_answer_that_is_none_fails_its_sample_only() -> None:
     header, buffers = infer(open_session("return data", "return data", "return [4, None, {'classes': [1 << 40]}]"), 3)
-    assert header["errors"] == {
+    assert header.errors == {
         "1": "postprocess: None is no class",
         "2": "postprocess: there is no class number 1099511627776",
     }
@@ -250,7 +251,7 @@ def test_a_short_answer_cuts_no_other() -> None:
     header, (kept, scores) = infer(open_session("return data", "return data", answers), 3)
     assert kept.tolist() == [[3, 2, 1], [7, NO_CLASS, NO_CLASS]]
     assert scores[0].tolist() == pytest.approx([0.5, 0.3, 0.2])
-    assert header["k"] == 3 and list(header["errors"]) == ["2"]
+    assert header.k == 3 and list(header.errors) == ["2"]
 
 
 @pytest.mark.parametrize("postprocess", [None, "return data", "return [int(row.argmax()) for row in data]"])
@@ -276,7 +277,7 @@ def test_run_may_return_rows_or_output_arrays() -> None:
 
 def test_scores_that_are_no_numbers_fail_their_sample() -> None:
     header, buffers = infer(open_session("return data", "return [[0., 1.], [float('nan'), 0.], [1., 0.]]"), 3)
-    assert header["errors"] == {"1": "the model answered with not-a-number"}
+    assert header.errors == {"1": "the model answered with not-a-number"}
     assert buffers[0][:, 0].tolist() == [1, 0]
 
 
@@ -284,16 +285,16 @@ def test_other_tasks_keep_json_and_nan_is_none() -> None:
     header, _ = infer(
         open_session("return data", "return data", "return [{'b': [1]}, float('nan'), 'é']", task="general"), 3
     )
-    assert header["answers"] == ['{"b":[1]}', '"é"']
-    assert header["errors"] == {"1": "postprocess: a number that is none (NaN or infinite), which JSON does not know"}
+    assert header.answers == ['{"b":[1]}', '"é"']
+    assert header.errors == {"1": "postprocess: a number that is none (NaN or infinite), which JSON does not know"}
 
 
 @pytest.mark.parametrize(("letter", "count"), [("x", 20 << 20), ("é", 4 << 20), ('"', 5 << 20)])
 def test_answers_too_large_for_a_message_fail_instead_of_the_worker(letter: str, count: int) -> None:
     large = f"return [{letter!r} * {count}] * 3"
     header, _ = infer(open_session("return data", "return data", large, task="general"), 3)
-    assert len(header["answers"]) == 1 and len(json.dumps(header)) < MAX_HEADER
-    assert set(header["errors"].values()) == {"postprocess: the answers of one batch are larger than 32 MiB"}
+    assert len(header.answers) == 1 and len(json.dumps(header)) < MAX_HEADER
+    assert set(header.errors.values()) == {"postprocess: the answers of one batch are larger than 32 MiB"}
 
 
 def test_answers_in_memory_that_the_next_batch_reuses_are_safe() -> None:
@@ -316,7 +317,7 @@ def test_a_batch_that_raises_leaves_the_next_one_alone() -> None:
         run="assert len(data['data']) != 2, 'two'\nreturn data", postprocess="return [1] * len(data['data'])"
     )
     header, _ = infer(session, 2)
-    assert header["errors"] == {
+    assert header.errors == {
         "0": "AssertionError: two (model.yml:12, in run)",
         "1": "AssertionError: two (model.yml:12, in run)",
     }
@@ -328,7 +329,7 @@ def test_a_sample_that_cannot_be_prepared_leaves_its_neighbours_alone() -> None:
 if n == 1: raise ValueError('no pixels')
 return None if n == 2 else np.zeros(3 if n else 2)"""
     header, buffers = infer(open_session(body, "return [np.eye(5)[: len(data[0])]]", gets="sample", top_k=1), 5)
-    assert header["errors"] == {
+    assert header.errors == {
         "1": "ValueError: no pixels (model.yml:13, in preprocess)",
         "2": "preprocess returned nothing",
         "3": "its tensor is float64 [3], the batch has float64 [2]",
@@ -340,7 +341,7 @@ return None if n == 2 else np.zeros(3 if n else 2)"""
 def test_a_sample_with_other_tensors_does_not_join() -> None:
     body = "return (np.zeros(2), np.zeros(2)) if data[-1] == '1' else np.zeros(2)"
     header, _ = infer(open_session(body, "return np.eye(2)", gets="sample"), 3)
-    assert header["errors"] == {"1": "preprocess returned 2 tensors, for others of the batch 1"}
+    assert header.errors == {"1": "preprocess returned 2 tensors, for others of the batch 1"}
 
 
 @pytest.mark.parametrize("stage", ["preprocess", "run", "postprocess"])
@@ -348,7 +349,7 @@ def test_an_error_in_a_stream_names_the_stage_that_made_it(stage: str) -> None:
     bodies = {name: "for item in data:\n    yield 1" for name in ("preprocess", "run", "postprocess")}
     bodies[stage] += "\n    raise ValueError('here')"
     header, _ = infer(open_session(**bodies), 1)
-    assert header["errors"] == {"0": f"ValueError: here (model.yml:14, in {stage})"}
+    assert header.errors == {"0": f"ValueError: here (model.yml:14, in {stage})"}
 
 
 DATASET = {
@@ -363,7 +364,7 @@ def test_what_was_loaded_is_unloaded_whatever_happens(stage: str | None) -> None
     bodies = {"preprocess": "return data['dataset']", "run": "return data", "postprocess": "return data"}
     session = open_session(**{**bodies, **({stage: "raise ValueError('x')"} if stage else {})}, dataset=DATASET)
     header, _ = infer(session, Batch(0, [{"number": 3}, {"number": 5}], ()))
-    assert session.count == 9 and bool(header["errors"]) == (stage is not None)
+    assert session.count == 9 and bool(header.errors) == (stage is not None)
     assert session.context["calls"] == [("load", [3, 5]), ("unload", [3, 5])]
     with contextlib.suppress(FunctionError):
         session.measure([{"number": 3}], 1, 2, 1.0)
@@ -374,7 +375,7 @@ def test_the_first_error_is_the_one_that_is_told() -> None:
     session = open_session(
         "raise ValueError('first')", "return data", "return data", dataset={**DATASET, "unload": "def unload(n): 1 / 0"}
     )
-    assert infer(session, Batch(0, [{"number": 0}], ()))[0]["errors"]["0"].startswith("ValueError: first")
+    assert infer(session, Batch(0, [{"number": 0}], ()))[0].errors["0"].startswith("ValueError: first")
 
 
 @pytest.mark.parametrize("count", ["None", "-1", "True", "'5'", "2.0"])
@@ -388,7 +389,7 @@ def test_a_dataset_must_say_how_many_samples_it_has(count: str) -> None:
 
 def test_tensors_that_the_framework_does_not_take_are_refused(tmp_path: Path) -> None:
     header, _ = infer(open_session("return np.zeros((1, 3, 8, 8))", files=fake_model(tmp_path)), 1)
-    assert header["errors"] == {"0": "input `input` takes float32, the tensor is float64"}
+    assert header.errors == {"0": "input `input` takes float32, the tensor is float64"}
 
 
 def test_threads_share_a_session(tmp_path: Path) -> None:
@@ -402,40 +403,32 @@ def test_threads_share_a_session(tmp_path: Path) -> None:
     )
     offline.submit([Batch(index, [{"file": f"/{slot}"} for slot in range(3)], ()) for index in range(50)])
     offline.finish()
-    assert {str(header["errors"]) for header, _ in answers} == {"{}"}
+    assert {str(header.errors) for header, _ in answers} == {"{}"}
     assert len({buffers[0].tobytes() for _, buffers in answers}) == 1
 
 
 # Training.
 
 
-class Channel:
-    def __init__(self) -> None:
-        self.sent: list[dict[str, Any]] = []
-
-    def send(self, header: dict[str, Any], buffers: tuple = ()) -> None:
-        self.sent.append(header)
-
-
-def trained(**bodies: str) -> tuple[Channel, dict[str, Any]]:
-    channel = Channel()
-    return channel, train(channel, open_session(**bodies), {"data": {"train": ["/a"]}})
+def trained(**bodies: str) -> tuple[list[Progress], Trained]:
+    said: list[Progress] = []
+    return said, train(said.append, open_session(**bodies), {"train": ["/a"]})
 
 
 def test_a_training_reports_and_returns() -> None:
-    channel, end = trained(
+    said, end = trained(
         preprocess="return data['train']",
         run="ctx['report'](0.5, top1=np.float32(0.25))\nreturn data",
         postprocess="return {'n': len(data)}",
     )
-    assert channel.sent == [{"do": "progress", "progress": 0.5, "metrics": {"top1": 0.25}}]
-    assert end["result"] == {"n": 1}
+    assert said == [Progress(0.5, {"top1": 0.25})]
+    assert end.result == {"n": 1}
 
 
 @pytest.mark.parametrize(("end", "result"), [("", {"progress": 1.0, "top1": 1.0}), ("\nreturn {'a': 2}", {"a": 2})])
 def test_a_run_that_yields_reports_by_it(end: str, result: dict[str, Any]) -> None:
-    channel, found = trained(run=f"for i in (1, 2):\n    yield {{'progress': i / 2, 'top1': i / 2}}{end}")
-    assert [each["progress"] for each in channel.sent] == [0.5, 1.0] and found["result"] == result
+    said, found = trained(run=f"for i in (1, 2):\n    yield {{'progress': i / 2, 'top1': i / 2}}{end}")
+    assert [each.progress for each in said] == [0.5, 1.0] and found.result == result
 
 
 @pytest.mark.parametrize("progress", ["50", "-0.1", "float('nan')", "'half'"])
@@ -447,24 +440,14 @@ def test_progress_is_a_share(progress: str) -> None:
 
 
 def test_a_result_that_cannot_be_kept_loses_no_training() -> None:
-    assert trained(run="return {'model': object(), 'top1': 0.5}")[1]["result"] == {
+    assert trained(run="return {'model': object(), 'top1': 0.5}")[1].result == {
         "model": "(object, not kept)",
         "top1": 0.5,
     }
-    assert trained(run="return np.zeros((2000, 2000))")[1]["result"] == "(ndarray [2000, 2000], not kept)"
+    assert trained(run="return np.zeros((2000, 2000))")[1].result == "(ndarray [2000, 2000], not kept)"
 
 
 def test_a_session_without_anything_to_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="defines no function"):
-        FunctionSession(
-            {
-                **plain_task(fake_model(tmp_path)),
-                "input": None,
-                "task": "general",
-                "context": {},
-                "files": {},
-                "hyperparameters": {},
-                "seed": 0,
-                "functions": {"run": function("x = 1", "run")},
-            }
-        )
+        functions = {"run": function("x = 1", "run")}
+        FunctionSession(plain_task(fake_model(tmp_path))._replace(input=None, task="general", functions=functions))

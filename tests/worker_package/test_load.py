@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mlmodelscope_worker.function_session import FunctionSession
+from mlmodelscope_worker.messages import RunLoad
 from mlmodelscope_worker.predictor import ModelError
 from mlmodelscope_worker.scenario.load import Load
 from mlmodelscope_worker.scenario.load.all_at_once import offline
@@ -213,11 +214,11 @@ def test_offline_ends_when_its_time_is_over() -> None:
 # A request.
 
 
-def ask(session: Any, scenario: str, buffers: list[bytes] | None = None, **more: Any) -> tuple[dict, tuple]:
+def ask(session: Any, scenario: str, buffers: list[bytes] | None = None, **more: Any) -> tuple[Any, tuple]:
     buffers = PICTURES if buffers is None else buffers
-    header = {"scenario": scenario, "samples": [{"buffer": n} for n in range(len(buffers))], "queries": 20}
-    header.update({"budget_s": 60, "warm_up_runs": 1, "lanes": 2, "calls_per_query": 2, "seed": 3, "rate": 50000.0})
-    return Load(session)({**header, "patience_s": 60, **more}, buffers)
+    asked = RunLoad([{"buffer": n} for n in range(len(buffers))], scenario, budget_s=60, queries=20, patience_s=60)
+    asked = asked._replace(warm_up_runs=1, lanes=2, calls_per_query=2, seed=3, rate=50000.0)
+    return Load(session)(asked._replace(**more), buffers)
 
 
 @pytest.mark.parametrize("scenario", ["single-stream", "multi-stream", "server", "offline"])
@@ -225,10 +226,10 @@ def ask(session: Any, scenario: str, buffers: list[bytes] | None = None, **more:
 def test_every_scenario_answers_with_times_and_costs(tmp_path: Path, scenario: str, end_to_end: bool) -> None:
     header, buffers = ask(Session(task(fake_model(tmp_path), batch_size=2)), scenario, end_to_end=end_to_end)
     due, started, ended, depths = buffers
-    assert header["queries"] == len(due) == len(started) == len(ended) == 20 and header["unanswered"] == 0
-    assert len(depths) == (20 if scenario == "server" else 0) and header["batch_size"] == 2
-    assert header["lanes"] == (2 if scenario in ("server", "offline") else 1)
-    assert header["cpu_ns"] >= 0 and header["peak_memory_bytes"] > 1 << 20 and header["end_to_end"] is end_to_end
+    assert header.queries == len(due) == len(started) == len(ended) == 20 and header.unanswered == 0
+    assert len(depths) == (20 if scenario == "server" else 0) and header.batch_size == 2
+    assert header.lanes == (2 if scenario in ("server", "offline") else 1)
+    assert header.cpu_ns >= 0 and header.peak_memory_bytes > 1 << 20 and header.end_to_end is end_to_end
 
 
 def test_an_unknown_scenario_is_refused(tmp_path: Path) -> None:
@@ -239,7 +240,7 @@ def test_an_unknown_scenario_is_refused(tmp_path: Path) -> None:
 def test_a_predictor_that_is_not_concurrent_has_one_lane(tmp_path: Path) -> None:
     session = Session(task(fake_model(tmp_path)))
     session.predictor.concurrent = False
-    assert ask(session, "offline")[0]["lanes"] == 1
+    assert ask(session, "offline")[0].lanes == 1
 
 
 def test_prepared_inputs_are_what_the_pipeline_gives_each_in_memory_of_its_own(tmp_path: Path) -> None:
@@ -269,7 +270,7 @@ def test_a_very_large_batch_is_there_only_once(tmp_path: Path, monkeypatch: pyte
 def test_samples_that_fail_are_left_out_and_said(tmp_path: Path) -> None:
     session = Session(task(fake_model(tmp_path)))
     header, _ = ask(session, "single-stream", [b"", PICTURES[0]])
-    assert header["notes"] == ["1 samples that fail are left out: the file is empty"]
+    assert header.notes == ["1 samples that fail are left out: the file is empty"]
     with pytest.raises(ModelError, match="none of the samples can be used: the file is empty"):
         ask(session, "single-stream", [b""])
 
@@ -279,30 +280,28 @@ def test_inputs_are_kept_from_one_run_to_the_next(tmp_path: Path, monkeypatch: p
     load, made = Load(session), []
     prepare = session.prepare
     monkeypatch.setattr(session, "prepare", lambda *given: made.append(1) or prepare(*given))
-    header = {"scenario": "single-stream", "samples": [{"buffer": 0}], "queries": 3, "budget_s": 60}
+    asked = RunLoad([{"buffer": 0}], "single-stream", budget_s=60, queries=3)
     for _ in range(3):
-        load(header, PICTURES)
+        load(asked, PICTURES)
     assert len(made) == 1
-    load({**header, "end_to_end": True}, PICTURES)
+    load(asked._replace(end_to_end=True), PICTURES)
     assert len(made) > 1
 
 
 def test_warm_up_calls_are_told_apart(tmp_path: Path) -> None:
     header, buffers = ask(Session(task(fake_model(tmp_path))), "single-stream", warm_up_runs=4)
-    assert len(header["warm_up_ns"]) == 4 and len(buffers[2]) == 20
+    assert len(header.warm_up_ns) == 4 and len(buffers[2]) == 20
 
 
 def test_a_manifests_own_functions_are_run_whole(tmp_path: Path) -> None:
     code = "def run(ctx, data):\n    return [0 for _ in data['data']]\n"
     functions = {"run": {"code": code, "function": "run", "gets": "files", "file": "m.yml", "line": 1}}
     spec = task({}, batch_size=2)
-    spec["predictor"]["name"] = None
-    spec.update({"input": None, "functions": functions, "task": "general", "context": {}, "files": {}, "seed": 0})
-    spec.update({"hyperparameters": {}, "count": None, "folder": None, "source": "data", "features": []})
-    session = FunctionSession(spec)
-    header = {"scenario": "single-stream", "samples": [{"file": "a"}, {"file": "b"}], "queries": 3, "budget_s": 60}
-    answer, (_, _, ended, _) = Load(session)(header, [])
-    assert len(ended) == 3 and answer["end_to_end"] and "own functions" in answer["notes"][0]
+    nothing_to_open = spec.predictor._replace(name=None)
+    session = FunctionSession(spec._replace(predictor=nothing_to_open, input=None, functions=functions, task="general"))
+    asked = RunLoad([{"file": "a"}, {"file": "b"}], "single-stream", budget_s=60, queries=3)
+    answer, (_, _, ended, _) = Load(session)(asked, [])
+    assert len(ended) == 3 and answer.end_to_end and "own functions" in answer.notes[0]
 
 
 # LoadGen.
@@ -325,5 +324,5 @@ def test_loadgen_drives_the_same_calls(tmp_path: Path, driven: str) -> None:
     session = Session(task(fake_model(tmp_path), batch_size=1))
     more = {"expected_ns": 50000, "samples_per_query": 4, "bound_s": 1.0, "rate": 500.0}
     header, _ = ask(session, "loadgen", driven=driven, budget_s=0.2, **more)
-    found = header["loadgen"]
+    found = header.loadgen
     assert found["result_query_count"] >= 1 and "result_validity" in found and found["loadgen_version"]

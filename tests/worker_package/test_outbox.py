@@ -3,6 +3,7 @@
 import pytest
 
 from mlmodelscope_worker import outbox
+from mlmodelscope_worker.messages import Answered, BatchAnswer
 from mlmodelscope_worker.outbox import Outbox
 
 
@@ -10,9 +11,9 @@ class Recorder:
     def __init__(self) -> None:
         self.messages: list[tuple[list[int], list[bytes]]] = []
 
-    def send(self, header: dict, buffers: list[bytes]) -> None:
-        assert sum(answer["parts"] for answer in header["answers"]) == len(buffers)
-        self.messages.append(([answer["batch"] for answer in header["answers"]], buffers))
+    def __call__(self, message: Answered, buffers: list[bytes]) -> None:
+        assert sum(message.parts) == len(buffers)
+        self.messages.append(([answer["batch"] for answer in message.answers], buffers))
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def put(box: Outbox, batch: int, run_ns: int = 0, is_last: bool = False) -> None:
-    box({"batch": batch, "run_ns": run_ns}, [b"classes", b"scores"] if batch % 2 else [], is_last)
+    box(BatchAnswer(batch, {}, run_ns=run_ns), [b"classes", b"scores"] if batch % 2 else [], is_last)
 
 
 def test_quick_answers_travel_together(clock: list[int]) -> None:

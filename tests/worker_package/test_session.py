@@ -68,7 +68,7 @@ def test_the_tensors_have_the_same_bits_for_every_batch_size_and_thread_count(
     session = open_session(tmp_path, batch_size=batch_size)
     recording = session.predictor = Recording()
     answers = answer(session, SAMPLES, batch_size, threads, lanes)
-    assert [header["batch"] for header, _ in answers] == list(range(len(answers)))
+    assert [header.batch for header, _ in answers] == list(range(len(answers)))
     expected = np.stack([session.prepare({"buffer": 0}, [sample]) for sample in SAMPLES])
     given = sorted(row.tobytes() for tensor in recording.seen for row in tensor)
     assert given == sorted(row.tobytes() for row in np.ascontiguousarray(expected))
@@ -97,7 +97,7 @@ def test_a_session_may_be_shared_by_threads(tmp_path: Path, library: str) -> Non
 def test_a_failed_sample_leaves_the_others_alone(tmp_path: Path) -> None:
     broken = [SAMPLES[0], b"", SAMPLES[1], b"no picture", SAMPLES[2]]
     (header, buffers), *_ = answer(open_session(tmp_path, batch_size=5), broken, 5, 2, 1)
-    assert sorted(header["errors"]) == ["1", "3"] and header["errors"]["1"] == "the file is empty"
+    assert sorted(header.errors) == ["1", "3"] and header.errors["1"] == "the file is empty"
     assert buffers[0].shape == (3, 5)
     good = merged(answer(open_session(tmp_path), SAMPLES[:3], 1, 1, 1))
     assert (buffers[0].tobytes(), buffers[1].tobytes()) == good
@@ -105,14 +105,14 @@ def test_a_failed_sample_leaves_the_others_alone(tmp_path: Path) -> None:
 
 def test_a_batch_without_a_good_sample_still_has_an_answer(tmp_path: Path) -> None:
     (header, buffers), *_ = answer(open_session(tmp_path, batch_size=2), [b"", b""], 2, 1, 1)
-    assert (header["k"], header["run_ns"], len(header["errors"]), tuple(buffers)) == (0, 0, 2, ())
+    assert (header.k, header.run_ns, len(header.errors), tuple(buffers)) == (0, 0, 2, ())
 
 
 def test_a_model_that_raises_fails_its_batch_and_no_other(tmp_path: Path) -> None:
     bright = encode(np.full((9, 9, 3), 255, np.uint8), "PNG")
     files = fake_model(tmp_path, fail_above=1.5)
     answers = answer(Session(task(files)), [SAMPLES[0], bright, SAMPLES[1]], 1, 1, 1)
-    assert [header["errors"] for header, _ in answers] == [
+    assert [header.errors for header, _ in answers] == [
         {},
         {"0": "RuntimeError: the fake model fails above 1.5"},
         {},
@@ -124,7 +124,7 @@ def test_an_answer_that_is_no_number_is_a_failed_sample(tmp_path: Path, batch_si
     bright = encode(np.full((9, 9, 3), 255, np.uint8), "PNG")
     files = fake_model(tmp_path, nan_above=1.5)
     answers = answer(Session(task(files, batch_size=batch_size)), [SAMPLES[0], bright, SAMPLES[1]], batch_size, 1, 1)
-    errors = [message for header, _ in answers for message in header["errors"].values()]
+    errors = [message for header, _ in answers for message in header.errors.values()]
     assert errors == ["the model answered with not-a-number"]
     assert sum(len(buffers[0]) for _, buffers in answers) == 2
 
@@ -135,27 +135,27 @@ def test_samples_of_another_shape_do_not_join_the_batch(tmp_path: Path) -> None:
     session = Session(task(files, processing=processing, batch_size=3))
     pictures = [encode(scene(*sides), "PNG") for sides in ((8, 9), (9, 8), (8, 9))]
     (header, buffers), *_ = answer(session, pictures, 3, 1, 1)
-    assert header["errors"] == {"1": "its tensor is float32 [3, 9, 8], the batch has float32 [3, 8, 9]"}
+    assert header.errors == {"1": "its tensor is float32 [3, 9, 8], the batch has float32 [3, 8, 9]"}
     assert len(buffers[0]) == 2
 
 
 def test_a_wrong_shape_says_what_to_do(tmp_path: Path) -> None:
     (header, _), *_ = answer(open_session(tmp_path, processing=STEPS_OF_A_CLASSIFIER[:-1]), SAMPLES[:1], 1, 1, 1)
-    assert header["errors"]["0"].startswith("input `input` takes the shape [?, 3, 8, 8]")
-    assert header["errors"]["0"].endswith("end the processing with `layout: NCHW`")
+    assert header.errors["0"].startswith("input `input` takes the shape [?, 3, 8, 8]")
+    assert header.errors["0"].endswith("end the processing with `layout: NCHW`")
 
 
 def test_an_encoded_image_needs_decoding_first(tmp_path: Path) -> None:
     for processing in ([], [("resize", 8)]):
         (header, _), *_ = answer(open_session(tmp_path, processing=processing), SAMPLES[:1], 1, 1, 1)
-        assert header["errors"]["0"] == "this is an encoded image: the processing must start with `decode`"
+        assert header.errors["0"] == "this is an encoded image: the processing must start with `decode`"
 
 
 def test_what_are_no_probabilities_is_counted(tmp_path: Path) -> None:
     session = open_session(tmp_path, probabilities=True, batch_size=3)
-    assert answer(session, SAMPLES[:3], 3, 1, 1)[0][0]["improbable"] == 3
+    assert answer(session, SAMPLES[:3], 3, 1, 1)[0][0].improbable == 3
     softmaxed = open_session(tmp_path, probabilities=True, batch_size=3, output_steps=[("softmax", None)])
-    assert answer(softmaxed, SAMPLES[:3], 3, 1, 1)[0][0]["improbable"] == 0
+    assert answer(softmaxed, SAMPLES[:3], 3, 1, 1)[0][0].improbable == 0
 
 
 # Opening.
@@ -250,7 +250,7 @@ def test_a_quantised_model_is_fed_and_read_in_its_own_numbers(tmp_path: Path, mo
         output_steps=[("dequantize", {"scale": 0.5, "zero_point": 128})],
     )
     (header, buffers), *_ = answer(session, SAMPLES[:1], 1, 1, 1)
-    assert not header["errors"] and np.array_equal(buffers[1] * 2, np.rint(buffers[1] * 2))
+    assert not header.errors and np.array_equal(buffers[1] * 2, np.rint(buffers[1] * 2))
 
 
 def test_two_inputs_are_refused_for_now(tmp_path: Path, models: Any) -> None:

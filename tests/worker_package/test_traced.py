@@ -9,6 +9,7 @@ import pytest
 from mlmodelscope_worker import clock
 from mlmodelscope_worker import session as sessions
 from mlmodelscope_worker.function_session import FunctionSession
+from mlmodelscope_worker.messages import Trace, Traced
 from mlmodelscope_worker.predictor import Layer, ModelError, Profile
 from mlmodelscope_worker.scenario import traced
 from mlmodelscope_worker.session import Session
@@ -20,13 +21,12 @@ STEPS = ["load", "decode", "crop", "resize", "normalize", "layout"]
 PICTURE = jpeg()
 
 
-def ask(session: Any, level: str = "library", runs: int = 3, samples: int = 1, buffers: tuple = (PICTURE,)) -> dict:
-    header = {"level": level, "runs": runs, "warm_up_runs": 2, "samples": [{"buffer": n} for n in range(samples)]}
-    return traced.trace(session, header, list(buffers))
+def ask(session: Any, level: str = "library", runs: int = 3, samples: int = 1, buffers: tuple = (PICTURE,)) -> Traced:
+    return traced.trace(session, Trace([{"buffer": n} for n in range(samples)], level, runs, 2), list(buffers))
 
 
-def spans_of(answer: dict, number: int) -> list[list]:
-    return answer["runs"][number]["spans"]
+def spans_of(answer: Traced, number: int) -> list[list]:
+    return answer.runs[number]["spans"]
 
 
 def below(spans: list[list], place: int) -> list[str]:
@@ -61,22 +61,22 @@ def test_steps_leave_no_gap(tmp_path: Path) -> None:
 
 def test_layers_come_with_type_shape_and_memory(tmp_path: Path) -> None:
     answer = ask(Session(task(fake_model(tmp_path, layers=3))))
-    assert [run["level"] for run in answer["runs"]] == ["application", "model", "framework", "library"]
+    assert [run["level"] for run in answer.runs] == ["application", "model", "framework", "library"]
     layers = spans_of(answer, 2)
     assert below(layers, 0) == ["batch"] * 3 and below(layers, 1) == ["run"]
     assert below(layers, 2) == ["layer0", "layer1", "layer2"]
     assert layers[3][5] == {"index": 0, "kind": "Product", "shapes": [[1, 3, 8, 8]], "memory_bytes": 768}
     library = spans_of(answer, 3)
     assert below(library, 3) == ["fake::operator0", "fake::operator1"] and library[4][1] == "library"
-    assert len(answer["runs"][2]["without_ns"]) == 3
+    assert len(answer.runs[2]["without_ns"]) == 3
     check(layers)
     check(library)
 
 
 def test_what_a_framework_cannot_tell_is_a_note(tmp_path: Path) -> None:
     answer = ask(Session(task(fake_model(tmp_path))))
-    assert [run["level"] for run in answer["runs"]] == ["application", "model"]
-    assert [note.partition(":")[0] for note in answer["notes"]] == ["framework", "library"]
+    assert [run["level"] for run in answer.runs] == ["application", "model"]
+    assert [note.partition(":")[0] for note in answer.notes] == ["framework", "library"]
 
 
 def test_copies_to_a_device_stand_inside_the_run(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_layers_without_a_start_follow_one_another() -> None:
 
 def test_a_sample_that_fails_is_left_out_and_said(tmp_path: Path) -> None:
     answer = ask(Session(task(fake_model(tmp_path))), "model", samples=2, buffers=(b"", PICTURE))
-    assert answer["notes"] == ["1 samples that fail are left out: the file is empty"]
+    assert answer.notes == ["1 samples that fail are left out: the file is empty"]
     with pytest.raises(ModelError, match="none of the samples can be traced: the file is empty"):
         ask(Session(task(fake_model(tmp_path))), "model", buffers=(b"",))
 
@@ -130,10 +130,7 @@ def test_off_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_manifests_own_functions_are_watched_from_outside(tmp_path: Path) -> None:
-    written = task(fake_model(tmp_path, layers=2))
-    written.update(task="classification", functions={}, context={}, files={}, features=[], hyperparameters={}, seed=0)
-    written.update(count=None, folder=None, source="data")
-    session = FunctionSession(written)
+    session = FunctionSession(task(fake_model(tmp_path, layers=2)))
     answer = ask(session, "framework")
     model = spans_of(answer, 1)
     assert below(model, 1) == ["sample", "preprocess", "run", "postprocess"]

@@ -14,9 +14,8 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine.energy import read_meters, spent
 from mlmodelscope.provision.machine.noise import Noise, NoiseLimits, compare_samples, take_sample
 from mlmodelscope.provision.site import Site
-from mlmodelscope.record.record import ServerRecord, StackRecord
-from mlmodelscope.worker.client import Worker
-from mlmodelscope.worker.loaded import Loaded
+from mlmodelscope.worker.client import Worker, contents
+from mlmodelscope_worker.messages import Opened, RunLoad
 
 _LONGEST_S = 3600.0
 
@@ -37,7 +36,7 @@ class Lab:
     noise: list[Noise] = field(default_factory=list)
     """The machine meanwhile, for each process that was opened."""
     notes: list[str] = field(default_factory=list)
-    opened: dict[str, Any] | None = None
+    opened: Opened | None = None
     """What the first process said of itself."""
 
     @property
@@ -62,12 +61,6 @@ class Lab:
             yield station
             self.noise.append(compare_samples(before, take_sample(worker.pid, gpu=self.gpu), self.limits))
 
-    def stack(self) -> StackRecord | None:
-        return StackRecord(**self.opened["environment"]) if self.opened else None
-
-    def server(self) -> ServerRecord | None:
-        return ServerRecord(**self.opened["server"]) if self.opened and self.opened["server"] else None
-
 
 @dataclass
 class Station:
@@ -82,7 +75,7 @@ class Station:
 
     @property
     def load_s(self) -> float:
-        return float(self.worker.opened["load_ns"]) / 1e9
+        return self.worker.opened.load_ns / 1e9
 
     @property
     def samples_per_query(self) -> int:
@@ -91,62 +84,52 @@ class Station:
     def closed(self, scenario: str, queries: int, seconds: float, warm_up_runs: int = 0) -> Run:
         """Queries one after the other: single-stream or multi-stream."""
         per_query = self.samples_per_query if scenario == "multi-stream" else self.batch_size
-        return self._run(
-            scenario,
-            {
-                "queries": queries,
-                "budget_s": seconds,
-                "warm_up_runs": warm_up_runs,
-                "calls_per_query": -(-per_query // self.batch_size),
-            },
-            per_query,
+        request = self._request(scenario, seconds)._replace(
+            queries=queries, warm_up_runs=warm_up_runs, calls_per_query=-(-per_query // self.batch_size)
         )
+        return self._run(request, per_query)
 
     def offline(self, batches: int, seconds: float = _LONGEST_S, warm_up_runs: int = 1) -> Run:
         """Everything at once, in batches."""
-        request = {"queries": batches, "budget_s": seconds, "warm_up_runs": warm_up_runs, "lanes": self.lab.lanes}
-        return self._run("offline", request, self.batch_size)
+        request = self._request("offline", seconds)._replace(
+            queries=batches, warm_up_runs=warm_up_runs, lanes=self.lab.lanes
+        )
+        return self._run(request, self.batch_size)
 
     def server(self, rate: float, queries: int, seed: int, patience_s: float, warm_up_runs: int = 2) -> Run:
         """Poisson arrivals."""
-        request = {
-            "queries": queries,
-            "budget_s": _LONGEST_S,
-            "warm_up_runs": warm_up_runs,
-            "lanes": self.lab.lanes,
-            "rate": rate,
-            "seed": seed,
-            "patience_s": patience_s,
-        }
-        return self._run("server", request, self.batch_size, rate, seed)
-
-    def loadgen(self, scenario: str, seconds: float, **more: Any) -> dict[str, Any]:
-        """The same by MLPerf's LoadGen, in its own words."""
-        request = {
-            "driven": scenario,
-            "budget_s": seconds,
-            "lanes": self.lab.lanes,
-            "seed": self.lab.seed,
-            "end_to_end": self.lab.end_to_end,
-            "random": self.lab.random,
-            "samples_per_query": self.samples_per_query,
-            **more,
-        }
-        return self.worker.loadgen(self.lab.samples, request)
-
-    def _run(
-        self,
-        scenario: str,
-        request: dict[str, Any],
-        samples_per_query: int,
-        rate: float | None = None,
-        seed: int | None = None,
-    ) -> Run:
-        meters = read_meters(gpu=self.lab.gpu)
-        loaded: Loaded = self.worker.load(
-            self.lab.samples,
-            {"scenario": scenario, "end_to_end": self.lab.end_to_end, "random": self.lab.random, **request},
+        request = self._request("server", _LONGEST_S)._replace(
+            queries=queries,
+            warm_up_runs=warm_up_runs,
+            lanes=self.lab.lanes,
+            rate=rate,
+            seed=seed,
+            patience_s=patience_s,
         )
+        return self._run(request, self.batch_size, rate, seed)
+
+    def loadgen(
+        self, scenario: str, seconds: float, *, expected_ns: float, rate: float, bound_s: float
+    ) -> dict[str, Any]:
+        """The same by MLPerf's LoadGen, in its own words."""
+        request = self._request("loadgen", seconds)._replace(
+            driven=scenario,
+            lanes=self.lab.lanes,
+            seed=self.lab.seed,
+            samples_per_query=self.samples_per_query,
+            expected_ns=expected_ns,
+            rate=rate,
+            bound_s=bound_s,
+        )
+        return self.worker.loadgen(request)
+
+    def _request(self, scenario: str, seconds: float) -> RunLoad:
+        random = dict(self.lab.random) if self.lab.random is not None else None
+        return RunLoad(contents(self.lab.samples), scenario, seconds, end_to_end=self.lab.end_to_end, random=random)
+
+    def _run(self, request: RunLoad, samples_per_query: int, rate: float | None = None, seed: int | None = None) -> Run:
+        meters = read_meters(gpu=self.lab.gpu)
+        loaded = self.worker.load(request)
         energy = spent(meters, read_meters(gpu=self.lab.gpu)) if meters else None
         self.lab.notes += [note for note in loaded.notes if note not in self.lab.notes]
-        return Run(scenario, loaded, self.number, samples_per_query, rate, seed, energy)
+        return Run(request.scenario, loaded, self.number, samples_per_query, rate, seed, energy)

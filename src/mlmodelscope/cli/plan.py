@@ -43,13 +43,11 @@ def plan(
     as_json: AsJson = True,
 ) -> None:
     """Print the plan of an evaluation: every default resolved, every file by its digest."""
-    from mlmodelscope.preparation import find_aspects, plan_aspects
-    from mlmodelscope.provision.artifact import ArtifactStore
+    from mlmodelscope.preparation import ask
 
     options = make_options(batch_size, threads, limit, stratified, seed, top_k, option, device)
-    found = settings(offline)
-    aspects = find_aspects(model, dataset, software, hardware)
-    made = plan_aspects(aspects, options, ArtifactStore(found), found, trust=True)  # nothing is run
+    asked = ask(model, dataset, options, software=software, hardware=hardware, settings=settings(offline), trust=True)
+    made = asked.plan()  # nothing is run
     if digest:
         print(made.digest)
     else:

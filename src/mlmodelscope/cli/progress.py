@@ -18,8 +18,8 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.record.record import Record
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Latency
 
 

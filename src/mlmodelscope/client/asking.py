@@ -9,8 +9,8 @@ from typing import Any, Protocol
 
 from mlmodelscope.client.http import raise_document
 from mlmodelscope.errors import ArtifactError, InputError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.prediction import Prediction
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Stage
 
 _MARGIN_S = 15.0

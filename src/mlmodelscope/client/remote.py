@@ -12,7 +12,6 @@ from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.client import Client, Evaluation
 from mlmodelscope.client.shelf import Shelf
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.prediction import Prediction
@@ -22,6 +21,7 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.replicate.sensed import Sensed
 from mlmodelscope.settings import Settings
+from mlmodelscope.watcher import Watcher
 
 _DEFAULTS = asdict(Options())
 Choice = str | Manifest

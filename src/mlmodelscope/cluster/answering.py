@@ -9,19 +9,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from mlmodelscope.cluster.run import at_device, manifest_from, software_from
+from mlmodelscope.cluster.work import at_device
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
 from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.request import Work
-from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest
+from mlmodelscope.manifest.aspects import find_aspects, find_in_text
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.prediction import OpenModel, Prediction, plan_prediction
+from mlmodelscope.prediction import LOOSE_IMAGES, OpenModel, Prediction, plan_prediction
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.small_file import fetch_small
 from mlmodelscope.settings import Settings
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 from mlmodelscope.worker.warm import Warm
 
@@ -131,14 +131,14 @@ class Answering:
         """Made anew, since files and what is trusted may have changed, unless the same was asked a moment ago."""
 
         def make() -> Plan:
-            model = manifest_from(ModelManifest, work.model)
+            aspects = find_aspects(work.model, LOOSE_IMAGES, work.software, work.hardware, find=find_in_text)
             return plan_prediction(
-                model,
-                at_device(Options(**work.options), model, self._speaks_for),
-                artifacts,
-                software=software_from(work.software),
-                hardware=manifest_from(HardwareManifest, work.hardware) if work.hardware else None,
+                aspects.model,
+                at_device(Options(**work.options), aspects.model, self._speaks_for),
+                software=aspects.software_word or aspects.software,
+                hardware=aspects.hardware,
                 trust=work.trust,
+                settings=artifacts.settings,
                 watcher=job,
             )
 

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.inference.refusal import Refusal
 from mlmodelscope.inference.tensors import Tensor
+from mlmodelscope.manifest.aspects import find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource, ModelManifest
 from mlmodelscope.manifest.schema.model import Input, Output
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.settings import Settings
@@ -55,7 +56,7 @@ class OpenModel:
 
     def __init__(self, plan: Plan, site: Site) -> None:
         self._worker = Worker(site, plan, tensors=True)
-        self.inputs, self.outputs = self._worker.opened["inputs"], self._worker.opened["outputs"]
+        self.inputs, self.outputs = self._worker.opened.inputs, self._worker.opened.outputs
 
     def infer(self, tensors: Sequence[Tensor], outputs: Sequence[str]) -> list[Tensor] | WorkerError:
         """The tensors that come out, or why there are none; raises only where the worker is of no more use."""

@@ -28,8 +28,6 @@ class Site:
     """Threads of the worker that prepare samples and predict batches."""
     other_files: dict[str, str] = field(default_factory=dict)
     """Files that a manifest's functions may want beside the model."""
-    features: tuple[str, ...] = ()
-    """Names of the model's classes, for those functions."""
     folder: str | None = None
     """Where a training puts what it makes."""
     reads: tuple[Path, ...] = ()

@@ -13,29 +13,14 @@ import struct
 import time
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError
+from mlmodelscope.worker.answers import Answers
 
 _HEAD = struct.Struct("<III")  # length of the body, its crc32, length of the header inside it
 _SYNC_EVERY_S = 1.0
-
-
-@dataclass(frozen=True)
-class Entry:
-    """One batch's outcome."""
-
-    batch: int
-    k: int
-    classes: bytes
-    scores: bytes
-    errors: dict[int, str]
-    run_ns: int
-    improbable: int
-    answers: tuple[str, ...] | None = None
-    """Answers that are no classes, as JSON texts, of the samples that did not fail."""
 
 
 class Journal:
@@ -69,18 +54,18 @@ class Journal:
             kept = end
         return kept, batches
 
-    def append(self, entry: Entry) -> None:
+    def append(self, answers: Answers) -> None:
         header: dict[str, object] = {
-            "batch": entry.batch,
-            "k": entry.k,
-            "classes": len(entry.classes),
-            "errors": entry.errors,
-            "run_ns": entry.run_ns,
-            "improbable": entry.improbable,
+            "batch": answers.batch,
+            "k": answers.k,
+            "classes": len(answers.classes),
+            "errors": answers.errors,
+            "run_ns": answers.run_ns,
+            "improbable": answers.improbable,
         }
-        if entry.answers is not None:
-            header["answers"] = list(entry.answers)
-        self._write(header, entry.classes + entry.scores)
+        if answers.answers is not None:
+            header["answers"] = list(answers.answers)
+        self._write(header, answers.classes + answers.scores)
         self.batches += 1
         if time.monotonic() - self._synced > _SYNC_EVERY_S:
             self.sync()
@@ -96,16 +81,16 @@ class Journal:
         os.fsync(self._file.fileno())
         self._synced = time.monotonic()
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[Answers]:
         return self.read(self._path)
 
     @staticmethod
-    def read(path: Path) -> Iterator[Entry]:
+    def read(path: Path) -> Iterator[Answers]:
         """What is whole in a journal that nobody writes to."""
         for _, header, buffers in _frames(path):
             if "batch" in header:
                 cut = header["classes"]
-                yield Entry(
+                yield Answers(
                     header["batch"],
                     header["k"],
                     buffers[:cut],

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.record.journal import Entry
+from mlmodelscope.worker.answers import Answers
 from mlmodelscope_worker.output.answer import NO_CLASS
 
 SAMPLES = pa.schema(
@@ -43,17 +43,17 @@ class Row:
     """The answer as JSON, where it is no list of classes."""
 
 
-def rows_of(entry: Entry, samples: Sequence[Sample]) -> Iterator[Row]:
+def rows_of(answers: Answers, samples: Sequence[Sample]) -> Iterator[Row]:
     """A batch's outcome, sample by sample; a failed one has no classes."""
-    k = entry.k
-    classes = struct.unpack(f"<{len(entry.classes) // 4}i", entry.classes)
-    scores = struct.unpack(f"<{len(entry.scores) // 4}f", entry.scores)
+    k = answers.k
+    classes = struct.unpack(f"<{len(answers.classes) // 4}i", answers.classes)
+    scores = struct.unpack(f"<{len(answers.scores) // 4}f", answers.scores)
     row = 0
     for slot, sample in enumerate(samples):
-        if slot in entry.errors:
-            yield Row(sample, (), (), entry.errors[slot])
-        elif entry.answers is not None:
-            yield Row(sample, (), (), None, entry.answers[row])
+        if slot in answers.errors:
+            yield Row(sample, (), (), answers.errors[slot])
+        elif answers.answers is not None:
+            yield Row(sample, (), (), None, answers.answers[row])
             row += 1
         else:
             kept = k

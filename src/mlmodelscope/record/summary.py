@@ -41,13 +41,13 @@ class Summary:
         table = TableWriter(folder / "samples.parquet", SAMPLES)
         batches = TableWriter(folder / "batches.parquet", BATCHES)
         size = self._plan.scenario.batch_size
-        for entry in journal.entries():
-            part = samples[entry.batch * size : (entry.batch + 1) * size]
-            for row in rows_of(entry, part):
+        for answers in journal.entries():
+            part = samples[answers.batch * size : (answers.batch + 1) * size]
+            for row in rows_of(answers, part):
                 add_row(table, row)
                 self._take(row)
-            batches.add(entry.batch, len(part), entry.run_ns)
-            self.improbable += entry.improbable
+            batches.add(answers.batch, len(part), answers.run_ns)
+            self.improbable += answers.improbable
         table.finish()
         batches.finish()
 

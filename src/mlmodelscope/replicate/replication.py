@@ -4,21 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import PlanError, UsageError
-from mlmodelscope.evaluation import Watcher, evaluate, provision_site
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import (
-    DatasetSource,
-    HardwareSource,
-    ModelSource,
-    SoftwareSource,
-    find_aspects,
-    plan_aspects,
-)
+from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate, Goal
 from mlmodelscope.replicate.claim import Claim, claim_of, is_measurable
@@ -32,6 +27,7 @@ from mlmodelscope.replicate.trial import Cost, Trials
 from mlmodelscope.replicate.verdict import Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Answer
 
 
@@ -71,11 +67,7 @@ def replicate(
     stacks: Sequence[str] = (),
     budget: float | None = None,
     pictures: int = 6,
-    software: SoftwareSource | None = None,
-    hardware: HardwareSource | None = None,
-    trust: bool = False,
-    settings: Settings | None = None,
-    watcher: Watcher | None = None,
+    **conditions: Unpack[Conditions],
 ) -> Replication:
     """Evaluate as the manifest says, judge the claim, and search for the pitfall where it does not hold.
 
@@ -83,17 +75,15 @@ def replicate(
     with ours. `stacks` are other software to try, `budget` is how many evaluations a search may take, `pictures` how
     many samples are looked at as evidence.
     """
-    settings = settings or Settings.from_environment()
-    watcher = watcher or Watcher()
+    settings = conditions["settings"] = conditions.get("settings") or Settings.from_environment()
+    watcher = conditions["watcher"] = conditions.get("watcher") or Watcher()
     reference = read_reference(log, settings) if log is not None else None
     if reference is not None:
         model, dataset = model or reference.model, dataset or reference.dataset
         options = options or reference.options
     if model is None:
         raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
-    record = evaluate(
-        model, dataset, options, software=software, hardware=hardware, trust=trust, settings=settings, watcher=watcher
-    )
+    record = evaluate(model, dataset, options, **conditions)
     verdict, theirs = _judge(record, claim, reference, within, settings)
     if verdict.kind != "not reproduced" or not explain:
         return Replication(record, verdict, None, None, verdict.samples)
@@ -103,7 +93,7 @@ def replicate(
     chosen, measured = verdict.claim, verdict.measured.value
     watcher.judged(chosen.metric, chosen.value, measured, (verdict.low, verdict.high))
     goal = Goal(chosen, measured, verdict.low, verdict.high, verdict.noise, theirs or None)
-    plans = {name: _plan_with(name, model, dataset, options, trust, settings, watcher) for name in stacks}
+    plans = {name: _plan_with(name, model, dataset, options, conditions) for name in stacks}
     others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
     with open_trials(record, settings, watcher, others=others) as trials:
         found = search(goal, trials, watcher.building, budget, watcher.tried)
@@ -167,7 +157,7 @@ def open_trials(
     trials = Trials(
         plan,
         open_dataset(plan.dataset, artifacts),
-        lambda each: provision_site(each, artifacts),
+        lambda each: provision(each, artifacts),
         [*variants_of(plan, pitfalls), *others],
         names=record.class_names,
         kept=KeptAnswers(settings.cache / "trials" / f"{record.plan_digest[:32]}.sqlite"),
@@ -182,15 +172,8 @@ def _own_code(plan: Plan) -> str:
 
 
 def _plan_with(
-    stack: str,
-    model: ModelSource,
-    dataset: DatasetSource | None,
-    options: Options | None,
-    trust: bool,
-    settings: Settings,
-    watcher: Watcher,
+    stack: str, model: ModelSource, dataset: DatasetSource | None, options: Options | None, conditions: Conditions
 ) -> Plan:
     """The same evaluation with other software."""
-    aspects = find_aspects(model, dataset, stack)
-    artifacts = ArtifactStore(settings, watcher.downloading)
-    return plan_aspects(aspects, options or Options(), artifacts, settings, trust=trust, progress=watcher.building)
+    other: Conditions = {**conditions, "software": stack, "hardware": None}
+    return ask(model, dataset, options, **other).plan()

@@ -9,7 +9,6 @@ from statistics import NormalDist
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
-from mlmodelscope.evaluation import Watcher
 from mlmodelscope.metric.interval import wilson
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
@@ -20,6 +19,7 @@ from mlmodelscope.replicate.trial import Trials, pipeline_key
 from mlmodelscope.replicate.verdict import Paired
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Interval
+from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Answer
 
 AS_IT_IS = "the manifest as it is"

@@ -18,7 +18,7 @@ from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.measure import Row
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import relabelled
-from mlmodelscope.worker.client import Batch
+from mlmodelscope.worker.answers import Batch
 from mlmodelscope.worker.variants import Answer, VariantWorker
 
 

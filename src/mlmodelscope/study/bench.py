@@ -8,12 +8,10 @@ from typing import Any
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import PlanError
-from mlmodelscope.evaluation import provision_site
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import find_aspects, plan_aspects
-from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.site import Site
+from mlmodelscope.preparation import ask
+from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.study.study import DEFAULT_DATASET, DEFAULT_MODEL, Request, machine_words
 from mlmodelscope.worker.client import Worker
 
@@ -55,16 +53,16 @@ def open_bench(request: Request, **options: Any) -> Bench:
     dataset = request.dataset
     if dataset is None and request.model == DEFAULT_MODEL:
         dataset = DEFAULT_DATASET
-    artifacts = ArtifactStore(request.settings, request.watcher.downloading)
-    aspects = find_aspects(request.model, dataset, request.software)
-    plan = plan_aspects(
-        aspects,
+    asked = ask(
+        request.model,
+        dataset,
         Options(**options),
-        artifacts,
-        request.settings,
+        software=request.software,
         trust=request.trust,
-        progress=request.watcher.building,
+        settings=request.settings,
+        watcher=request.watcher,
     )
+    plan = asked.plan()
     if plan.input is None or plan.functions:
         raise PlanError(f"{plan.model.name} prepares its samples in code of its own; this study calls the model itself")
-    return Bench(plan, provision_site(plan, artifacts), open_dataset(plan.dataset, artifacts))
+    return Bench(plan, provision(plan, asked.artifacts), open_dataset(plan.dataset, asked.artifacts))

@@ -98,7 +98,7 @@ class PythonProcess:
         if not link.exists():
             link.symlink_to(package)
         task = folder / "task.json"
-        task.write_text(json.dumps({"predictor": task_of(bench.site, bench.plan)["predictor"]}))
+        task.write_text(json.dumps({"predictor": task_of(bench.site, bench.plan).predictor._asdict()}))
         needs = needs_of(bench.site, bench.plan)
         launch = bench.site.stack.launch(
             (str(_HERE / "calls.py"), str(task)),

@@ -78,7 +78,7 @@ def _start(bench: Bench, batch_size: int) -> tuple[float, ...]:
     started = time.monotonic_ns()
     with Worker(bench.site, bench.plan) as worker:
         opened = time.monotonic_ns() - started
-        load = worker.opened["load_ns"]
+        load = worker.opened.load_ns
         latency = worker.measure_latency(bench.dataset.samples[: batch_size + 32], bench.plan)
     if len(latency.warm_up_ns) < 2 or not latency.raw_ns:
         raise PlanError(f"no sample of {bench.plan.dataset.name} can be prepared for {bench.plan.model.name}")

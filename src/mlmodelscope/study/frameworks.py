@@ -10,13 +10,13 @@ from typing import Any
 from mlmodelscope.analysis.stack_comparison import Row, compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.evaluation import provision_site
 from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.stack import provides
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
 from mlmodelscope.provision.stack.known import is_for_this_machine
 from mlmodelscope.record.record import Record
@@ -189,7 +189,7 @@ def _layers(
         if plan.input is None or plan.functions:
             notes.append(f"{name}: the model is run by code of its own, whose layers nobody knows.")
             continue
-        bench = Bench(plan, provision_site(plan, artifacts), open_dataset(plan.dataset, artifacts))
+        bench = Bench(plan, provision(plan, artifacts), open_dataset(plan.dataset, artifacts))
         try:
             tensor = bench.first_tensor()
             with tempfile.TemporaryDirectory(prefix="mlmodelscope-study-") as place:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from mlmodelscope.evaluation import Watcher, evaluate
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.plan.options import Options
 from mlmodelscope.preparation import DatasetSource, ModelSource
 from mlmodelscope.provision.machine import Machine, describe_machine
@@ -19,6 +19,7 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
 from mlmodelscope.settings import Settings
 from mlmodelscope.study.paper import Fact, Paper
+from mlmodelscope.watcher import Watcher
 
 DEFAULT_MODEL = "efficientnet-lite0"
 DEFAULT_DATASET = "imagenet-70"

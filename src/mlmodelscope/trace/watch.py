@@ -16,12 +16,13 @@ from mlmodelscope.trace.merge import LeveledRun, Taken
 from mlmodelscope.trace.perf import Perf, PerfError, symbol_spans
 from mlmodelscope.trace.span import LEVELS
 from mlmodelscope.worker.process import WorkerDied
+from mlmodelscope_worker.messages import Watched
 
 SAMPLED_S = 2.0
 """How long `perf` looks on: some thousand samples, whatever a run takes."""
 
 
-class Watched(Protocol):
+class Watchable(Protocol):
     """A worker, as far as it is needed here."""
 
     @property
@@ -29,11 +30,11 @@ class Watched(Protocol):
 
     def watch(
         self, samples: Sequence[DatasetSample], runs: int, *, counted: bool = False, budget_s: float = 0.0
-    ) -> dict[str, Any]: ...
+    ) -> Watched: ...
 
 
 def watch(
-    worker: Watched,
+    worker: Watchable,
     samples: Sequence[DatasetSample],
     level: str,
     runs: int,
@@ -65,12 +66,12 @@ def watch(
     return found, notes
 
 
-def sampled_symbols(worker: Watched, samples: Sequence[DatasetSample], runs: int) -> LeveledRun:
+def sampled_symbols(worker: Watchable, samples: Sequence[DatasetSample], runs: int) -> LeveledRun:
     perf = Perf(worker.pid)
     try:
-        plain = worker.watch(samples, runs)["runs"]
+        plain = worker.watch(samples, runs).runs
         with perf:
-            watched = [(start, end) for start, end, _ in worker.watch(samples, runs, budget_s=SAMPLED_S)["runs"]]
+            watched = [(start, end) for start, end, _ in worker.watch(samples, runs, budget_s=SAMPLED_S).runs]
         spans = symbol_spans(watched, perf.read(), runs)
     finally:
         perf.close()
@@ -80,13 +81,13 @@ def sampled_symbols(worker: Watched, samples: Sequence[DatasetSample], runs: int
 
 
 def counted_runs(
-    worker: Watched, samples: Sequence[DatasetSample], runs: int, *, gpu: bool = False
+    worker: Watchable, samples: Sequence[DatasetSample], runs: int, *, gpu: bool = False
 ) -> tuple[LeveledRun, list[str]]:
     with Sampler(worker.pid, gpu=gpu) as sampler:
         answer = worker.watch(samples, runs, counted=True)
-    spans = counter_spans(answer["runs"], sampler.samples)
-    run = LeveledRun("hardware", tuple(spans), "run", tuple(answer["without_ns"]))
-    return run, [*answer["notes"], *sampler.notes]
+    spans = counter_spans(answer.runs, sampler.samples)
+    run = LeveledRun("hardware", tuple(spans), "run", tuple(answer.without_ns))
+    return run, [*answer.notes, *sampler.notes]
 
 
 def counter_spans(runs: Sequence[Sequence[Any]], samples: Sequence[Sample]) -> list[Taken]:

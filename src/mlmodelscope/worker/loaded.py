@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+
+from mlmodelscope_worker import messages
 
 
 def int64s(buffer: bytes) -> array[int]:
@@ -47,19 +48,19 @@ class Loaded:
         return max(self.ended_ns, default=0) / 1e9
 
 
-def loaded_from(header: Mapping[str, Any], buffers: Sequence[bytes]) -> Loaded:
+def loaded_from(message: messages.Loaded, buffers: Sequence[bytes]) -> Loaded:
     due, started, ended, depths = (int64s(buffer) for buffer in buffers)
     return Loaded(
         due,
         started,
         ended,
         depths,
-        batch_size=header["batch_size"],
-        lanes=header["lanes"],
-        unanswered=header["unanswered"],
-        cpu_ns=header["cpu_ns"],
-        peak_memory_bytes=header["peak_memory_bytes"],
-        first_ns=tuple(header["warm_up_ns"]),
-        notes=tuple(header["notes"]),
-        end_to_end=header["end_to_end"],
+        batch_size=message.batch_size,
+        lanes=message.lanes,
+        unanswered=message.unanswered,
+        cpu_ns=message.cpu_ns,
+        peak_memory_bytes=message.peak_memory_bytes,
+        first_ns=tuple(message.warm_up_ns),
+        notes=tuple(message.notes),
+        end_to_end=message.end_to_end,
     )

@@ -10,17 +10,19 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import NamedTuple, Self, TypeVar
 
 import mlmodelscope_worker
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.provision.stack.provisioner import Needs, Runnable
+from mlmodelscope_worker.messages import REPLIES, Close, Gone, MessageError, Refused, from_header, to_header
 from mlmodelscope_worker.protocol import Channel, Closed
 
+Message = TypeVar("Message")
 Buffer = bytes | bytearray | memoryview
 """What can be sent as it is, without a copy."""
 _START_TIMEOUT_S = 120
@@ -103,24 +105,37 @@ class WorkerProcess:
                 raise self._died()
         raise WorkerError(f"the worker did not start within {_START_TIMEOUT_S} s\n{self.log_tail()}")
 
-    def send(self, header: Mapping[str, Any], buffers: Sequence[Buffer] = ()) -> None:
+    def send(self, message: NamedTuple, buffers: Sequence[Buffer] = ()) -> None:
         try:
-            self._channel.send(header, buffers)
+            self._channel.send(to_header(message), buffers)
         except Closed:
             raise self._died() from None
 
-    def receive(self, *expected: str) -> tuple[dict[str, Any], list[bytes]]:
-        """The next message, which must be of an expected kind; a refusal becomes a WorkerError."""
+    def receive(self, expected: type[Message]) -> tuple[Message, list[bytes]]:
+        """The next message, which must be of the expected kind; a refusal becomes a WorkerError.
+
+        A worker whose server is gone is as good as dead, and is replaced like one.
+        """
+        message, buffers = self.receive_any()
+        if not isinstance(message, expected):
+            raise WorkerError(f"the worker said `{type(message).__name__}` where `{expected.__name__}` was due")
+        return message, buffers
+
+    def receive_any(self) -> tuple[object, list[bytes]]:
+        """The next message of several kinds that may come."""
         try:
             header, buffers = self._channel.receive()
         except Closed:
             raise self._died() from None
-        if header["do"] == "refused":
-            detail = f"\n{header['traceback']}" if header.get("traceback") else ""
-            raise WorkerError(header["message"] + detail)
-        if header["do"] not in expected:
-            raise WorkerError(f"the worker said `{header['do']}` where `{expected[0]}` was due")
-        return header, buffers
+        try:
+            message = from_header(REPLIES, header)
+        except MessageError as error:
+            raise WorkerError(f"the worker said what this version does not know: {error}") from None
+        if isinstance(message, Refused):
+            raise WorkerError(f"{message.message}\n{message.traceback}".rstrip("\n"))
+        if isinstance(message, Gone):
+            raise WorkerDied(message.message)
+        return message, buffers
 
     def _died(self) -> WorkerDied:
         try:
@@ -157,7 +172,7 @@ class WorkerProcess:
 
     def close(self) -> None:
         with contextlib.suppress(Closed):
-            self._channel.send({"do": "close"})
+            self._channel.send(to_header(Close()))
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(self._patience_s)
         self.kill()

@@ -1,4 +1,4 @@
-"""Answers in spite of accidents: a worker that dies is replaced, and the batch that kills workers is found out."""
+"""Answers in spite of accidents: a worker that dies is replaced, and the batch that kills workers is identified."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.worker.client import Answers, Batch, Worker
+from mlmodelscope.worker.answers import Answers, Batch, failed_batch
+from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.process import WorkerDied
 
 _LONE_DEATHS = 2  # a batch that was alone with its worker each time is to blame
@@ -53,9 +54,9 @@ class SteadyRun:
                 yield answers
         except WorkerDied as death:
             self._replace(None)
-            self._mourn(death, careful)
+            self._handle_death(death, careful)
 
-    def _mourn(self, death: WorkerDied, careful: bool) -> None:
+    def _handle_death(self, death: WorkerDied, careful: bool) -> None:
         self._deaths += 1
         self._lone_deaths += careful
         if self._deaths >= _HOPELESS:
@@ -64,7 +65,7 @@ class SteadyRun:
         if self._lone_deaths >= _LONE_DEATHS:
             batch = self._batches[self._done]
             reason = death.message.splitlines()[0]
-            self._blamed.append(Answers(batch, 0, b"", b"", dict.fromkeys(range(len(batch.samples)), reason), 0, 0))
+            self._blamed.append(failed_batch(batch, reason))
             self._done += 1
             self._lone_deaths = 0
         elif not careful:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import array
 import math
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.worker.client import Batch, needs_of, task_of
-from mlmodelscope.worker.process import WorkerProcess
+from mlmodelscope.worker.answers import Batch
+from mlmodelscope.worker.client import OpenWorker, task_of
+from mlmodelscope_worker import messages
+from mlmodelscope_worker.messages import VariantAnswer
 
 
 @dataclass(frozen=True)
@@ -80,64 +79,32 @@ class View:
     """To the first of the pipelines that were looked through; none for itself, or where shapes differ."""
 
 
-class VariantWorker:
+class VariantWorker(OpenWorker):
     """One open model with the pipelines of many plans that differ in nothing else."""
 
     def __init__(self, site: Site, plan: Plan, variants: Mapping[str, Plan]) -> None:
-        self._site = site
-        self._process = WorkerProcess(site.stack, needs_of(site, plan))
-        task = task_of(site, plan)
-        task["variants"] = [
-            {"id": key, "steps": [step.model_dump(mode="json") for step in each.input.steps]}
-            for key, each in variants.items()
-            if each.input is not None
-        ]
-        try:
-            self._process.send({"do": "open", "task": task})
-            opened, _ = self._process.receive("opened")
-        except BaseException:
-            self._process.kill()
-            raise
-        self.missing: dict[str, str] = opened["missing"]
+        pipelines = [{"id": key, "steps": _steps(each)} for key, each in variants.items() if each.input is not None]
+        super().__init__(site, plan, task_of(site, plan)._replace(variants=pipelines))
+        self.missing = self.opened.missing
         """Variants that this stack cannot compute, and why."""
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._process.__exit__(kind, error, trace)
 
     def run(self, batches: Iterable[Batch], active: Sequence[str]) -> Iterator[VariantAnswers]:
         """Answers of the active variants, in the order of the batches."""
-        waiting: deque[Batch] = deque()
-        source = iter(batches)
         window = 2 * self._site.lanes  # one batch is the work of many: few under way keep all threads busy
-        while True:
-            fresh = list(islice(source, window - len(waiting)))
-            if fresh:
-                content = [
-                    {"batch": batch.index, "samples": [sample.content for sample in batch.samples]} for batch in fresh
-                ]
-                request: dict[str, Any] = {"do": "batches", "batches": content, "lanes": self._site.lanes}
-                self._process.send({**request, "threads": self._site.threads, "active": list(active)})
-                waiting.extend(fresh)
-            if not waiting:
-                return
-            header, buffers = self._process.receive("answers")
-            parts = iter(buffers)
-            for each in header["answers"]:
-                yield _answers(waiting.popleft(), each, list(islice(parts, each["parts"])))
+        for batch, answer, buffers in self.stream(batches, window, active=active):
+            yield _answers(batch, VariantAnswer(**answer), buffers)
 
     def look(self, sample: Sample, plans: Sequence[Plan]) -> list[View]:
         """What the model sees of a sample as each of these plans prepares it; the first sets scale and colours."""
-        pipelines = [
-            [step.model_dump(mode="json") for step in each.input.steps] for each in plans if each.input is not None
-        ]
-        self._process.send({"do": "look", "sample": sample.content, "pipelines": pipelines})
-        header, buffers = self._process.receive("seen")
-        return [_view(each, buffers) for each in header["views"]]
+        pipelines = [_steps(each) for each in plans if each.input is not None]
+        self._process.send(messages.Look(dict(sample.content), pipelines))
+        message, buffers = self._process.receive(messages.Seen)
+        return [_view(each, buffers) for each in message.views]
+
+
+def _steps(plan: Plan) -> list[dict[str, Any]]:
+    assert plan.input is not None
+    return [step.model_dump(mode="json") for step in plan.input.steps]
 
 
 def _view(said: Mapping[str, Any], buffers: Sequence[bytes]) -> View:
@@ -159,11 +126,11 @@ def _picture(said: Mapping[str, Any], buffers: Sequence[bytes]) -> Picture | Non
     return Picture(height, width, channels, buffers[said["part"]])
 
 
-def _answers(batch: Batch, header: dict[str, Any], buffers: list[bytes]) -> VariantAnswers:
-    groups = [_rows(k, *buffers[2 * place : 2 * place + 2]) for place, k in enumerate(header["k"])]
+def _answers(batch: Batch, answer: VariantAnswer, buffers: list[bytes]) -> VariantAnswers:
+    groups = [_rows(k, *buffers[2 * place : 2 * place + 2]) for place, k in enumerate(answer.k)]
     answers: dict[str, Sequence[Answer | None]] = {}
     reasons: dict[str, str] = {}
-    for variant, found in header["variants"].items():
+    for variant, found in answer.variants.items():
         errors = {int(slot): reason for slot, reason in found["errors"].items()}
         if errors:
             reasons[variant] = next(iter(errors.values()))

@@ -13,16 +13,19 @@ class ClassAnswers(object):
     def __init__(self, top_k, names, label_offset):
         self._top_k, self._names, self._label_offset = top_k, names, label_offset
 
-    def settle(self, work, answers, header):
-        """The buffers; an answer that is none is a failed sample."""
+    def settle(self, work, answers):
+        """(how many classes, no texts, buffers); an answer that cannot be used is a failed sample."""
         rows = _each(work, answers, lambda answer: classify(answer, self._top_k, self._names))
-        return self._buffers(rows, header) if rows else ()
+        if not rows:
+            return 0, None, ()
+        kept, scores = self._buffers(rows)
+        return kept.shape[1], None, (kept, scores)
 
-    def _buffers(self, rows, header):
+    def _buffers(self, rows):
         """(classes, scores) as rectangles. A shorter answer is filled up with NO_CLASS: no other may be cut for it."""
         import numpy as np
 
-        header["k"] = width = max(len(classes) for classes, _ in rows)
+        width = max(len(classes) for classes, _ in rows)
         kept = np.full((len(rows), width), NO_CLASS, np.int32)
         scores = np.zeros((len(rows), width), np.float32)
         for row, (classes, values) in enumerate(rows):
@@ -34,7 +37,8 @@ class ClassAnswers(object):
 class TextAnswers(object):
     """Answers of any other task, which travel as JSON in the header."""
 
-    def settle(self, work, answers, header):
+    def settle(self, work, answers):
+        """(no classes, texts, no buffers)."""
         size = [0]
 
         def text_of(answer):
@@ -44,8 +48,7 @@ class TextAnswers(object):
                 raise AnswerError("the answers of one batch are larger than %d MiB" % (_MOST_BYTES >> 20))
             return text
 
-        header["answers"] = _each(work, answers, text_of)
-        return ()
+        return 0, _each(work, answers, text_of), ()
 
 
 def _each(work, answers, settle):

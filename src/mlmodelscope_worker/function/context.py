@@ -3,16 +3,16 @@
 
 def make_context(task, predictor):
     """The `ctx` of every function: a plain dictionary, described in docs/functions.md."""
-    context = dict(task["context"])
-    context["artifacts"] = dict(task["files"])
-    context["model"] = predictor if task["predictor"]["name"] else None
-    context["options"] = dict(task["predictor"]["options"], batch_size=task["batch_size"], seed=task["seed"])
-    context["hyperparameters"] = dict(task["hyperparameters"])
-    context["seed"] = task["seed"]
-    context["batch_size"] = task["batch_size"]
-    context["features"] = task.get("features") or []
-    if task.get("folder"):
-        context["folder"] = task["folder"]
+    context = dict(task.context)
+    context["artifacts"] = dict(task.files)
+    context["model"] = predictor if task.predictor.name else None
+    context["options"] = dict(task.predictor.options, batch_size=task.batch_size, seed=task.seed)
+    context["hyperparameters"] = dict(task.hyperparameters)
+    context["seed"] = task.seed
+    context["batch_size"] = task.batch_size
+    context["features"] = task.features or []
+    if task.folder:
+        context["folder"] = task.folder
     return context
 
 

@@ -6,12 +6,13 @@ clock is read once at the end of each, so the answers are those of any other bat
 
 from ..clock import nanoseconds
 from ..failure import describe_failure
+from ..messages import AskedFor
 from .offline import Batch
 
 
-def answer(session, header, buffers):
-    """(header, buffers) of the answer to a batch, with `stages`: for each sample a list of [name, nanoseconds]."""
-    batch = Batch(0, header["samples"], buffers)
+def answer(session, samples, buffers):
+    """(AskedFor, buffers): the answer to a batch, with what each of its samples took."""
+    batch = Batch(0, samples, buffers)
     own = [_prepare(session, batch, slot) for slot in range(len(batch.samples))]
     watch, predictor = _Stages(), session.predictor
     is_declared = hasattr(session, "prepare_in_steps")
@@ -32,7 +33,7 @@ def answer(session, header, buffers):
             del predictor.run
     watch.mark(("post" if is_declared else "postprocess") if watch.rows else "answer")
     stages = [each if slot in batch.errors else each + watch.rows for slot, each in enumerate(own)]
-    return dict(found, do="asked", stages=stages), content
+    return AskedFor(found, stages), content
 
 
 def _prepare(session, batch, slot):

@@ -28,7 +28,7 @@ class Batch(object):
 
 
 class Offline(object):
-    """Runs batches through prepare (sample -> array) and infer (batch -> header and buffers of an answer).
+    """Runs batches through prepare (sample -> array) and infer (batch -> an answer and its buffers).
 
     `emit` gets the answers in order, each with whether it is the last of all that is under way.
     """
@@ -113,6 +113,6 @@ class Offline(object):
         with self._emitting:
             self._waiting[batch.turn] = answer
             while self._next in self._waiting:
-                header, buffers = self._waiting.pop(self._next)
+                answer, buffers = self._waiting.pop(self._next)
                 self._next += 1
-                self._emit(header, buffers, self._next == self._submitted)
+                self._emit(answer, buffers, self._next == self._submitted)

@@ -12,6 +12,7 @@ import sys
 import threading
 
 from ..clock import nanoseconds
+from ..messages import Peak
 from ..predictor import NotSupported
 
 SECONDS = 2.0
@@ -33,17 +34,17 @@ _THREAD_SETTINGS = (
 )
 
 
-def peak(header):
+def peak(asked):
     """The answer to a request that names a device and a number of threads."""
-    device, threads = header.get("device") or "cpu", header.get("threads") or 1
-    seconds = header.get("seconds", SECONDS)
+    device, threads = asked.device or "cpu", asked.threads or 1
+    seconds = SECONDS if asked.seconds is None else asked.seconds
     try:
         found = measure_processor(threads, seconds) if device.lower() == "cpu" else measure_device(device, seconds)
     except NotSupported as error:
         found = {"problem": str(error)}
     except Exception as error:  # a profile is worth having without it
         found = {"problem": "the peak could not be measured: %s: %s" % (type(error).__name__, error)}
-    return dict(found, do="peak", device=device, threads=threads)
+    return Peak(device, threads, found)
 
 
 def measure_processor(threads, seconds=SECONDS):

@@ -13,6 +13,7 @@ import gc
 
 from ..clock import nanoseconds
 from ..failure import describe_failure
+from ..messages import Traced
 from ..predictor import Lost, ModelError, NotSupported
 from ..predictor.cuda import counted
 from ..predictor.predictor import RUN
@@ -24,16 +25,16 @@ LEVELS = ("application", "model", "framework", "library")
 _OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing belongs to a single sample
 
 
-def trace(session, header, buffers):
+def trace(session, asked, buffers):
     """The answer to a request: a run for each level, down to the one asked for or the last that can be had."""
-    if header["level"] == "cold":
-        return first_call(session, header, buffers)
-    if header["level"] == "counted":
-        return count(session, header, buffers)
-    level = "library" if header["level"] == "hardware" else header["level"]  # counters come from outside
+    if asked.level == "cold":
+        return first_call(session, asked, buffers)
+    if asked.level == "counted":
+        return count(session, asked, buffers)
+    level = "library" if asked.level == "hardware" else asked.level  # counters come from outside
     wanted = LEVELS[: LEVELS.index(level) + 1]
-    bench = Bench(session, header, buffers)
-    warm_up = bench.warm_up(header["warm_up_runs"])
+    bench = Bench(session, asked, buffers)
+    warm_up = bench.warm_up(asked.warm_up_runs)
     plain, model = bench.batches("model" in wanted)
     runs = [{"level": "application", "compared": None, "spans": _application(session.load_ns, warm_up, plain)}]
     notes = bench.notes  # to which looking closer adds
@@ -49,36 +50,36 @@ def trace(session, header, buffers):
                 runs.append({"level": level, "compared": compared, "spans": spans, "without_ns": without})
             except NotSupported as error:
                 notes.append("%s: %s" % (level, error))
-    return {"do": "traced", "runs": runs, "notes": notes, "batch_size": session.batch_size}
+    return Traced(runs, notes, session.batch_size)
 
 
-def count(session, header, buffers):
+def count(session, asked, buffers):
     """One call of the model that a program around this process counts: NVIDIA's driver tells it from when till when."""
-    bench = Bench(session, header, buffers, tried=True)
-    bench.warm_up(header["warm_up_runs"])
+    bench = Bench(session, asked, buffers, tried=True)
+    bench.warm_up(asked.warm_up_runs)
     bench.batches(True)
     if bench.tensors is None:
         raise NotSupported("the manifest's own functions run the model, so that its kernels cannot be counted")
     session.predictor.run(bench.tensors)
     with counted():
         session.predictor.run(bench.tensors)
-    return {"do": "traced", "runs": [], "notes": bench.notes, "batch_size": session.batch_size}
+    return Traced([], bench.notes, session.batch_size)
 
 
 class Bench(object):
     """A model and the batches that it is traced with; samples that were tried are not tried again."""
 
-    def __init__(self, session, header, buffers, tried=False):
+    def __init__(self, session, asked, buffers, tried=False):
         self._session = session
         self._buffers = buffers
-        self._runs = header["runs"]
+        self._runs = asked.runs
         way = session if hasattr(session, "answer") else Functions(session)
         self._answer, self._answer_in_steps = way.answer, way.answer_in_steps
         self.notes = []
         self._plain = []
         self.tensors = None
         """What the predictor was given last, as it would be given again to a profiler."""
-        samples = header["samples"] if tried else self._usable(header["samples"])
+        samples = asked.samples if tried else self._usable(asked.samples)
         size = session.batch_size
         self._batches = [
             [samples[(run * size + slot) % len(samples)] for slot in range(size)] for run in range(self._runs)

@@ -8,15 +8,16 @@ import gc
 
 from ..clock import nanoseconds
 from ..counters import Counters, forget_peak, memory_bytes
+from ..messages import Watched
 from ..predictor import NotSupported
 from .traced import Bench
 
 
-def watch(session, header, buffers):
+def watch(session, asked, buffers):
     """The answer to a request: runs [start_ns, end_ns, what was counted], nanoseconds of the plain ones, notes."""
     if session.predictor.server is not None:
         raise NotSupported("a server runs the model: what its processor does cannot be seen from here")
-    bench = Bench(session, header, buffers)
+    bench = Bench(session, asked, buffers)
     bench.batches(True)
     if bench.tensors is None:
         raise NotSupported("the manifest's own functions run the model, so that it cannot be watched alone")
@@ -25,14 +26,14 @@ def watch(session, header, buffers):
     collecting = gc.isenabled()
     gc.disable()
     try:
-        if header.get("counted"):
-            runs, without = count(run, bench.tensors, header["runs"], notes)
+        if asked.counted:
+            runs, without = count(run, bench.tensors, asked.runs, notes)
         else:
-            runs, without = repeat(run, bench.tensors, header["runs"], int(header["budget_s"] * 1e9)), []
+            runs, without = repeat(run, bench.tensors, asked.runs, int(asked.budget_s * 1e9)), []
     finally:
         if collecting:
             gc.enable()
-    return {"do": "watched", "runs": runs, "without_ns": without, "notes": notes, "batch_size": session.batch_size}
+    return Watched(runs, without, notes, session.batch_size)
 
 
 def repeat(run, tensors, at_least, budget_ns):

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from mlmodelscope.dataset.open import open_dataset
+from mlmodelscope.manifest.aspects import find_aspects
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.plan.options import Options
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.settings import Settings

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mlmodelscope.provision.stack import Needs, Runnable
 from mlmodelscope.worker.process import WorkerProcess
+from mlmodelscope_worker.messages import Open, Opened, PredictorTask, Task
 
 
 def environment_of(stack: Runnable, needs: Needs | None = None) -> dict[str, object]:
@@ -14,15 +15,15 @@ def environment_of(stack: Runnable, needs: Needs | None = None) -> dict[str, obj
     with tempfile.TemporaryDirectory() as folder:
         graph = Path(folder, "model.json")
         graph.write_text(json.dumps({"shape": [None, 3, 8, 8]}))
-        task = {
-            "predictor": {"name": "fake", "files": {"graph": str(graph)}, "options": {}},
-            "input": {"layer_name": None, "element_type": "float32", "steps": []},
-            "output": {"layer_name": None, "steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
-            "batch_size": 1,
-        }
+        task = Task(
+            predictor=PredictorTask("fake", {"graph": str(graph)}, {}),
+            input={"layer_name": None, "element_type": "float32", "steps": []},
+            output={"layer_name": None, "steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
+            batch_size=1,
+        )
         needs = needs or Needs()
         with WorkerProcess(stack, replace(needs, reads=(*needs.reads, graph))) as worker:
-            worker.send({"do": "open", "task": task})
-            opened, _ = worker.receive("opened")
-    environment: dict[str, object] = opened["environment"]
+            worker.send(Open(task))
+            opened, _ = worker.receive(Opened)
+    environment: dict[str, object] = opened.environment
     return environment

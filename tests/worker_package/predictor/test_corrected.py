@@ -9,6 +9,7 @@ from mlmodelscope.profiling import _run_of
 from mlmodelscope.trace.layers import agreement
 from mlmodelscope.trace.merge import merge, number
 from mlmodelscope.trace.span import Trace
+from mlmodelscope_worker.messages import Trace as Ask
 from mlmodelscope_worker.predictor import Layer, Profile
 from mlmodelscope_worker.predictor.litert_profiler import _layers, _totals
 from mlmodelscope_worker.predictor.onnxruntime_cost import chain, profiler_ns
@@ -45,10 +46,9 @@ def test_layers_add_up_to_the_run_once_they_are_corrected(tmp_path: Path, monkey
 
     monkeypatch.setattr(session.predictor, "profile_runs", profile_runs, raising=False)
     monkeypatch.setattr(traced, "_timed", lambda function, *arguments: 900_000)
-    header = {"level": "framework", "runs": 3, "warm_up_runs": 0, "samples": [{"buffer": 0}]}
-    answer = traced.trace(session, header, [jpeg()])
-    assert "4.0 µs taken off each layer" in answer["notes"]
-    spans, _ = merge([_run_of(each) for each in answer["runs"]])
+    answer = traced.trace(session, Ask([{"buffer": 0}], "framework", 3, 0), [jpeg()])
+    assert "4.0 µs taken off each layer" in answer.notes
+    spans, _ = merge([_run_of(each) for each in answer.runs])
     sums = agreement(Trace("1" * 32, 0, number(spans, "1" * 32)))
     assert sums is not None and abs(sums.of_unprofiled - 1) < 0.05
     layers = [span for span in spans if span.level == "framework"]

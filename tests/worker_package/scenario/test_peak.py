@@ -5,15 +5,16 @@ import types
 
 import pytest
 
+from mlmodelscope_worker.messages import MeasurePeak
 from mlmodelscope_worker.predictor import NotSupported
 from mlmodelscope_worker.scenario import peak as peaks
 
 
 def test_a_processor_has_a_peak(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peaks, "_array_bytes", lambda: 1 << 20)
-    found = peaks.peak({"device": "CPU", "threads": 1, "seconds": 0.05})
-    assert found["flops_per_s"] > 1e6 and found["bytes_per_s"] > 1e6 and "problem" not in found
-    assert (found["do"], found["device"], found["threads"]) == ("peak", "CPU", 1) and "numpy" in found["how"]
+    peak = peaks.peak(MeasurePeak("CPU", 1, 0.05))
+    assert peak.found["flops_per_s"] > 1e6 and peak.found["bytes_per_s"] > 1e6 and "problem" not in peak.found
+    assert (peak.device, peak.threads) == ("CPU", 1) and "numpy" in peak.found["how"]
 
 
 def test_threads_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -26,12 +27,12 @@ def test_threads_share_the_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_device_without_a_framework_that_could_measure_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("torch", "jax"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    assert "PyTorch and JAX alone" in peaks.peak({"device": "cuda:0", "threads": 1})["problem"]
+    assert "PyTorch and JAX alone" in peaks.peak(MeasurePeak("cuda:0")).found["problem"]
 
 
 def test_a_framework_that_fails_spoils_no_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", types.ModuleType("torch"))
-    assert "could not be measured" in peaks.peak({"device": "cuda:0", "threads": 1})["problem"]
+    assert "could not be measured" in peaks.peak(MeasurePeak("cuda:0")).found["problem"]
 
 
 def test_numpy_that_cannot_run_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

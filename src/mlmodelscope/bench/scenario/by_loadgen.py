@@ -23,7 +23,6 @@ def by_loadgen(lab: Lab, request: Request, say: Progress) -> Outcome:
         said = station.loadgen(
             request.scenario,
             request.budget_s * 3 / 4,
-            queries=1,
             expected_ns=median(pilot.loaded.latencies_ns),
             rate=rate if request.scenario == "server" else 1.2 * capacity,
             bound_s=request.bound_s or request.budget_s,

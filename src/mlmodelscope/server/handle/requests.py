@@ -15,13 +15,13 @@ from mlmodelscope.errors import PlanError, TrustError, UsageError
 from mlmodelscope.ledger.queue import Planned
 from mlmodelscope.ledger.request import Request, Work
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
-from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.manifest.trust import code_of
 from mlmodelscope.plan.options import Options
+from mlmodelscope.prediction import LOOSE_IMAGES
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import artifacts
-from mlmodelscope.server.handle.shelf import find
+from mlmodelscope.server.handle.shelf import Shelf
 
 _CHECKED = TypeAdapter(Options)
 _OPTIONS = {field.name for field in fields(Options)}
@@ -33,9 +33,16 @@ class Prepared:
 
     work: Work
     needs: Needs
-    model: str
-    dataset: str
-    described: DatasetManifest | None
+    aspects: Aspects
+    has_dataset: bool = True
+
+    @property
+    def model(self) -> str:
+        return self.aspects.model.name
+
+    @property
+    def dataset(self) -> str:
+        return self.aspects.dataset.name if self.has_dataset else ""
 
 
 class NoAgent(PlanError):
@@ -55,48 +62,52 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
     except ValidationError as error:
         first = error.errors()[0]
         raise UsageError(f"options.{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
-    model, model_text = find(desk, ModelManifest, request.model)
-    dataset, dataset_text = None, None
-    if with_dataset:
-        choice = request.dataset or model.dataset
-        if choice is None:
-            raise UsageError(f"no dataset is named, and {model.name} names none")
-        dataset, dataset_text = find(desk, DatasetManifest, choice)
-    software, software_text, word = None, None, None
-    asked = request.software or request.where.stack or model.software
-    if isinstance(asked, str) and (asked == "current" or asked.startswith("image:")):
-        word = software_text = asked
-    elif asked is not None:
-        software, software_text = find(desk, SoftwareManifest, asked)
-    hardware, hardware_text = None, None
-    wanted = request.hardware or model.hardware
-    if wanted is not None:
-        hardware, hardware_text = find(desk, HardwareManifest, wanted)
-    carries_code = any(code_of(each) for each in (model, dataset, software, hardware) if each is not None)
-    carries_code = carries_code or (word or "").startswith("image:")
+    shelf = Shelf(desk)
+    aspects = find_aspects(
+        request.model,
+        request.dataset if with_dataset else LOOSE_IMAGES,
+        request.software or request.where.stack,
+        request.hardware,
+        find=shelf,
+    )
     if request.trust:
         demand(person, "trust")
-    elif carries_code:
+    elif aspects.carries_code:
         raise TrustError(
             "code in these manifests would run, and the request does not say that it may",
             hint="`trust: true`, with a token that has the scope `trust`",
         )
-    artifacts.demand_present(desk, model_text, dataset_text, software_text)
+    texts = {sought: shelf.text_of(sought) for sought in (DatasetManifest, SoftwareManifest, HardwareManifest)}
+    model = shelf.text_of(ModelManifest)
+    assert model is not None
+    artifacts.demand_present(desk, model, texts[DatasetManifest], texts[SoftwareManifest])
     work = Work(
         kind=request.kind,
-        model=model_text,
-        dataset=dataset_text,
-        software=software_text,
-        hardware=hardware_text,
+        model=model,
+        dataset=texts[DatasetManifest],
+        software=aspects.software_word or texts[SoftwareManifest],
+        hardware=texts[HardwareManifest],
         options=request.options,
         arguments=request.arguments,
         trust=request.trust,
         again=request.again,
         attempts=request.attempts,
-        public_only=_is_strangers(person, request, [each for each in (model, dataset, software, hardware) if each]),
+        public_only=_is_strangers(person, request, aspects),
     )
-    needs = Needs(request.where, model, software, hardware, carries_code, word, address_in(request))
-    return Prepared(work, needs, model.name, dataset.name if dataset is not None else "", dataset)
+    return Prepared(work, needs_of(request, aspects), aspects, with_dataset)
+
+
+def needs_of(request: Request, aspects: Aspects) -> Needs:
+    """What an agent must meet."""
+    return Needs(
+        request.where,
+        aspects.model,
+        aspects.software if aspects.software_word is None else None,
+        aspects.hardware,
+        aspects.carries_code,
+        aspects.software_word,
+        address_in(request),
+    )
 
 
 def address_in(request: Request) -> str | None:
@@ -105,12 +116,14 @@ def address_in(request: Request) -> str | None:
     return url if isinstance(url, str) else None
 
 
-def _is_strangers(person: Person, request: Request, manifests: list[Manifest]) -> bool:
+def _is_strangers(person: Person, request: Request, aspects: Aspects) -> bool:
     """Whether somebody on another machine says where files and answers come from; the server's own manifests may."""
     if person.is_local or person.may("admin"):
         return False
     names_a_place = "url" in request.options.get("predictor_options", {})
-    return names_a_place or any(not Path(each.file).is_file() for each in manifests)
+    return names_a_place or any(
+        not Path(each.file).is_file() for each in aspects.manifests if each not in (CURRENT, LOOSE_IMAGES)
+    )
 
 
 def resolve_request(desk: Desk, person: Person, request: Request) -> Resolution:

@@ -111,7 +111,7 @@ def _framework(plan: Plan) -> list[Offer]:
 
 def _differences(request: Request, prepared: Prepared, record: Record) -> Iterator[str]:
     plan = record.plan
-    for word, manifest in (("model", prepared.needs.model), ("dataset", prepared.described)):
+    for word, manifest in (("model", prepared.aspects.model), ("dataset", prepared.aspects.dataset)):
         known = plan.manifests.get(word)
         if manifest is None or (known is not None and known.digest == manifest.digest):
             continue

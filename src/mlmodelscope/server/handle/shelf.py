@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TypeVar
 
-from mlmodelscope.errors import ManifestError, MLModelScopeError, Problem, UsageError
+from mlmodelscope.errors import ManifestError, Problem, UsageError
 from mlmodelscope.ledger.request import Inline, ManifestChoice
+from mlmodelscope.manifest.aspects import own_copy
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.reference import REFERENCE_KEYS, parse_reference
@@ -29,6 +30,24 @@ KINDS: dict[str, type[Manifest]] = {
     "log": ReferenceLog,
 }
 Sought = TypeVar("Sought", bound=Manifest)
+
+
+class Shelf:
+    """Finds the manifests of a request and keeps their texts: those are what an agent gets."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+        self._texts: dict[type[Manifest], str] = {}
+
+    def __call__(self, sought: type[Sought], choice: str | Path | Inline | Sought) -> Sought:
+        if isinstance(choice, sought):
+            return choice
+        assert isinstance(choice, (str, Inline))
+        manifest, self._texts[sought] = find(self._desk, sought, choice)
+        return manifest
+
+    def text_of(self, sought: type[Manifest]) -> str | None:
+        return self._texts.get(sought)
 
 
 def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Sought, str]:
@@ -61,12 +80,7 @@ def parse_any(text: str) -> Manifest:
     """A manifest that came from outside: it is taken as it stands, with no folder around it."""
     document = parse_document(text, "<request>", Path("/nonexistent"))
     _refuse_local_files(document.data)
-    manifest = document.manifest()
-    try:
-        own = find_manifest(type(manifest), f"{manifest.name}@{manifest.version}")
-    except MLModelScopeError:
-        return manifest
-    return own if own.digest == manifest.digest else manifest
+    return own_copy(document.manifest())
 
 
 def _refuse_local_files(data: object, path: str = "") -> None:

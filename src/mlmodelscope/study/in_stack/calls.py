@@ -32,9 +32,10 @@ def main(path: str) -> None:
 
 class Caller:
     def __init__(self, task: Any) -> None:
+        from mlmodelscope_worker.messages import PredictorTask
         from mlmodelscope_worker.session import open_predictor
 
-        self.predictor = open_predictor(task["predictor"])
+        self.predictor = open_predictor(PredictorTask(**task["predictor"]))
         self.forms: Any = {}
 
     def describe(self) -> Any:

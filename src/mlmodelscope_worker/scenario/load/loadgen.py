@@ -21,14 +21,14 @@ _SCENARIOS = {
 _KEPT = ("result_", "effective_", "early_stopping_", "loadgen_version")
 
 
-def drive(inputs, session, header):
+def drive(inputs, session, asked):
     """What LoadGen says of a run, by its own names: everything in its detailed log that is a result or a setting."""
     try:
         import mlperf_loadgen as loadgen
     except ImportError as error:
         raise ModelError("this stack cannot use LoadGen (%s); install it with: pip install mlcommons-loadgen" % error)
-    wanted = header["driven"]
-    lanes = max(1, header.get("lanes", 1)) if session.predictor.concurrent else 1
+    wanted = asked.driven
+    lanes = max(1, asked.lanes) if session.predictor.concurrent else 1
     direct = wanted in ("single-stream", "multi-stream") or (wanted == "offline" and lanes == 1)
     system = System(loadgen, inputs.calls, session.batch_size, 0 if direct else lanes)
     count = max(1, len(inputs.calls) * session.batch_size)
@@ -39,7 +39,7 @@ def drive(inputs, session, header):
         lean = wanted == "single-stream" and session.batch_size == 1
         under_test = loadgen.ConstructSUT(system.issue_one if lean else system.issue, _flush)
         loadgen.StartTestWithLogSettings(
-            under_test, library, _settings(loadgen, header), _log_settings(loadgen, folder), ""
+            under_test, library, _settings(loadgen, asked), _log_settings(loadgen, folder), ""
         )
         if system.failure is not None:
             raise system.failure
@@ -108,26 +108,26 @@ class System(object):
             thread.join()
 
 
-def _settings(loadgen, header):
+def _settings(loadgen, asked):
     """Durations and seeds as asked for; what LoadGen must be told beforehand was measured by whoever asks."""
-    wanted = header["driven"]
+    wanted = asked.driven
     made = loadgen.TestSettings()
     made.scenario = getattr(loadgen.TestScenario, _SCENARIOS[wanted])
     made.mode = loadgen.TestMode.PerformanceOnly
-    made.min_duration_ms = made.max_duration_ms = max(1, int(header["budget_s"] * 1000))
-    made.min_query_count = header.get("queries", 1)
-    made.schedule_rng_seed = made.sample_index_rng_seed = made.qsl_rng_seed = header["seed"]
-    expected_ns = max(1, int(header["expected_ns"]))
+    made.min_duration_ms = made.max_duration_ms = max(1, int(asked.budget_s * 1000))
+    made.min_query_count = asked.queries
+    made.schedule_rng_seed = made.sample_index_rng_seed = made.qsl_rng_seed = asked.seed
+    expected_ns = max(1, int(asked.expected_ns))
     if wanted == "single-stream":
         made.single_stream_expected_latency_ns = expected_ns
     elif wanted == "multi-stream":
         made.multi_stream_expected_latency_ns = expected_ns
-        made.multi_stream_samples_per_query = header["samples_per_query"]
+        made.multi_stream_samples_per_query = asked.samples_per_query
     elif wanted == "server":
-        made.server_target_qps = header["rate"]
-        made.server_target_latency_ns = max(1, int(header["bound_s"] * 1e9))
+        made.server_target_qps = asked.rate
+        made.server_target_latency_ns = max(1, int(asked.bound_s * 1e9))
     else:
-        made.offline_expected_qps = header["rate"]
+        made.offline_expected_qps = asked.rate
     return made
 
 

@@ -3,6 +3,7 @@
 import gc
 
 from ...clock import nanoseconds
+from ...messages import Loaded, LoadgenLoaded
 from ...predictor import ModelError
 from .all_at_once import offline
 from .closed import multi_stream, single_stream
@@ -21,49 +22,47 @@ class Load(object):
         self._inputs = None
         self._made_of = None
 
-    def __call__(self, header, buffers):
-        """(header, buffers) of the answer: when each query was due, begun and answered, and for a server how many
-        were waiting."""
-        inputs = self._ready(header, buffers)
-        if header["scenario"] == "loadgen":
+    def __call__(self, asked, buffers):
+        """(Loaded, buffers): when each query was due, begun and answered, and for a server how many were waiting."""
+        inputs = self._ready(asked, buffers)
+        if asked.driven is not None:
             from .loadgen import drive
 
-            return {"do": "loaded", "notes": inputs.notes, "loadgen": drive(inputs, self._session, header)}, ()
-        lanes = max(1, header.get("lanes", 1)) if self._session.predictor.concurrent else 1
+            return LoadgenLoaded(inputs.notes, drive(inputs, self._session, asked)), ()
+        lanes = max(1, asked.lanes) if self._session.predictor.concurrent else 1
         collecting = gc.isenabled()
         gc.collect()
         gc.disable()
         try:
-            warm_up_ns, kept = self._run(inputs.calls, lanes, header)
+            warm_up_ns, kept = self._run(inputs.calls, lanes, asked)
         finally:
             if collecting:
                 gc.enable()
-        answer = {
-            "do": "loaded",
-            "queries": len(kept),
-            "unanswered": kept.unanswered,
-            "batch_size": self._session.batch_size,
-            "lanes": lanes if header["scenario"] in ("server", "offline") else 1,
-            "end_to_end": inputs.end_to_end,
-            "warm_up_ns": warm_up_ns,
-            "cpu_ns": kept.cpu_ns,
-            "peak_memory_bytes": peak_memory_bytes(),
-            "notes": inputs.notes,
-        }
-        depths = queue_depths(kept.due_ns, kept.started_ns) if header["scenario"] == "server" else b""
+        answer = Loaded(
+            queries=len(kept),
+            unanswered=kept.unanswered,
+            batch_size=self._session.batch_size,
+            lanes=lanes if asked.scenario in ("server", "offline") else 1,
+            end_to_end=inputs.end_to_end,
+            warm_up_ns=warm_up_ns,
+            cpu_ns=kept.cpu_ns,
+            peak_memory_bytes=peak_memory_bytes(),
+            notes=inputs.notes,
+        )
+        depths = queue_depths(kept.due_ns, kept.started_ns) if asked.scenario == "server" else b""
         return answer, (kept.due_ns, kept.started_ns, kept.ended_ns, depths)
 
-    def _ready(self, header, buffers):
-        made_of = (header["samples"], bool(header.get("end_to_end")), header.get("random"))
+    def _ready(self, asked, buffers):
+        made_of = (asked.samples, asked.end_to_end, asked.random)
         if self._inputs is None or made_of != self._made_of:
-            self._inputs = Inputs(self._session, header["samples"], buffers, made_of[1], made_of[2])
+            self._inputs = Inputs(self._session, asked.samples, buffers, made_of[1], made_of[2])
             self._made_of = made_of
         return self._inputs
 
-    def _run(self, calls, lanes, header):
-        clock, scenario = self._clock, header["scenario"]
-        queries, budget_ns = header["queries"], int(header["budget_s"] * 1e9)
-        rounds = header.get("warm_up_runs", 0)
+    def _run(self, calls, lanes, asked):
+        clock, scenario = self._clock, asked.scenario
+        queries, budget_ns = asked.queries, int(asked.budget_s * 1e9)
+        rounds = asked.warm_up_runs
 
         def warm_up():
             for turn in range(rounds):
@@ -71,8 +70,8 @@ class Load(object):
                 call(inputs)
 
         if scenario == "server":
-            due = arrivals(header["rate"], queries, header["seed"])
-            return [], server(calls, lanes, warm_up, due, int(header["patience_s"] * 1e9), clock)
+            due = arrivals(asked.rate, queries, asked.seed)
+            return [], server(calls, lanes, warm_up, due, int(asked.patience_s * 1e9), clock)
         if scenario == "offline":
             return [], offline(calls, lanes, warm_up, queries, budget_ns, clock)
         first = []
@@ -84,5 +83,5 @@ class Load(object):
         if scenario == "single-stream":
             return first, single_stream(calls, queries, budget_ns, clock)
         if scenario == "multi-stream":
-            return first, multi_stream(calls, queries, header["calls_per_query"], budget_ns, clock)
+            return first, multi_stream(calls, queries, asked.calls_per_query, budget_ns, clock)
         raise ModelError("the worker does not know the scenario `%s`" % scenario)

@@ -22,13 +22,14 @@ import yaml
 
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError
-from mlmodelscope.evaluation import evaluate, provision_site
+from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import SoftwareManifest
 from mlmodelscope.plan.match import normal_architecture
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import CurrentStack, Needs, Progress, Runnable, build_stack
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
@@ -187,7 +188,7 @@ class Bench:
     def _prepared(self, plan: Plan) -> np.ndarray:
         """The very tensors that the model got."""
         artifacts = ArtifactStore(self.settings)
-        with Worker(provision_site(plan, artifacts), plan) as worker:
+        with Worker(provision(plan, artifacts), plan) as worker:
             prepared = worker.prepare(open_dataset(plan.dataset, artifacts).samples)
         pictures = []
         for each in prepared:

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.manifest.aspects import find_aspects
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.plan.options import Options
-from mlmodelscope.preparation import find_aspects, plan_aspects
+from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision_model
 from mlmodelscope.settings import Settings

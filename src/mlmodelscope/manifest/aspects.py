@@ -1,0 +1,103 @@
+"""The four manifests that describe an evaluation, found by one rule for the command line, the server and agents."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
+
+from mlmodelscope.errors import MLModelScopeError, UsageError
+from mlmodelscope.manifest.catalog import find_manifest
+from mlmodelscope.manifest.load import parse_document
+from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Manifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.trust import code_of
+
+Sought = TypeVar("Sought", bound=Manifest)
+
+CURRENT = SoftwareManifest(name="current", version="1.0.0")
+"""The running Python as it is."""
+_IMAGE = "image:"
+
+
+class Finder(Protocol):
+    """Turns what a caller chose into a manifest: a path, a name, a text … A manifest stands for itself."""
+
+    def __call__(self, sought: type[Sought], choice: Any, /) -> Sought: ...
+
+
+@dataclass(frozen=True)
+class Aspects:
+    """The four manifests that describe an evaluation; one can be varied while the others stay."""
+
+    model: ModelManifest
+    dataset: DatasetManifest
+    software: SoftwareManifest | None = None
+    hardware: HardwareManifest | None = None
+    image: str | None = None
+    """A container image that was asked for by name, whatever the manifests say."""
+
+    @property
+    def manifests(self) -> tuple[Manifest, ...]:
+        found = (self.model, self.dataset, self.software, self.hardware)
+        return tuple(each for each in found if each is not None)
+
+    @property
+    def software_word(self) -> str | None:
+        """`current` or `image:NAME`, where no manifest describes the software."""
+        if self.image is not None:
+            return f"{_IMAGE}{self.image}"
+        return CURRENT.name if self.software is CURRENT else None
+
+    @property
+    def carries_code(self) -> bool:
+        """Whether using them would run code that somebody else wrote."""
+        return self.image is not None or any(code_of(each) for each in self.manifests)
+
+
+def find_aspects(
+    model: Any, dataset: Any = None, software: Any = None, hardware: Any = None, *, find: Finder = find_manifest
+) -> Aspects:
+    """Find the manifests; what is not named is what the model manifest names."""
+    found = find(ModelManifest, model)
+    dataset = dataset if dataset is not None else found.dataset
+    if dataset is None:
+        raise UsageError(
+            f"no dataset is named, and {found.name} names none", hint="mlmodelscope datasets shows what there is"
+        )
+    software = software if software is not None else found.software
+    if software == CURRENT.name:  # the running Python, whatever the manifest says
+        software = CURRENT
+    image = software.removeprefix(_IMAGE) if isinstance(software, str) and software.startswith(_IMAGE) else None
+    hardware = hardware if hardware is not None else found.hardware
+    return Aspects(
+        found,
+        find(DatasetManifest, dataset),
+        find(SoftwareManifest, software) if software is not None and image is None else None,
+        find(HardwareManifest, hardware) if hardware is not None else None,
+        image,
+    )
+
+
+def find_in_text(sought: type[Sought], text: str | Path | Sought) -> Sought:
+    """A manifest that arrived as text, such as in a request."""
+    return own_copy(parse_text(sought, text))
+
+
+def parse_text(sought: type[Sought], text: str | Path | Sought) -> Sought:
+    """The same, exactly as it arrived: there is no folder around it in which it could name files."""
+    if isinstance(text, sought):
+        return text
+    manifest = parse_document(str(text), "<request>", Path(os.devnull)).manifest()
+    if not isinstance(manifest, sought):
+        raise UsageError(f"this is a {type(manifest).__name__}, a {sought.__name__} is asked for")
+    return manifest
+
+
+def own_copy(manifest: Sought) -> Sought:
+    """The catalogue's manifest of the same content, if there is one: its files lie beside it."""
+    try:
+        own = find_manifest(type(manifest), f"{manifest.name}@{manifest.version}")
+    except MLModelScopeError:
+        return manifest
+    return own if own.digest == manifest.digest else manifest

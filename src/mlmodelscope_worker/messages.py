@@ -1,0 +1,397 @@
+"""What host and worker say to each other: every message declared once, for both ends.
+
+A message is a NamedTuple. It travels as a JSON object with its name under "do" (see `protocol`), and buffers behind it
+where its docstring says so. A field with a default may be missing; an unknown field is refused.
+"""
+
+from typing import Any, Dict, List, NamedTuple, Optional
+
+
+class MessageError(Exception):
+    """The other end said something that is not declared here."""
+
+
+class PredictorTask(NamedTuple):
+    """Which predictor opens which files, with which options."""
+
+    name: Optional[str]
+    files: Dict[str, str]
+    options: Dict[str, Any]
+
+
+class Task(NamedTuple):
+    """The part of a plan that a worker needs, with files where they are on this machine."""
+
+    predictor: PredictorTask
+    input: Optional[Dict[str, Any]]
+    """layer_name, element_type and steps, each with name and parameters; none where functions do it all."""
+    output: Dict[str, Any]
+    """layer_name, steps, probabilities, top_k, label_offset."""
+    batch_size: int
+    tensors: bool = False
+    """The model alone, for whoever brings tensors: nothing prepares samples or reads answers."""
+    variants: List[Dict[str, Any]] = []
+    """id and steps of other pipelines over the same samples."""
+    functions: Dict[str, Dict[str, Any]] = {}
+    """The manifest's own functions, by stage; what follows is for them alone."""
+    task: str = "classification"
+    context: Dict[str, Any] = {}
+    files: Dict[str, str] = {}
+    features: List[str] = []
+    hyperparameters: Dict[str, Any] = {}
+    seed: int = 0
+    count: Optional[int] = None
+    """How many samples are wanted, where only functions know the dataset."""
+    folder: Optional[str] = None
+    """Where a training puts what it makes."""
+    source: str = "data"
+
+
+Content = Dict[str, Any]
+"""Where a sample is; the forms are described in `sample`."""
+
+
+# Requests of the host.
+
+
+class Open(NamedTuple):
+    """Open a model with its pipeline; answered by Opened."""
+
+    task: Task
+
+
+class Prepare(NamedTuple):
+    """The tensors that the model would get; answered by Prepared."""
+
+    samples: List[Content]
+
+
+class MeasureLatency(NamedTuple):
+    """Time the model alone on the first samples that can be prepared; answered by Latency."""
+
+    samples: List[Content]
+    warm_up_runs: int
+    max_runs: int
+    budget_s: float
+
+
+class RunLoad(NamedTuple):
+    """One run of a scenario; answered by Loaded, or by LoadgenLoaded where `driven` is set."""
+
+    samples: List[Content]
+    scenario: str
+    budget_s: float
+    queries: int = 1
+    warm_up_runs: int = 0
+    lanes: int = 1
+    end_to_end: bool = False
+    random: Optional[Dict[str, Any]] = None
+    """Seed and shapes of tensors that stand in for samples."""
+    calls_per_query: int = 1
+    rate: float = 0.0
+    seed: int = 0
+    patience_s: float = 0.0
+    driven: Optional[str] = None
+    """The scenario that MLPerf's LoadGen drives; what follows is for it alone."""
+    expected_ns: float = 0.0
+    samples_per_query: int = 1
+    bound_s: float = 0.0
+
+
+class RunBatches(NamedTuple):
+    """Batches to answer, in order; answered by Answered, several batches in one where they are quick."""
+
+    batches: List[Dict[str, Any]]
+    """`batch`, a number, and `samples`."""
+    lanes: int
+    threads: int
+    active: Optional[List[str]] = None
+    """The variants to run, where a worker has several; changes only while nothing is under way."""
+
+
+class Ask(NamedTuple):
+    """One batch that somebody waits for; answered by AskedFor. Buffers: contents of samples."""
+
+    samples: List[Content]
+
+
+class Infer(NamedTuple):
+    """Tensors in, tensors out; answered by Inferred. Buffers: the values of each tensor."""
+
+    tensors: List[Dict[str, Any]]
+    outputs: List[str]
+    """Which of the model's outputs; empty means all."""
+
+
+class Look(NamedTuple):
+    """What the model sees of a sample through some pipelines; answered by Seen."""
+
+    sample: Content
+    pipelines: List[List[Dict[str, Any]]]
+
+
+class Trace(NamedTuple):
+    """Spans of some batches, a run for each level down to the one named; answered by Traced."""
+
+    samples: List[Content]
+    level: str
+    runs: int
+    warm_up_runs: int
+
+
+class Watch(NamedTuple):
+    """Runs of the model while the host looks on; answered by Watched."""
+
+    samples: List[Content]
+    runs: int
+    counted: bool = False
+    budget_s: float = 0.0
+
+
+class MeasurePeak(NamedTuple):
+    """What the machine can do at its best; answered by Peak."""
+
+    device: str = "cpu"
+    threads: int = 1
+    seconds: Optional[float] = None
+
+
+class Train(NamedTuple):
+    """Run a training task; answered by Progress again and again, and Trained in the end."""
+
+    data: Dict[str, List[str]]
+
+
+class Close(NamedTuple):
+    """Let the model go and end; not answered."""
+
+
+# Answers of the worker.
+
+
+class Opened(NamedTuple):
+    worker: str
+    """Version of the worker's package."""
+    load_ns: int
+    inputs: List[Dict[str, Any]]
+    outputs: List[Dict[str, Any]]
+    output: Optional[int]
+    """Which of the outputs is the answer."""
+    count: Optional[int]
+    """How many samples the manifest's own code knows."""
+    missing: Dict[str, str]
+    """Variants that this stack cannot compute, and why."""
+    server: Optional[Dict[str, Any]]
+    environment: Dict[str, Any]
+
+
+class Prepared(NamedTuple):
+    """Buffers: the values of each tensor that there is."""
+
+    tensors: List[Optional[Dict[str, Any]]]
+    errors: Dict[str, str]
+
+
+class Latency(NamedTuple):
+    batch_size: int
+    warm_up_ns: List[int]
+    raw_ns: List[int]
+    parts_ns: Dict[str, List[int]] = {}
+    """Durations of what a call is made of, such as copies to a device, where it has several parts."""
+
+
+class Loaded(NamedTuple):
+    """Buffers: when each query was due, begun and answered, and how many waited; int64 each."""
+
+    queries: int
+    unanswered: int
+    batch_size: int
+    lanes: int
+    end_to_end: bool
+    warm_up_ns: List[int]
+    cpu_ns: int
+    peak_memory_bytes: Optional[int]
+    notes: List[str]
+
+
+class LoadgenLoaded(NamedTuple):
+    notes: List[str]
+    loadgen: Dict[str, Any]
+    """LoadGen's own words."""
+
+
+class BatchAnswer(NamedTuple):
+    """The answer to a batch. Buffers: classes (int32) and scores (float32), samples x k, where it has no `answers`."""
+
+    batch: int
+    errors: Dict[str, str]
+    """Why a sample failed, by its place in the batch."""
+    k: int = 0
+    run_ns: int = 0
+    improbable: int = 0
+    """Samples whose scores were declared probabilities and are none."""
+    answers: Optional[List[str]] = None
+    """Answers that are not classes, as JSON texts."""
+
+
+class VariantAnswer(NamedTuple):
+    """The answers of several pipelines to one batch. Buffers: classes and scores of each group."""
+
+    batch: int
+    run_ns: int
+    k: List[int]
+    """How many classes each group of answers has."""
+    variants: Dict[str, Dict[str, Any]]
+    """By variant: `group`, the number of its answers or none, and `errors`."""
+
+
+class Answered(NamedTuple):
+    """Answers to batches, in order. Buffers: those of each answer, one behind the other."""
+
+    answers: List[Dict[str, Any]]
+    """Fields of a BatchAnswer or VariantAnswer each."""
+    parts: List[int]
+    """How many buffers each of them has."""
+
+
+class AskedFor(NamedTuple):
+    """The answer to Ask. Buffers: as of a BatchAnswer."""
+
+    answer: BatchAnswer
+    stages: List[List[List[Any]]]
+    """For each sample what took its time: [name, nanoseconds]."""
+
+
+class Inferred(NamedTuple):
+    """Buffers: the values of each tensor."""
+
+    tensors: List[Dict[str, Any]]
+    run_ns: int
+
+
+class Seen(NamedTuple):
+    """Buffers: pixels of pictures."""
+
+    views: List[Dict[str, Any]]
+
+
+class Traced(NamedTuple):
+    runs: List[Dict[str, Any]]
+    notes: List[str]
+    batch_size: int
+
+
+class Watched(NamedTuple):
+    runs: List[List[Any]]
+    """[start_ns, end_ns, what was counted]."""
+    without_ns: List[int]
+    notes: List[str]
+    batch_size: int
+
+
+class Peak(NamedTuple):
+    device: str
+    threads: int
+    found: Dict[str, Any]
+    """Operations and bytes a second and how they were measured; or a `problem`, in words."""
+
+
+class Progress(NamedTuple):
+    """How far a training is, and how good."""
+
+    progress: float
+    metrics: Dict[str, float]
+
+
+class Trained(NamedTuple):
+    """What a training returned."""
+
+    result: Any
+    train_ns: int
+
+
+class Refused(NamedTuple):
+    """What was asked for cannot be done; in words."""
+
+    message: str
+    traceback: str = ""
+
+
+class Gone(NamedTuple):
+    """The server that the worker speaks to is gone: this worker is of no more use."""
+
+    message: str
+
+
+REQUESTS = {
+    "open": Open,
+    "prepare": Prepare,
+    "latency": MeasureLatency,
+    "load": RunLoad,
+    "batches": RunBatches,
+    "ask": Ask,
+    "infer": Infer,
+    "look": Look,
+    "trace": Trace,
+    "watch": Watch,
+    "peak": MeasurePeak,
+    "train": Train,
+    "close": Close,
+}
+REPLIES = {
+    "opened": Opened,
+    "prepared": Prepared,
+    "latency": Latency,
+    "loaded": Loaded,
+    "loadgen": LoadgenLoaded,
+    "answers": Answered,
+    "asked": AskedFor,
+    "inferred": Inferred,
+    "seen": Seen,
+    "traced": Traced,
+    "watched": Watched,
+    "peak": Peak,
+    "progress": Progress,
+    "trained": Trained,
+    "refused": Refused,
+    "lost": Gone,
+}
+_NAMES = {kind: name for known in (REQUESTS, REPLIES) for name, kind in known.items()}
+
+
+def to_header(message):
+    """A message as the JSON object that travels."""
+    return dict(fields_of(message), do=_NAMES[type(message)])
+
+
+def fields_of(message):
+    """{field: value}, with messages inside messages as mappings, too."""
+    return {
+        name: fields_of(value) if hasattr(value, "_fields") else value for name, value in zip(message._fields, message)
+    }
+
+
+def from_header(known, header):
+    """The message of one of the `known` kinds (REQUESTS or REPLIES) that a JSON object is."""
+    name = header.get("do")
+    if name not in known:
+        raise MessageError("there is no message `%s`" % (name,))
+    return _build(known[name], {key: value for key, value in header.items() if key != "do"}, name)
+
+
+def _build(kind, fields, name):
+    unknown = sorted(set(fields) - set(kind._fields))
+    if unknown:
+        raise MessageError("the message `%s` has no `%s`" % (name, unknown[0]))
+    for key, declared in kind.__annotations__.items():
+        if hasattr(declared, "_fields") and isinstance(fields.get(key), dict):
+            fields[key] = _build(declared, dict(fields[key]), "%s.%s" % (name, key))
+    try:
+        return kind(**fields)
+    except TypeError:
+        missing = [key for key in kind._fields if key not in fields and not _has_default(kind, key)]
+        raise MessageError("the message `%s` lacks `%s`" % (name, ", ".join(missing)))
+
+
+def _has_default(kind, key):
+    return key in getattr(kind, "_field_defaults", {})

@@ -11,13 +11,19 @@ from typing import Any
 import hypothesis
 import pytest
 
+from browser import NoBrowser, find_chromium, opened
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.database import open_database
 from mlmodelscope.settings import Settings
+from wide_font import write_fonts
+
+pytest_plugins = ["plugin_summary"]
 
 # No timing: a busy machine is no failure. No folder of examples in the checkout either.
-hypothesis.settings.register_profile("calm", deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "calm", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("calm")
 
 
@@ -144,3 +150,25 @@ def postgresql() -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str | None:
+    """The program of a browser that starts (None: Playwright's own); without one, the test is skipped."""
+    try:
+        return find_chromium()
+    except NoBrowser as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def wide_font(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What makes a browser write everything in the widest plausible font."""
+    return write_fonts(tmp_path_factory.mktemp("fonts"))
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str | None, wide_font: Path) -> Iterator[Any]:
+    """A browser whose only font is wide. Not for the whole session: it keeps a loop of asyncio running."""
+    with opened(chromium, wide_font) as found:
+        yield found

@@ -232,7 +232,7 @@ def test_it_fits_a_phone(visit: Visit, traces: dict[str, str]) -> None:
     visit.page.set_viewport_size(PHONE)
     for path in pages(traces):
         visit.to(path)
-        assert visit.overflow() <= 0, path
+        assert visit.sticks_out() == [], path
 
 
 def pages(traces: dict[str, str]) -> list[str]:

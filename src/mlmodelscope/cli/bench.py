@@ -66,6 +66,9 @@ def bench(
         float, typer.Option(help="Highest rate: percentage of the queries that must be fast enough.", min=1, max=99.99)
     ] = 99,
     budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at the most.", min=0.1)] = 20,
+    queries: Annotated[
+        int, typer.Option(help="Queries that each process answers at least, even if the budget is over.", min=1)
+    ] = 1,
     processes: Annotated[
         int, typer.Option(help="Fresh processes that share the budget; what differs between them is noise.", min=1)
     ] = 2,
@@ -116,6 +119,7 @@ def bench(
     request = Request(
         scenario=scenario.value,
         budget_s=budget,
+        queries=queries,
         processes=processes,
         rate_qps=rate,
         bound_s=bound / 1000 if bound is not None else None,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import http.client
+import io
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -11,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +23,25 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
+import httpx
+
+from mlmodelscope import Options, evaluate
+from mlmodelscope.__main__ import main
+from mlmodelscope.cli.server_choice import remote, text_of
 from mlmodelscope.client.client import Client
-from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.ledger.tokens import Tokens
+from mlmodelscope.record.database import open_database
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.server.config import Config
 from mlmodelscope.settings import Settings
 
+from .inside import Hosted
+
+LEASE_S = 10
+"""For which an agent is believed to be there. A busy machine may keep it waiting for seconds."""
+BRIEF_S = 4
+"""The same where a test waits until an agent is found to be gone."""
 KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "1"))
 """Random moments at which each process is killed; 20 of them take half an hour."""
 MODEL = """\
@@ -63,6 +81,7 @@ class World:
         self._processes: list[subprocess.Popen[bytes]] = []
         self._newest: dict[str, subprocess.Popen[bytes]] = {}
         self._clients: list[Client] = []
+        self._hosted: Hosted | None = None
         self._write_catalogue()
 
     def _write_catalogue(self, count: int = 60) -> None:
@@ -74,13 +93,19 @@ class World:
             place.mkdir(parents=True, exist_ok=True)
             color = (index * 37 % 256, index * 59 % 256, index * 83 % 256)
             Image.new("RGB", (10 + index % 5, 10), color).save(place / f"{index:04d}.png")
-        (folder / "toy.yml").write_text(MODEL)
         (folder / "pictures.yml").write_text(DATASET)
-        self.write_model()
+        self.add_model("toy")
 
-    def write_model(self, **fake: Any) -> None:
+    def add_model(self, name: str, text: str = MODEL, **fake: Any) -> str:
+        """A model of the catalogue, for those who do not want to meet other people's evaluations; its name."""
+        text = text.replace("name: toy", f"name: {name}").replace("toy.json", f"{name}.json")
+        (self.place / "manifests" / f"{name}.yml").write_text(text)
+        self.write_model(name, **fake)
+        return name
+
+    def write_model(self, name: str = "toy", **fake: Any) -> None:
         model = {"shape": [None, 3, 8, 8], "classes": 10, **fake}
-        (self.place / "manifests" / "toy.json").write_text(json.dumps(model))
+        (self.place / "manifests" / f"{name}.json").write_text(json.dumps(model))
 
     def environment(self, home: str) -> dict[str, str]:
         return {
@@ -91,10 +116,45 @@ class World:
         }
 
     def run(self, *arguments: str, home: str = "server") -> str:
-        command = [sys.executable, "-m", "mlmodelscope", *arguments]
-        done = subprocess.run(command, env=self.environment(home), capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout.strip()
+        code, told, wrong = self.say(*arguments, home=home)
+        assert code == 0, wrong
+        return told.strip()
+
+    def say(self, *words: str, home: str = "elsewhere") -> tuple[int, str, str]:
+        """A command in this process: (exit code, what it printed, what it complained about)."""
+        told, wrong = io.StringIO(), io.StringIO()
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in self.environment(home).items():
+                patch.setenv(name, value)
+            for name in ("MLMODELSCOPE_SERVER", "MLMODELSCOPE_TOKEN"):  # it keeps there what it was given
+                patch.setenv(name, os.environ.get(name, ""))
+            patch.setattr(sys, "argv", ["mlmodelscope", *words])
+            with contextlib.redirect_stdout(told), contextlib.redirect_stderr(wrong), pytest.raises(SystemExit) as end:
+                main()
+            there = remote()
+            if there is not None:
+                there.close()
+            remote.cache_clear()
+            text_of.cache_clear()
+        return int(end.value.code or 0), told.getvalue(), wrong.getvalue()
+
+    def evaluate(
+        self, model: str = "toy", dataset: str = "pictures", *, home: str = "server", **options: Any
+    ) -> Record:
+        """A record in the server's store that no agent has made."""
+        manifests, settings = self.place / "manifests", self._settings(home)
+        return evaluate(manifests / f"{model}.yml", manifests / f"{dataset}.yml", Options(**options), settings=settings)
+
+    def _settings(self, home: str) -> Settings:
+        return Settings.from_environment(self.environment(home))
+
+    def token(self, *scopes: str, owner: str = "somebody", days: float | None = None) -> str:
+        """Somebody's, as `token make` gives it out."""
+        database = open_database(self._settings("server"))
+        try:
+            return Tokens(database).make("a test", owner, scopes, days)[1]
+        finally:
+            database.close()
 
     def start(self, *arguments: str, home: str) -> subprocess.Popen[bytes]:
         log = (self.place / f"{home}.log").open("ab")
@@ -111,20 +171,33 @@ class World:
         return self._newest[home]
 
     def serve(self, *arguments: str, **config: Any) -> subprocess.Popen[bytes]:
+        """A server in a process of its own, which can be stopped, killed and looked at."""
         file = self.place / "server.yml"
-        file.write_text(json.dumps({"port": self.port, "lease_s": 2, **config}))
+        file.write_text(json.dumps({"port": self.port, "lease_s": LEASE_S, **config}))
         process = self.start("serve", "--config", str(file), *arguments, home="server")
         self.until(lambda: self._is_ready(process), "the server is ready")
         return process
 
+    def host(self, **config: Any) -> None:
+        """The same server in this process; one at a time, since it knows its catalogue by the environment."""
+        found = Config(**{"port": self.port, "lease_s": LEASE_S, **config})
+        self._hosted = Hosted(self._settings("server"), found, self.environment("server"), self.place / "server.log")
+
     def _is_ready(self, process: subprocess.Popen[bytes]) -> bool:
         assert process.poll() is None, self.log("server")
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            with Client(self.url) as client:
-                client.get("/ready")
-            return True
-        except MLModelScopeError:
+            line.request("GET", "/api/v1/ready")
+            return line.getresponse().status == 200
+        except OSError:
             return False
+        finally:
+            line.close()
+
+    @cached_property
+    def http(self) -> httpx.Client:
+        """Whoever asks the server without our own client. Making one takes longer than most questions."""
+        return httpx.Client(base_url=f"{self.url}/api/v1", timeout=60)
 
     def agent(self, name: str, *arguments: str, token: str) -> subprocess.Popen[bytes]:
         flags = ["--server", self.url, "--token", token, "--name", name]
@@ -140,7 +213,7 @@ class World:
     def adopt(self, folder: Path, home: str = "server") -> Record:
         """A record that was made elsewhere, with its files: a `record.json` and what lies beside it."""
         record = Record.model_validate_json((folder / "record.json").read_text())
-        store = Store(Settings(home=self.place / home, cache=self.place / "cache", offline=True))
+        store = Store(self._settings(home))
         place = store.files.place(record.id)
         place.mkdir(parents=True, exist_ok=True)
         for file in folder.iterdir():
@@ -166,6 +239,10 @@ class World:
     def close(self) -> None:
         for client in self._clients:
             client.close()
+        if "http" in vars(self):
+            self.http.close()
+        if self._hosted is not None:
+            self._hosted.close()
         for process in self._processes:
             if process.poll() is None:
                 process.send_signal(signal.SIGTERM)
@@ -178,9 +255,25 @@ class World:
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """A port that stays free until a server listens there, however long that takes and whatever runs beside it.
+
+    It is none of those that the system gives to whoever connects to somebody; and as long as this process lives, its
+    twin for datagrams is taken, so that no other test process finds it.
+    """
+    given = Path("/proc/sys/net/ipv4/ip_local_port_range")
+    first = int(given.read_text().split()[0]) if given.exists() else 32_768
+    while True:
+        port = random.SystemRandom().randrange(max(1024, first - 12_000), max(2048, first))
+        twin = socket.socket(type=socket.SOCK_DGRAM)
+        try:
+            twin.bind(("127.0.0.1", port))
+            with socket.socket() as listener:
+                listener.bind(("127.0.0.1", port))
+        except OSError:
+            twin.close()
+            continue
+        twin.detach()  # it is never closed
+        return port
 
 
 @pytest.fixture
@@ -194,6 +287,6 @@ def world(tmp_path: Path) -> Iterator[World]:
 def lasting_world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """One server for many tests, which leave it as it was."""
     found = World(tmp_path_factory.mktemp("world"))
-    found.serve()
+    found.host()
     yield found
     found.close()

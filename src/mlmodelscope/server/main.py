@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from types import FrameType
+from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.server import log_lines
@@ -11,15 +12,13 @@ from mlmodelscope.server.config import Config
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.settings import Settings
 
+if TYPE_CHECKING:
+    import uvicorn
+
 _GRACE_S = 20
 
 
 def serve(settings: Settings, config: Config) -> None:
-    import uvicorn
-
-    from mlmodelscope.server.rest.app import make_app
-    from mlmodelscope.server.rest.protocol import patient_protocol
-
     log_lines.set_up(config)
     _allow_files()
     desk = Desk(settings, config)
@@ -35,6 +34,17 @@ def serve(settings: Settings, config: Config) -> None:
         check_cluster(config.ray_address, config.ray_authentication)
     if (config.tls_certificate is None) != (config.tls_key is None):
         raise UsageError("`tls_certificate` and `tls_key` go together")
+    make_server(desk).run()
+
+
+def make_server(desk: Desk) -> uvicorn.Server:
+    """A server that does not listen yet."""
+    import uvicorn
+
+    from mlmodelscope.server.rest.app import make_app
+    from mlmodelscope.server.rest.protocol import patient_protocol
+
+    config = desk.config
 
     class Server(uvicorn.Server):
         def handle_exit(self, number: int, frame: FrameType | None) -> None:
@@ -59,7 +69,7 @@ def serve(settings: Settings, config: Config) -> None:
         limit_concurrency=config.connections,
         timeout_graceful_shutdown=_GRACE_S,
     )
-    Server(setup).run()
+    return Server(setup)
 
 
 def _allow_files() -> None:

@@ -36,7 +36,7 @@ class ModuleFiles:
         """Digest of names and contents, wherever they lie."""
         digest = hashlib.sha256()
         for name, path in _files(self.path):
-            digest.update(f"{self.name}/{name}\0".encode() + path.read_bytes() + b"\0")
+            digest.update(os.fsencode(f"{self.name}/{name}\0") + path.read_bytes() + b"\0")
         return digest.hexdigest()
 
     def refuse_compiled(self) -> None:
@@ -105,13 +105,17 @@ def _refuse_other_copy(plugin: Plugin, found: ModuleFiles) -> None:
         raise Fault(f"Python imports {plugin.module} from {found.path}, not from {place}, where the package has it")
 
 
+def _raise(error: OSError) -> None:
+    raise error
+
+
 def _files(root: Path) -> Iterator[tuple[str, Path]]:
     """(name, path) of every file, in order; Fault for a link that a digest of these files would not cover."""
     if root.is_file():
         yield "", root
         return
     count = 0
-    for folder, folders, names in os.walk(root):
+    for folder, folders, names in os.walk(root, onerror=_raise):
         folders[:] = sorted(each for each in folders if each != "__pycache__")
         for link in (Path(folder) / each for each in (*folders, *names)):
             if link.is_symlink() and not link.resolve().is_relative_to(root):

@@ -66,10 +66,11 @@ def all_plugins() -> tuple[Plugin, ...]:
 
 def _plugins_of(distribution: Distribution, text: str) -> Iterator[Plugin]:
     about = distribution.metadata
-    package, version = shown(about["Name"] or "unnamed"), shown(about["Version"] or "without a version")
-    author = shown(about["Author-email"] or about["Author"] or "")
+    told = {name: about[name] if name in about else "" for name in ("Name", "Version", "Author-email", "Author")}
+    package, version = shown(told["Name"] or "unnamed"), shown(told["Version"] or "without a version")
+    author = shown(told["Author-email"] or told["Author"])
     folder = _folder(distribution)
-    hidden = _hidden(distribution, about["Name"] or "")
+    hidden = _hidden(distribution, told["Name"])
     for group, name, value in _entries(text):
         match = _VALUE.fullmatch(value)
         fault = "" if match else f"`{shown(value)}` is not the name of a module"

@@ -151,7 +151,7 @@ class Registry(Generic[Thing]):
                 each._refuse_added(plugin, before)
             if not any(self.covers(plugin.name, name) for name in self.things):
                 raise Fault(f"{plugin.module} registers no {self.kind} `{plugin.name}`")
-        except Fault as fault:
+        except (Fault, OSError) as fault:
             for each, before in known.items():
                 each._go_back_to(before)
             forget(plugin, modules)

@@ -65,8 +65,8 @@ def all_plugins() -> tuple[Plugin, ...]:
 
 
 def _plugins_of(distribution: Distribution, text: str) -> Iterator[Plugin]:
-    about = distribution.metadata
-    told = {name: about[name] if name in about else "" for name in ("Name", "Version", "Author-email", "Author")}
+    fields = dict.fromkeys(("Name", "Version", "Author-email", "Author"), "")
+    told = {**fields, **{name: distribution.metadata[name] for name in fields if name in distribution.metadata}}
     package, version = shown(told["Name"] or "unnamed"), shown(told["Version"] or "without a version")
     author = shown(told["Author-email"] or told["Author"])
     folder = _folder(distribution)

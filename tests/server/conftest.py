@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import shutil
@@ -18,11 +19,22 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
+import httpx
+
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
+
+PATIENCE_S = 300.0
+"""How long something may take before it hangs: a busy machine is slow, and nothing waits longer than it must."""
+LOST_SOON = {"lease_s": 2}
+"""For a server whose agents are killed: it gives them up soon."""
+# Requests of the tests have as much time; httpx itself would give up after five seconds.
+_patience = inspect.signature(httpx.get).parameters["timeout"].default
+for _part in ("connect", "read", "write", "pool"):
+    setattr(_patience, _part, PATIENCE_S)
 
 KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "1"))
 """Random moments at which each process is killed; 20 of them take half an hour."""
@@ -111,8 +123,9 @@ class World:
         return self._newest[home]
 
     def serve(self, *arguments: str, **config: Any) -> subprocess.Popen[bytes]:
+        """Agents may be late for a while, as on a busy machine; tests that lose one pass `LOST_SOON`."""
         file = self.place / "server.yml"
-        file.write_text(json.dumps({"port": self.port, "lease_s": 2, **config}))
+        file.write_text(json.dumps({"port": self.port, "lease_s": 10, **config}))
         process = self.start("serve", "--config", str(file), *arguments, home="server")
         self.until(lambda: self._is_ready(process), "the server is ready")
         return process
@@ -150,8 +163,8 @@ class World:
         store.close()
         return record
 
-    def until(self, condition: Any, what: str, seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
+    def until(self, condition: Any, what: str) -> None:
+        end = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < end, f"waited in vain until {what}\n{self.logs()}"
             time.sleep(0.05)
@@ -171,7 +184,7 @@ class World:
                 process.send_signal(signal.SIGTERM)
         for process in self._processes:
             try:
-                process.wait(15)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

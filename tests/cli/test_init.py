@@ -93,7 +93,7 @@ def test_a_person_is_asked_and_a_wrong_answer_is_asked_again(tmp_path: Path) -> 
     os.close(terminal)
     # name, task (twice), colours, mean, std, licence
     os.write(host, b"asked\ncooking\nclassification\nBGR\n127.5\n\nMIT\n")
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=300)
     os.close(host)
     assert process.returncode == 0, error
     text = (tmp_path / "toy.yml").read_text()

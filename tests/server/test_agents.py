@@ -18,7 +18,7 @@ import pytest
 from mlmodelscope.client.client import Client, Evaluation
 from mlmodelscope.client.http import ServerError
 
-from .conftest import KILLS, World
+from .conftest import KILLS, LOST_SOON, World
 
 Found = TypeVar("Found")
 QUICK = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
@@ -30,7 +30,7 @@ class Cluster:
     def __init__(self, world: World) -> None:
         self.world = world
         self.token = world.run("token", "make", "--owner", "lab", "--scope", "agent", "--scope", "read")
-        self.server = world.serve(executor="none")
+        self.server = world.serve(executor="none", **LOST_SOON)
         self.agents = {name: self.start(name) for name in ("one", "two")}
         self.client = world.client()
         world.until(lambda: len(self.client.agents()) == 2, "both agents have joined")
@@ -73,7 +73,7 @@ def test_an_agent_that_drains_takes_nothing_more(cluster: Cluster, world: World)
 
 def test_an_agent_leaves_when_it_is_asked_to(cluster: Cluster, world: World) -> None:
     cluster.agents["one"].send_signal(signal.SIGTERM)
-    assert cluster.agents["one"].wait(20) == 0
+    assert cluster.agents["one"].wait(300) == 0
     assert [each["id"] for each in cluster.client.agents()] == ["two"]
 
 
@@ -99,13 +99,13 @@ def test_whatever_is_killed_it_is_completed_and_the_same(cluster: Cluster, world
         assert asked.facts["state"] == "finished"
         kinds = [event["kind"] for event in asked.events()]
         assert kinds.count("finished") == 1
-    world.until(lambda: _workers(world) == [], "no process is left behind", 20)
+    world.until(lambda: _workers(world) == [], "no process is left behind")
 
 
 def test_a_database_whose_connections_are_killed_is_asked_again(world: World, postgresql: str) -> None:
     """Of the server's own agent, too. When one of its processes is killed, PostgreSQL ends all others and recovers."""
     slow(world)
-    world.serve(database=postgresql)
+    world.serve(database=postgresql, **LOST_SOON)
     client = world.client()
     request = {"model": "toy", "dataset": "pictures", "options": QUICK, "again": True}
 
@@ -121,7 +121,7 @@ def test_a_database_whose_connections_are_killed_is_asked_again(world: World, po
         os.kill(chance.choice(_backends(postgresql)), signal.SIGKILL)
         assert answers(asked) == expected
         assert [event["kind"] for event in asked.events()].count("finished") == 1
-    world.until(lambda: _workers(world) == [], "no process is left behind", 20)
+    world.until(lambda: _workers(world) == [], "no process is left behind")
 
 
 def _patiently(ask: Callable[[], Found]) -> Found:
@@ -151,7 +151,7 @@ def _kill(cluster: Cluster, world: World, asked: Evaluation, victim: str) -> Non
     if victim == "server":
         cluster.server.kill()
         cluster.server.wait()
-        cluster.server = world.serve(executor="none")
+        cluster.server = world.serve(executor="none", **LOST_SOON)
         return
     name = asked.refresh().facts["agent"]
     if name is None:  # it is done already

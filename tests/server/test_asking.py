@@ -75,7 +75,7 @@ def test_a_request_may_wait_for_an_agent_that_is_not_there_yet(lasting_world: Wo
     assert other.refresh().state == "waiting"
     other.cancel()
     process.terminate()
-    assert process.wait(30) == 0
+    assert process.wait(300) == 0
 
 
 def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, client: Client) -> None:

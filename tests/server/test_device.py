@@ -13,7 +13,7 @@ import pytest
 from mlmodelscope.client.client import Evaluation
 from mlmodelscope.errors import PlanError
 
-from .conftest import MODEL, World, free_port
+from .conftest import LOST_SOON, MODEL, World, free_port
 
 onnx = pytest.importorskip("onnx")
 
@@ -55,7 +55,7 @@ class Field:
         write_models(world.place / "manifests")
         self.token = world.run("token", "make", "--owner", "lab", "--scope", "agent", "--scope", "read")
         self.port, self.rpc_port = free_port(), free_port()
-        world.serve(executor="none")
+        world.serve(executor="none", **LOST_SOON)
         self.device = self.start_device()
         world.until(self.answers_there, "the device answers")
         self.agent("edge", f"http://127.0.0.1:{self.port}", "--hardware", str(self.board))

@@ -69,12 +69,12 @@ def test_a_push_that_is_killed_leaves_nothing_and_the_next_one_is_whole(place: P
     world, whole = place.world, place.bundle.read_bytes()
     head = f"POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(whole)}\r\n\r\n".encode()
     for share in (0, 1, len(whole) // 2, len(whole) - 1):
-        with socket.create_connection(("127.0.0.1", world.port), 10) as line:
+        with socket.create_connection(("127.0.0.1", world.port), 300) as line:
             line.sendall(head + whole[:share])
     world.until(lambda: not place.leftovers(), "what came of it is gone")
     with Client(world.url) as client:
         assert client.records() == []
-    with socket.create_connection(("127.0.0.1", world.port), 10) as line:
+    with socket.create_connection(("127.0.0.1", world.port), 300) as line:
         line.sendall(head + whole[: len(whole) // 2])
         world.until(place.leftovers, "the first half is there")
         place.server.kill()

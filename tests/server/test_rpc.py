@@ -156,7 +156,7 @@ class Caller:
         method = next(each for each in methods() if each.name == method_)
         file = self.code.health_pb2 if method.service.startswith("grpc.") else self.messages
         asked = getattr(file, method.asked.DESCRIPTOR.name)(**fields)
-        return self.stub(method)(asked, metadata=self._metadata if metadata is None else metadata, timeout=60)
+        return self.stub(method)(asked, metadata=self._metadata if metadata is None else metadata, timeout=300)
 
     def ask(self, **more: Any) -> str:
         return str(self("AskForWork", request={**TOY, **more}).evaluations[0].id)
@@ -405,7 +405,7 @@ def test_problems_of_manifests_say_where_and_never_grow_too_long(caller: Caller)
 def test_bytes_that_are_no_message_are_refused(caller: Caller) -> None:
     call = caller.channel.unary_unary("/mlmodelscope.v1.Evaluations/GetEvaluation")
     with pytest.raises(grpc.RpcError) as wrong:
-        call(b"\xff\xff\xff", timeout=60)
+        call(b"\xff\xff\xff", timeout=300)
     assert wrong.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -430,12 +430,12 @@ def test_a_stranger_is_refused_by_every_method_but_health(world: World, make_cal
         for shown in ((), (("authorization", "Bearer mlms_wrong"),), (("authorization", "Basic eDp4"),)):
             call = caller.channel.unary_stream(method.path)
             if method.service == "grpc.health.v1.Health":
-                answers = call(b"", metadata=shown, timeout=60)
+                answers = call(b"", metadata=shown, timeout=300)
                 assert next(answers)
                 answers.cancel()
                 continue
             with pytest.raises(grpc.RpcError) as refused:
-                list(call(b"", metadata=shown, timeout=60))
+                list(call(b"", metadata=shown, timeout=300))
             assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED, method.path
     assert len(methods()) >= 23
 
@@ -513,7 +513,7 @@ def test_a_port_that_is_taken_is_said(world: World) -> None:
         port = taken.getsockname()[1]
         (world.place / "server.yml").write_text(json.dumps({"port": world.port, "rpc_port": port, "executor": "none"}))
         process = world.start("serve", "--config", str(world.place / "server.yml"), home="server")
-        assert process.wait(60) != 0
+        assert process.wait(300) != 0
     assert f"gRPC cannot listen at 127.0.0.1:{port}" in world.log("server")
 
 
@@ -549,7 +549,7 @@ def test_a_server_that_stops_ends_its_streams_and_goes_on_later(
                 server.send_signal(signal.SIGTERM)
     assert stopped.value.code() is grpc.StatusCode.UNAVAILABLE
     assert next(watching).status == caller.code.health_pb2.HealthCheckResponse.NOT_SERVING
-    assert server.wait(30) in (0, -signal.SIGTERM)
+    assert server.wait(300) in (0, -signal.SIGTERM)
     assert "Traceback" not in world.log("server")
     world.serve(rpc_port=port)
     again = make_caller(f"127.0.0.1:{port}")

@@ -40,7 +40,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[World, str
 
 def get(world: World, path: str, token: str | None = None, **query: Any) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return httpx.get(f"{world.url}/api/v1/{path}", params=query, headers=headers, timeout=30)
+    return httpx.get(f"{world.url}/api/v1/{path}", params=query, headers=headers, timeout=300)
 
 
 def test_a_sample_is_shown_small_and_made_anew(shown: tuple[World, str]) -> None:

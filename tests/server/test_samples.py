@@ -24,7 +24,7 @@ def record(lasting_world: World) -> str:
 @pytest.fixture(scope="module")
 def get(lasting_world: World, record: str) -> Get:
     def ask(path: str, **query: Any) -> httpx.Response:
-        return httpx.get(f"{lasting_world.url}/api/v1/records/{record}/{path}", params=query, timeout=30)
+        return httpx.get(f"{lasting_world.url}/api/v1/records/{record}/{path}", params=query, timeout=300)
 
     return ask
 

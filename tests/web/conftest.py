@@ -17,7 +17,8 @@ from browser import PHONES, opened, sticks_out
 from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
 from server.conftest import World  # noqa: E402
 
-expect.set_options(timeout=20_000)  # the machine may be busy
+PATIENCE_MS = 120_000  # the machine may be busy
+expect.set_options(timeout=PATIENCE_MS)
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 MODEL, DATASET = "efficientnet-lite0", "imagenet-70"
@@ -90,7 +91,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)
         self.page.on("request", self._asked)
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(PATIENCE_MS)
 
     def _heard(self, message: Any) -> None:
         if message.type == "error" and "Failed to load resource" not in message.text:

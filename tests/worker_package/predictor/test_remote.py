@@ -134,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             if self.server.answer == "wait":
-                self.server.release.wait(30)
+                self.server.release.wait(300)
                 return
             return self.reply(*self.server.answer[0], **self.server.answer[1])
         self.reply(200, self.server.mangle({"model_name": "toy", "outputs": [output]}), rest)

@@ -9,6 +9,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -16,6 +17,7 @@ from mlmodelscope.__main__ import main
 from mlmodelscope.cli import server_choice
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+Call = Callable[..., str]
 
 
 def run_command(
@@ -38,6 +40,12 @@ def run_command(
         sys.stdout.flush()
         sys.stderr.flush()
         return subprocess.CompletedProcess(arguments, code, _text(out), _text(err))
+
+
+def command_in(folder: Path, **variables: str) -> Run:
+    """The command in a folder with a home and a cache of its own."""
+    ours = {"MLMODELSCOPE_HOME": str(folder / "home"), "MLMODELSCOPE_CACHE": str(folder / "cache"), **variables}
+    return partial(run_command, cwd=folder, environment={**os.environ, **ours})
 
 
 def _call() -> int:

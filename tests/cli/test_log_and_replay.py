@@ -1,16 +1,14 @@
 """`log` and `replay` as people and programs use them."""
 
 import json
-import os
 import shutil
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 from small_world import Once
 
-from .command import Run, run_command
+from .command import Run, command_in
 
 MODEL = """name: coded
 version: 1.0.0
@@ -39,9 +37,7 @@ def log(once: Once, tmp_path: Path, environment: dict[str, str]) -> str:
 
     def make(place: Path) -> None:
         write_manifests(place)
-        ours = {"HOME": place / "home", "CACHE": place / "cache", "MANIFESTS": place / "my"}
-        variables = {**os.environ, **{f"MLMODELSCOPE_{name}": str(path) for name, path in ours.items()}}
-        run = partial(run_command, cwd=place, environment=variables)
+        run = command_in(place, MLMODELSCOPE_MANIFESTS=str(place / "my"))
         assert run("evaluate", "coded", "texts", "--trust").returncode == 0
         done = run("log", "latest", "-o", "a.log.yml", "--name", "mine", "--json")
         assert json.loads(done.stdout)["files"] == ["a.log.yml"]

@@ -1,9 +1,7 @@
 """`train` as people and programs use it."""
 
 import json
-import os
 import shutil
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +10,7 @@ import pytest
 from mlmodelscope import Settings
 from small_world import Once
 
-from .command import Run, run_command
+from .command import Run, command_in
 
 TRAINING = """name: learner
 version: 1.0.0
@@ -48,8 +46,7 @@ def trained(once: Once, settings: Settings) -> None:
 
     def make(place: Path) -> None:
         write_training(place)
-        ours = {"MLMODELSCOPE_HOME": str(place / "home"), "MLMODELSCOPE_CACHE": str(place / "cache")}
-        train(partial(run_command, cwd=place, environment={**os.environ, **ours}))
+        train(command_in(place))
 
     shutil.copytree(once("cli-trained", make) / "home", settings.home, dirs_exist_ok=True)
 

@@ -1,7 +1,6 @@
 """A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
 
 import fcntl
-import json
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -12,10 +11,10 @@ import hypothesis
 import pytest
 
 from browser import NoBrowser, find_chromium, opened
-from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.database import open_database
 from mlmodelscope.settings import Settings
+from small_world import Once, dataset_of, write_model, write_pictures
 from wide_font import write_fonts
 
 pytest_plugins = ["plugin_summary"]
@@ -28,29 +27,29 @@ hypothesis.settings.load_profile("calm")
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable[[Path], None]], Path]:
+def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
     """A folder that is made once in a run, whichever process needs it first. Tests copy it; they never change it."""
     base = tmp_path_factory.getbasetemp()
     shared = (base if worker_id == "master" else base.parent) / "once"
     shared.mkdir(exist_ok=True)
 
     def folder(name: str, make: Callable[[Path], None]) -> Path:
-        place = shared / name
+        # It is made where it stays: records name the files that they are of.
+        place, done = shared / name, shared / f"{name}.done"
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not place.exists():
-                draft = shared / f"{name}.draft"
-                shutil.rmtree(draft, ignore_errors=True)
-                draft.mkdir()
-                make(draft)
-                draft.rename(place)
+            if not done.exists():
+                shutil.rmtree(place, ignore_errors=True)
+                place.mkdir()
+                make(place)
+                done.touch()
         return place
 
     return folder
 
 
 @pytest.fixture(scope="session")
-def empty_home(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+def empty_home(once: Once) -> Path:
     """A home folder with a database at its newest schema and no record: migrating takes longer than most tests."""
 
     def make(place: Path) -> None:
@@ -70,15 +69,7 @@ def make_pictures(tmp_path: Path) -> Callable[..., Path]:
     """A folder of small pictures, a folder for each class; every picture is another one."""
 
     def make(count: int = 12, classes: int = 3, side: int = 10, name: str = "pictures") -> Path:
-        from PIL import Image
-
-        folder = tmp_path / name
-        for index in range(count):
-            place = folder / f"class{index % classes}"
-            place.mkdir(parents=True, exist_ok=True)
-            color = (index * 37 % 256, index * 59 % 256, index * 83 % 256)
-            Image.new("RGB", (side + index % 5, side + index % 3), color).save(place / f"{index:04d}.png")
-        return folder
+        return write_pictures(tmp_path / name, count, classes, side)
 
     return make
 
@@ -88,54 +79,14 @@ def make_model(tmp_path: Path) -> Callable[..., ModelManifest]:
     """A manifest of the fake predictor; `fake` goes into its model file, `changes` into the manifest."""
 
     def make(fake: dict[str, Any] | None = None, **changes: Any) -> ModelManifest:
-        graph = tmp_path / f"model-{len(list(tmp_path.glob('model-*')))}.json"
-        graph.write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, **(fake or {})}))
-        manifest = load_manifest(
-            {
-                "name": "toy",
-                "version": "1.0.0",
-                "task": "classification",
-                "framework": {"name": "fake"},
-                "inputs": [
-                    {
-                        "type": "image",
-                        "processing": {
-                            "decode": {"color_layout": "RGB"},
-                            "resize": {"dimensions": [8, 8]},
-                            "mean": 127.5,
-                            "rescale": 127.5,
-                            "layout": "NCHW",
-                        },
-                    }
-                ],
-                "outputs": [{"type": "logits", "processing": {"softmax": None}}],
-                "source": {"graph_path": str(graph)},
-                **changes,
-            }
-        )
-        assert isinstance(manifest, ModelManifest)
-        return manifest
+        return write_model(tmp_path / f"model-{len(list(tmp_path.glob('model-*')))}.json", fake, **changes)
 
     return make
 
 
 @pytest.fixture
 def make_dataset() -> Callable[..., DatasetManifest]:
-    def make(folder: Path, **changes: Any) -> DatasetManifest:
-        manifest = load_manifest(
-            {
-                "name": "pictures",
-                "version": "1.0.0",
-                "task": "classification",
-                "format": "folder",
-                "sources": [{"url": str(folder)}],
-                **changes,
-            }
-        )
-        assert isinstance(manifest, DatasetManifest)
-        return manifest
-
-    return make
+    return dataset_of
 
 
 @pytest.fixture(scope="session")

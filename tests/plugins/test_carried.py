@@ -165,7 +165,7 @@ from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.sample import Unlabelled
 
 
-@dataset_format("oddset", labelled=False)
+@dataset_format("oddset", labeled=False)
 def read(source, labels, dataset):
     {body}
 """

@@ -15,13 +15,13 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.hashing import list_files
 
 
-@dataset_format("files", labelled=False)
+@dataset_format("files", labeled=False)
 def read_files(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """Every file is a sample without a label."""
     return [Unlabelled(name, {"file": path}, None) for name, path in _paths(source, dataset)]
 
 
-@dataset_format("functions", labelled=False)
+@dataset_format("functions", labeled=False)
 def read_nothing(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """Samples that only the manifest's own functions know, by their number."""
     raise DatasetError(f"only the functions of {dataset.name} know its samples")

@@ -24,7 +24,7 @@ class Format:
     """Whether its files may be compressed, or arrays of an `.npz`; a label file always may."""
     holds_labels: bool = False
     """Whether an `.npz` of samples holds their labels as well."""
-    labelled: bool = True
+    labeled: bool = True
     names_classes: bool = False
     """Whether labels are the names of classes, which are numbered in their order where no file lists them."""
 
@@ -41,13 +41,13 @@ def dataset_format(
     *,
     packed: bool = False,
     holds_labels: bool = False,
-    labelled: bool = True,
+    labeled: bool = True,
     names_classes: bool = False,
 ) -> Callable[[Read], Read]:
     """Register a function that reads a format; the first line of its docstring says what the format is."""
 
     def register(read: Read) -> Read:
-        made = Format(name, read, packed, holds_labels, labelled, names_classes)
+        made = Format(name, read, packed, holds_labels, labeled, names_classes)
         add(FORMATS.things, name, made, FORMATS.code)
         return read
 

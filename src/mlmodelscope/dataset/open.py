@@ -97,7 +97,7 @@ def _label(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)) if form.labelled else None,
+            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)) if form.labeled else None,
         )
         for index, sample in enumerate(found)
     ]

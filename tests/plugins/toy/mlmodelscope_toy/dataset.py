@@ -10,7 +10,7 @@ MAGIC = b"TOYGRID"
 
 @dataset_format("toygrid")
 def read(source, labels, dataset):
-    """One file of small grey pictures with their labels."""
+    """One file of small gray pictures with their labels."""
     content = source.path.read_bytes()
     if not content.startswith(MAGIC):
         raise DatasetError(f"{source.name} is not a toy grid")

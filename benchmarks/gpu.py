@@ -24,6 +24,7 @@ import harness
 import networks
 import numpy as np
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS
 from mlmodelscope_worker.scenario.single_stream import measure_latency, measure_parts
 from mlmodelscope_worker.session import aligned, open_predictor
@@ -115,7 +116,7 @@ def run_part(framework: str, network: str, device: str, batches: list[int], budg
         bare = globals()[f"bare_{framework}"](path, device)
         options = PREDICTORS[framework].resolve({"device": device})
         start = perf_counter()
-        with open_predictor({"name": framework, "files": {"graph": path}, "options": options}) as predictor:
+        with open_predictor(PredictorTask(framework, {"graph": path}, options)) as predictor:
             load_s = perf_counter() - start
             rows = [measure(predictor, bare, batch, budget_s) for batch in batches]
     version = importlib.import_module(PACKAGES[framework][0]).__version__

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS
 from mlmodelscope_worker.session import aligned, open_predictor
 
@@ -277,7 +278,7 @@ def write_network(form, network, folder):
 
 def open_ours(name, files):
     options = PREDICTORS[name].resolve(files if name == "remote" else {})
-    return open_predictor({"name": name, "files": files, "options": options})
+    return open_predictor(PredictorTask(name, files, options))
 
 
 def question(predictor):

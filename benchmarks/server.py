@@ -27,8 +27,8 @@ import harness
 from sqlalchemy import insert
 
 from mlmodelscope import Settings
+from mlmodelscope.ledger.history import History
 from mlmodelscope.ledger.moment import now
-from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.tables import evaluations, events, requests
 from mlmodelscope.record.database import Database, open_database
 from mlmodelscope.record.record import new_record_id
@@ -360,16 +360,16 @@ def list_kept(address: str | None, place: Path, count: int, rounds: int) -> dict
     settings = Settings(place / "home", place / "cache", database=address)
     database = open_database(settings)
     fill(database, count)
-    queue = Queue(database)
+    history = History(database)
     server = Server(place, executor="none", **({"database": address} if address else {}))
     found: dict[str, Any] = {}
     try:
         for name, wanted in FILTERS.items():
-            bare = [_timed(lambda wanted=wanted: queue.list(limit=50, **wanted)) for _ in range(rounds)]  # type: ignore[misc]
+            bare = [_timed(lambda wanted=wanted: history.list(limit=50, **wanted)) for _ in range(rounds)]  # type: ignore[misc]
             query = "&".join(f"{key}={value}" for key, value in wanted.items())
             through = asyncio.run(_ask_often(server, f"/evaluations?limit=50&{query}", rounds))
             found[name] = {"sql_s": min(bare), "api_s": min(through), "api_median_s": median(through)}
-        found["counts"] = {"sql_s": min(_timed(queue.counts) for _ in range(rounds))}
+        found["counts"] = {"sql_s": min(_timed(history.counts) for _ in range(rounds))}
     finally:
         server.close()
         database.close()

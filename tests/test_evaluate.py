@@ -14,6 +14,7 @@ from mlmodelscope.errors import ArtifactError, DatasetError, PlanError, WorkerEr
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.watcher import Watcher
+from processes import children_of
 
 Make = Callable[..., ModelManifest]
 MakeDataset = Callable[..., DatasetManifest]
@@ -263,12 +264,9 @@ def test_no_worker_is_left_behind(
     assert not workers_of_this_process() - before
 
 
-def workers_of_this_process() -> set[str]:
-    """Each with its number, so that those of other tests' servers can be told apart."""
-    lines = subprocess.run(
-        ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True, check=False
-    ).stdout
-    return {line for line in lines.splitlines() if "mlmodelscope_worker" in line}
+def workers_of_this_process() -> set[int]:
+    """Their numbers, so that those of other tests' servers can be told apart."""
+    return {pid for pid, command in children_of(os.getpid()).items() if "mlmodelscope_worker" in command}
 
 
 @pytest.mark.parametrize(

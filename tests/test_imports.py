@@ -1,7 +1,9 @@
 """The folders spell the data flow, and imports point one way."""
 
 import ast
+import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -10,11 +12,12 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src"
 PACKAGES = ("mlmodelscope", "mlmodelscope_worker")
 
-# A module imports only what stands above it.
+# A module imports only what stands above it. ARCHITECTURE.md has a row for each.
 ORDER = [
     "errors",
     "types",
     "settings",
+    "plugins",
     "model_file",
     "manifest",
     "lint",
@@ -61,6 +64,7 @@ def modules(package: str) -> list[Path]:
     return sorted((SOURCE / package).rglob("*.py"))
 
 
+@cache
 def imported(path: Path) -> set[str]:
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -119,6 +123,17 @@ def test_a_module_imports_only_what_stands_above_it(path: Path) -> None:
     assert used <= allowed, f"{path.name} reaches down to {used - allowed}"
 
 
+def test_the_table_of_the_architecture_has_this_order() -> None:
+    text = (SOURCE.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    _, _, table = text.partition("| folder or file of `src/mlmodelscope/` |")
+    rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines()[2:]]
+    assert [name for row in rows for name in re.findall(r"`(\w+)(?:/|\.py)`", row)] == ORDER
+
+
+def test_every_module_has_its_place() -> None:
+    assert {stage_of(path) for path in modules("mlmodelscope")} - {"__init__"} == set(ORDER)
+
+
 def test_no_modules_import_one_another() -> None:
     """Even inside of functions: whoever reads a module can stop at what it imports."""
     graph = import_graph()
@@ -155,6 +170,19 @@ def test_a_library_is_imported_in_one_file(library: str) -> None:
 def test_there_is_no_module_for_odds_and_ends() -> None:
     names = {path.stem for path in SOURCE.rglob("*")}
     assert not names & {"utils", "util", "helpers", "common", "misc"}
+
+
+def test_a_module_is_called_by_what_it_does() -> None:
+    """These names have each stood for several ideas, or for none."""
+    names = {path.stem for path in SOURCE.rglob("*.py")}
+    assert not names & {"again", "beside", "earlier", "elsewhere", "late", "page", "sampling", "sweep"}
+
+
+def test_the_glossary_points_to_what_is_there() -> None:
+    text = (SOURCE.parent / "CONTRIBUTING.md").read_text(encoding="utf-8").partition("## Glossary")[2]
+    places = re.findall(r"^\| .* \| `([\w/.]+)` \|$", text, re.MULTILINE)
+    folders = (SOURCE, SOURCE / "mlmodelscope")
+    assert len(places) > 50 and [each for each in places if not any((at / each).exists() for at in folders)] == []
 
 
 def test_the_network_is_reached_from_provision_and_a_server_from_client_only() -> None:

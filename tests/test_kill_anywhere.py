@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from mlmodelscope import Record, Settings, Store
+from processes import children_of
 
 MODEL = """
 name: toy
@@ -49,11 +50,6 @@ def finished(place: Path, home: str) -> tuple[Record, bytes]:
     return record, (store.folder(record.id) / "samples.parquet").read_bytes()
 
 
-def workers_of(host: int) -> list[int]:
-    found = subprocess.run(["ps", "--ppid", str(host), "-o", "pid="], capture_output=True, text=True, check=False)
-    return [int(pid) for pid in found.stdout.split()]
-
-
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_host_may_be_killed_at_any_moment(place: Path, seed: int) -> None:
     assert start(place, "undisturbed").wait() == 0
@@ -81,7 +77,7 @@ def test_the_worker_may_be_killed_at_any_moment(place: Path, seed: int) -> None:
             process.wait(timeout=chance.uniform(0.4, 1.2))
             break
         except subprocess.TimeoutExpired:
-            for worker in workers_of(process.pid):
+            for worker in children_of(process.pid):
                 os.kill(worker, signal.SIGKILL)
     assert process.wait() == 0, (place / "log").read_text()
     (record, samples), (_, expected) = finished(place, "disturbed"), finished(place, "undisturbed")

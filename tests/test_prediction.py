@@ -136,7 +136,7 @@ def test_a_job_that_is_given_up_ends_its_worker(
 
     thread = threading.Thread(target=work)
     thread.start()
-    assert is_open.wait(60)
+    assert is_open.wait(300)
     under_way.give_up(at_once=True)
     thread.join(60)
     assert ended and not answering._models.keys()

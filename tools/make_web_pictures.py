@@ -11,13 +11,17 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import shutil
+import sys
 import urllib.request
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+import browser
 
 PLACE = Path(__file__).parents[1] / "docs" / "images" / "web"
 MODEL = "efficientnet-lite0"
@@ -44,24 +48,21 @@ def main() -> None:
         "trace": (f"/traces/{trace}", "dark", 900),
         "editor": (f"/manifests/edit?kind=model&name={MODEL}&version=1.0.0", "dark", 900),
     }
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+    with browser.opened(browser.find_chromium()) as shown:
         for name, (path, scheme, height) in pages.items():
-            page = opened(browser, scheme, height)
+            page = opened(shown, scheme, height)
             page.goto(given.url + path)
             take(page, name)
-        page = opened(browser, "light", 1180)
+        page = opened(shown, "light", 1180)
         page.goto(f"{given.url}/try?models={MODEL},efficientnet-lite1")
         page.wait_for_timeout(2000)
         page.locator("input[type=file]").first.set_input_files(given.photograph)
         page.wait_for_timeout(8000)
         take(page, "try")
-        browser.close()
 
 
-def opened(browser: Any, scheme: Any, height: int) -> Page:
-    page: Page = browser.new_page(viewport={"width": 1280, "height": height}, color_scheme=scheme)
+def opened(shown: Any, scheme: Any, height: int) -> Page:
+    page: Page = shown.new_page(viewport={"width": 1280, "height": height}, color_scheme=scheme)
     return page
 
 

@@ -6,6 +6,7 @@ MLModelScopeError            anything we foresaw; the CLI prints it without a tr
 ├── VersionError             not a version, or not a version constraint
 ├── PlanError                the request cannot be met; says by which constraint
 ├── TrustError               other people's code would have to run, and nobody said that it may
+├── PluginError              an installed package adds something that cannot be used
 ├── StackError               a software stack cannot be found or built
 ├── SetupError               the machine could not be set up as its manifest says
 ├── ArtifactError            a file could not be fetched, opened or trusted
@@ -84,6 +85,10 @@ class PlanError(MLModelScopeError):
 
 
 class TrustError(MLModelScopeError):
+    pass
+
+
+class PluginError(MLModelScopeError):
     pass
 
 

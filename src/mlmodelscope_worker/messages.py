@@ -30,8 +30,10 @@ class Task(NamedTuple):
     batch_size: int
     tensors: bool = False
     """The model alone, for whoever brings tensors: nothing prepares samples or reads answers."""
+    plugins: List[Dict[str, str]] = []
+    """Modules of other packages to import first: kind, name, package, version and module."""
     variants: List[Dict[str, Any]] = []
-    """id and steps of other pipelines over the same samples."""
+    """id, steps and plugins of other pipelines over the same samples."""
     functions: Dict[str, Dict[str, Any]] = {}
     """The manifest's own functions, by stage; what follows is for them alone."""
     task: str = "classification"

@@ -180,10 +180,25 @@ def spell(value):
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def _not_a_kind(function, parameter):
+    what = "the parameter `%s` of `%s` is annotated with %r" % (
+        parameter.name,
+        function.__name__,
+        parameter.annotation,
+    )
+    if parameter.annotation is inspect.Parameter.empty:
+        what = "the parameter `%s` of `%s` has no annotation" % (parameter.name, function.__name__)
+    if isinstance(parameter.annotation, str):
+        return what + ", a text: leave out `from __future__ import annotations`"
+    return what + ", where a kind such as Number(...) is due"
+
+
 class Declaration(object):
     """A declared function: its name, one line of purpose, its parameters with kinds and defaults."""
 
     def __init__(self, function, main=None, settle=None, rules=()):
+        if not callable(function) or not hasattr(function, "__name__"):
+            raise TypeError("%s is not a function with a name" % spell(function))
         self.function = function
         self.name = function.__name__
         self.meaning = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
@@ -194,8 +209,15 @@ class Declaration(object):
         self.defaults = {}
         for parameter in inspect.signature(function).parameters.values():
             if parameter.kind is inspect.Parameter.KEYWORD_ONLY:
+                if not isinstance(parameter.annotation, Kind):
+                    raise TypeError(_not_a_kind(function, parameter))
                 self.kinds[parameter.name] = parameter.annotation
                 self.defaults[parameter.name] = parameter.default
+        if main is not None and main not in self.kinds:
+            raise TypeError("`%s` of `%s` is not one of its parameters" % (main, self.name))
+
+    def code(self):
+        return self.function
 
     def resolve(self, value):
         """Everything this function will be called with, every default explicit; ParameterError when it cannot."""

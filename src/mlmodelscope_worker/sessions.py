@@ -5,6 +5,10 @@ from .session import Session
 
 def open_session(task):
     """The manifest's own functions, where it has any; the model alone, for tensors; the declared steps otherwise."""
+    if task.plugins:
+        from .plugins import load_plugins
+
+        load_plugins(task.plugins)
     if task.tensors:
         from .tensor_session import TensorSession
 

@@ -12,7 +12,8 @@ from .failure import describe_failure
 from .messages import VariantAnswer
 from .pipeline import STEPS, library
 from .pipeline.image import Image
-from .predictor import Lost
+from .plugins import load_plugins
+from .predictor import Lost, ModelError
 from .session import Session, alike
 
 
@@ -80,7 +81,7 @@ class VariantSession(Session):
         self.missing = {}
         """{variant: why this stack cannot do it}."""
         for variant in task.variants:
-            reason = _missing_library(variant["steps"])
+            reason = _missing_plugin(variant) or _missing_library(variant["steps"])
             if reason:
                 self.missing[variant["id"]] = reason
             else:
@@ -158,6 +159,15 @@ def _fingerprint(tensor):
     digest.update(repr((tensor.shape, tensor.dtype.str)).encode("ascii"))
     digest.update(np.ascontiguousarray(tensor).reshape(-1).view(np.uint8))
     return digest.digest()
+
+
+def _missing_plugin(variant):
+    """Why a step of another package cannot be had: such a step may be one that no other variant needs."""
+    try:
+        load_plugins(variant.get("plugins", ()))
+    except ModelError as error:
+        return str(error)
+    return None
 
 
 def _missing_library(steps):

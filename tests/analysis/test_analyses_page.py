@@ -2,7 +2,6 @@
 
 import json
 import re
-import shutil
 from base64 import b64encode
 from collections.abc import Iterator
 from hashlib import sha256
@@ -13,16 +12,11 @@ from xml.dom.minidom import parseString
 import pytest
 from made_traces import subject
 
+from browser import sticks_out
 from mlmodelscope.analysis.analyse import analyse
 from mlmodelscope.analysis.analyses_page import write_page
 from mlmodelscope.analysis.write import check_output, write_analyses
 from mlmodelscope.errors import StoreError, UsageError
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-in_a_browser = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
-STICKS_OUT = """() => [...document.querySelectorAll('body *')]
-  .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-  .filter(each => !each.closest('.scroll, .hidden, .plot-panel')).map(each => each.outerHTML.slice(0, 200))"""
 
 
 def page() -> str:
@@ -90,23 +84,19 @@ def test_a_place_that_cannot_be_written_is_said(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Any]:
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
     """The page in a real browser, with what it asked for and complained about."""
-    playwright = pytest.importorskip("playwright.sync_api")
     path = tmp_path / "analyses.html"
     path.write_text(page(), encoding="utf-8")
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        shown = browser.new_page()
-        shown.said = []
-        shown.on("console", lambda message: shown.said.append(message.text))
-        shown.on("pageerror", lambda error: shown.said.append(str(error)))
-        shown.goto(path.as_uri())
-        yield shown
-        browser.close()
+    shown = browser.new_page()
+    shown.said = []
+    shown.on("console", lambda message: shown.said.append(message.text))
+    shown.on("pageerror", lambda error: shown.said.append(str(error)))
+    shown.goto(path.as_uri())
+    yield shown
+    shown.close()
 
 
-@in_a_browser
 def test_tables_are_sorted_by_a_click(opened: Any) -> None:
     def names() -> list[str]:
         return list(opened.locator("#A2 tbody tr td:nth-child(2)").all_inner_texts())
@@ -119,7 +109,6 @@ def test_tables_are_sorted_by_a_click(opened: Any) -> None:
     assert opened.said == []
 
 
-@in_a_browser
 def test_plots_are_switched_and_marks_have_names(opened: Any) -> None:
     plots = opened.locator("#A3 .plot-panel")
     assert [plots.nth(place).is_visible() for place in range(3)] == [True, False, False]
@@ -130,8 +119,5 @@ def test_plots_are_switched_and_marks_have_names(opened: Any) -> None:
     assert opened.said == []
 
 
-@in_a_browser
 def test_nothing_sticks_out_of_a_screen(opened: Any) -> None:
-    for width in (1280, 768, 390):
-        opened.set_viewport_size({"width": width, "height": 900})
-        assert opened.evaluate(STICKS_OUT) == []
+    assert sticks_out(opened) == []

@@ -54,6 +54,11 @@ def test_a_slow_model_is_called_even_if_one_call_is_more_than_the_budget() -> No
     assert len(found.kept) == 1 and len(kept(found)) == 1 and not found.tight
 
 
+def test_a_slow_model_is_called_as_often_as_asked_for_though_the_budget_is_over() -> None:
+    found = measure(Model(lambda call: 30e9).take, budget_s=1, least=4)
+    assert len(kept(found)) == 4 and found.ended == "the budget was spent"
+
+
 def test_calls_that_become_faster_are_warm_up() -> None:
     """As with a just-in-time compiler: the first 500 calls take longer and longer are not counted."""
     draw = random.Random(1)

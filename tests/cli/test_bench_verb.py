@@ -24,7 +24,7 @@ from mlmodelscope_worker.scenario.load.schedule import arrivals
 
 from .toy import DATASET, MODEL
 
-QUICK = {"budget_s": 0.3, "processes": 1, "cold_starts": 2, "most_batch": 4, "bound_s": 1.0}
+QUICK = {"budget_s": 0.3, "queries": 8, "processes": 1, "cold_starts": 2, "most_batch": 4, "bound_s": 1.0}
 
 
 @pytest.fixture
@@ -85,7 +85,7 @@ def test_a_servers_arrivals_can_be_made_again_from_the_record(make: Callable[...
 
 
 def test_two_processes_are_tested_against_each_other(make: Callable[..., Any], settings: Settings) -> None:
-    record = bench(*make(), request=Request(budget_s=0.6), settings=settings)
+    record = bench(*make(), request=Request(budget_s=0.6, queries=8), settings=settings)
     assert record.bench is not None and len(record.bench.stability.noise) == 2
     assert record.bench.stability.processes is not None and record.bench.stability.halves is not None
     assert {run.process for run in record.bench.runs} == {0, 1} and record.bench.first_s
@@ -162,7 +162,7 @@ def test_a_bench_is_reported_in_every_form(written: tuple[str, str], tmp_path: P
 
 def test_two_benches_are_compared(written: tuple[str, str]) -> None:
     for size in ("1", "4"):
-        call("bench", *written, "--budget", "0.4", "--processes", "1", "--batch-size", size)
+        call("bench", *written, "--budget", "0.4", "--queries", "8", "--processes", "1", "--batch-size", size)
     larger, smaller = (row["id"] for row in json.loads(call("records", "--json").stdout))
     found = json.loads(call("compare", smaller, larger, "--json").stdout)
     assert (
@@ -174,6 +174,12 @@ def test_two_benches_are_compared(written: tuple[str, str]) -> None:
     assert "no difference" in call("compare", larger, larger).stdout
 
 
+def test_too_few_queries_are_compared_and_not_judged(written: tuple[str, str]) -> None:
+    call("bench", *written, "--scenario", "cold-start", "--starts", "2")
+    text = call("compare", "latest", "latest").stdout
+    assert "not judged: 2 values are too few to compare: 4 of each are needed" in text and "first call" in text
+
+
 def test_cold_starts_are_compared_by_what_the_first_answer_takes(written: tuple[str, str]) -> None:
     text = call("bench", *written, "--scenario", "cold-start", "--starts", "4").stdout
     assert "import the framework, load the model" in text and "first call" in text
@@ -182,7 +188,7 @@ def test_cold_starts_are_compared_by_what_the_first_answer_takes(written: tuple[
 
 def test_evaluations_are_compared_by_their_latency(written: tuple[str, str]) -> None:
     call("evaluate", *written)
-    call("bench", *written, "--budget", "0.3", "--processes", "1")
+    call("bench", *written, "--budget", "0.3", "--queries", "8", "--processes", "1")
     benched, evaluated = (row["id"] for row in json.loads(call("records", "--json").stdout))
     assert "times as long" in call("compare", evaluated, benched).stdout
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ def run(tmp_path: Path) -> Run:
 def test_from_an_empty_home_to_a_restored_one(
     run: Run, settings: Settings, make_model: Callable, make_dataset: Callable, make_pictures: Callable, tmp_path: Path
 ) -> None:
+    shutil.rmtree(settings.home)
     assert run("db", "check").exit_code == 1 and "not there" in run("db", "check").output
     assert run("db", "upgrade", "--to", "0002").output == "the schema is 0002, it was not there\n"
     refused = run("db", "downgrade", "--to", "0003")

@@ -5,10 +5,9 @@ import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
-import pytest
+from .command import Run
 
 MODELS = Path(__file__).parent.parent / "model_file" / "files"
 VIT = {
@@ -19,45 +18,30 @@ VIT = {
     "resample": 2,
     "size": {"height": 8, "width": 8},
 }
-# The verb alone, so that this file does not depend on how the others are registered.
-RUN = "import typer; from mlmodelscope.cli.init import init; typer.run(init)"
-
-Run = Callable[..., subprocess.CompletedProcess[str]]
-
-
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    def run_it(*words: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-c", RUN, *map(str, words)]
-        return subprocess.run(
-            command, cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=60
-        )
-
-    return run_it
 
 
 def test_a_manifest_is_printed_and_the_rest_goes_to_standard_error(run: Run) -> None:
-    done = run(MODELS / "onnx_logits.onnx")
+    done = run("init", MODELS / "onnx_logits.onnx")
     assert done.returncode == 0
     assert "\nname: onnx_logits" in done.stdout
     assert "guesses are marked in it" in done.stderr
 
 
 def test_a_manifest_and_its_names_are_written_and_not_overwritten(run: Run, tmp_path: Path) -> None:
-    done = run(MODELS / "onnx_softmax.onnx", "--output", "toy.yml", "--yes", "--name", "toy")
+    done = run("init", MODELS / "onnx_softmax.onnx", "--output", "toy.yml", "--yes", "--name", "toy")
     assert done.stdout.split() == ["toy.labels.txt", "toy.yml"]
     assert (tmp_path / "toy.labels.txt").read_text().split() == ["cat", "dog", "bird", "fish"]
-    again = run(MODELS / "onnx_softmax.onnx", "--output", "toy.yml")
+    again = run("init", MODELS / "onnx_softmax.onnx", "--output", "toy.yml")
     assert again.returncode == 2
     assert "--force overwrites it" in again.stderr
-    assert run(MODELS / "onnx_softmax.onnx", "--output", "toy.yml", "--force").returncode == 0
+    assert run("init", MODELS / "onnx_softmax.onnx", "--output", "toy.yml", "--force").returncode == 0
 
 
 def test_a_configuration_goes_with_a_model_or_alone(run: Run, tmp_path: Path) -> None:
     (tmp_path / "preprocessor_config.json").write_text(json.dumps(VIT))
-    both = run(MODELS / "onnx_logits.onnx", "--from", "preprocessor_config.json")
-    alone = run("preprocessor_config.json")
-    folder = run(".")
+    both = run("init", MODELS / "onnx_logits.onnx", "--from", "preprocessor_config.json")
+    alone = run("init", "preprocessor_config.json")
+    folder = run("init", ".")
     assert "normalize: {mean: 0.5, std: 0.5}" in both.stdout
     assert "layer_name: image" in both.stdout
     assert "layer_name: pixel_values" in alone.stdout
@@ -65,14 +49,18 @@ def test_a_configuration_goes_with_a_model_or_alone(run: Run, tmp_path: Path) ->
 
 
 def test_programs_get_what_was_found_and_what_was_guessed(run: Run) -> None:
-    report = json.loads(run(MODELS / "keras_quantized.tflite", "--json").stdout)
+    report = json.loads(run("init", MODELS / "keras_quantized.tflite", "--json").stdout)
     assert {"where": "framework.name", "value": "tflite", "because": "the file is tflite"} in report["found"]
     assert "cast" in {guess["where"] for guess in report["guessed"]}
     assert report["questions"] and report["manifest"] and report["files"] == []
 
 
 def test_refusals_are_short(run: Run) -> None:
-    nothing, gone, wrong = run(), run("gone.onnx"), run(MODELS / "onnx_logits.onnx", "--task", "cooking")
+    nothing, gone, wrong = (
+        run("init"),
+        run("init", "gone.onnx"),
+        run("init", MODELS / "onnx_logits.onnx", "--task", "cooking"),
+    )
     assert (nothing.returncode, gone.returncode, wrong.returncode) == (2, 1, 2)
     assert "nothing to start from" in nothing.stderr
     for done in (nothing, gone, wrong):
@@ -83,7 +71,7 @@ def test_refusals_are_short(run: Run) -> None:
 def test_a_person_is_asked_and_a_wrong_answer_is_asked_again(tmp_path: Path) -> None:
     host, terminal = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-c", RUN, str(MODELS / "onnx_logits.onnx"), "--output", "toy.yml"],
+        [sys.executable, "-m", "mlmodelscope", "init", str(MODELS / "onnx_logits.onnx"), "--output", "toy.yml"],
         cwd=tmp_path,
         stdin=terminal,
         stdout=subprocess.PIPE,
@@ -93,7 +81,7 @@ def test_a_person_is_asked_and_a_wrong_answer_is_asked_again(tmp_path: Path) -> 
     os.close(terminal)
     # name, task (twice), colours, mean, std, licence
     os.write(host, b"asked\ncooking\nclassification\nBGR\n127.5\n\nMIT\n")
-    out, error = process.communicate(timeout=60)
+    out, error = process.communicate(timeout=300)
     os.close(host)
     assert process.returncode == 0, error
     text = (tmp_path / "toy.yml").read_text()

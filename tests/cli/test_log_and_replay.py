@@ -1,15 +1,14 @@
 """`log` and `replay` as people and programs use them."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from small_world import Once
+
+from .command import Run, command_in
 
 MODEL = """name: coded
 version: 1.0.0
@@ -24,33 +23,27 @@ postprocess: |
 DATA = "name: texts\nversion: 1.0.0\nformat: files\nsources: [{url: texts}]\n"
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
-    (tmp_path / "my" / "texts").mkdir(parents=True)
+def write_manifests(folder: Path) -> None:
+    (folder / "my" / "texts").mkdir(parents=True)
     for name in ("a[1]", "[bold]b"):
-        (tmp_path / "my" / "texts" / name).write_text(name)
-    (tmp_path / "my" / "coded.yml").write_text(MODEL)
-    (tmp_path / "my" / "texts.yml").write_text(DATA)
-    ours = {
-        "MLMODELSCOPE_HOME": str(tmp_path / "home"),
-        "MLMODELSCOPE_CACHE": str(tmp_path / "cache"),
-        "MLMODELSCOPE_MANIFESTS": str(tmp_path / "my"),
-    }
-
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mlmodelscope", *words]
-        return subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **ours}, capture_output=True, text=True, check=False
-        )
-
-    return call
+        (folder / "my" / "texts" / name).write_text(name)
+    (folder / "my" / "coded.yml").write_text(MODEL)
+    (folder / "my" / "texts.yml").write_text(DATA)
 
 
 @pytest.fixture
-def log(run: Run) -> str:
-    assert run("evaluate", "coded", "texts", "--trust").returncode == 0
-    done = run("log", "latest", "-o", "a.log.yml", "--name", "mine", "--json")
-    assert json.loads(done.stdout)["files"] == ["a.log.yml"]
+def log(once: Once, tmp_path: Path, environment: dict[str, str]) -> str:
+    """An evaluation and its log, made once; the manifests lie where each test may change them."""
+
+    def make(place: Path) -> None:
+        write_manifests(place)
+        run = command_in(place, MLMODELSCOPE_MANIFESTS=str(place / "my"))
+        assert run("evaluate", "coded", "texts", "--trust").returncode == 0
+        done = run("log", "latest", "-o", "a.log.yml", "--name", "mine", "--json")
+        assert json.loads(done.stdout)["files"] == ["a.log.yml"]
+
+    shutil.copytree(once("cli-log", make), tmp_path, dirs_exist_ok=True)
+    environment["MLMODELSCOPE_MANIFESTS"] = str(tmp_path / "my")
     return "a.log.yml"
 
 

@@ -6,17 +6,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner, Result
 
 from mlmodelscope import Settings, evaluate
-from mlmodelscope.cli.main import app
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.profiling import profile
 from mlmodelscope.record.store import Store
 from mlmodelscope.trace.layers import agreement
 from mlmodelscope.trace.store import load_trace
 
-from .toy import DATASET, MODEL
+from .command import Call, Run
+from .toy import write_toy
+
+pytestmark = pytest.mark.usefixtures("small_peak")
 
 
 @pytest.fixture
@@ -27,24 +28,10 @@ def make(
 
 
 @pytest.fixture
-def written(
-    make_pictures: Callable[..., Path], tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> tuple[str, str]:
-    """A model and a dataset as files, for commands."""
-    (tmp_path / "graph.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, "layers": 3}))
-    (tmp_path / "model.yml").write_text(MODEL)
-    (tmp_path / "data.yml").write_text(DATASET)
-    make_pictures(6)
-    monkeypatch.setenv("MLMODELSCOPE_HOME", str(settings.home))
-    monkeypatch.setenv("MLMODELSCOPE_CACHE", str(settings.cache))
-    monkeypatch.chdir(tmp_path)
-    return "model.yml", "data.yml"
-
-
-def call(*words: str, code: int = 0) -> Result:
-    done = CliRunner().invoke(app, list(words))
-    assert done.exit_code == code, done.output
-    return done
+def layered(tmp_path: Path) -> Path:
+    """A model of three layers and a dataset as files, for commands."""
+    write_toy(tmp_path, 6, layers=3)
+    return tmp_path
 
 
 def test_a_profile_is_a_record_with_a_trace(make: Callable[..., Any], settings: Settings) -> None:
@@ -95,15 +82,15 @@ def test_a_real_frameworks_layers_lie_in_its_run(make: Callable[..., Any], setti
     assert layer.attributes["kind"] and layer.attributes["shapes"] and layer.attributes["memory_bytes"] >= 0
 
 
-def test_profile_prints_latency_layers_and_costs(written: tuple[str, str]) -> None:
-    text = call("profile", *written, "--runs", "3").stdout
+def test_profile_prints_latency_layers_and_costs(call: Call, layered: Path) -> None:
+    text = call("profile", "toy.yml", "pictures.yml", "--runs", "3")
     assert "unprofiled" in text and "model level" in text and "framework level" in text
     assert "layers' sum" in text and "of the unprofiled run" in text
     assert "layer0" in text and "Product" in text and "1×3×8×8" in text
 
 
-def test_profile_gives_programs_json(written: tuple[str, str]) -> None:
-    body = json.loads(call("profile", *written, "--runs", "3", "--json").stdout)
+def test_profile_gives_programs_json(run: Run, layered: Path) -> None:
+    body = json.loads(run("profile", "toy.yml", "pictures.yml", "--runs", "3", "--json").stdout)
     assert [layer["name"] for layer in body["layers"]] == ["layer0", "layer1", "layer2"]
     assert body["profile"]["runs"] == 3 and body["sum_of_layers"]["layers_ns"] > 0
 
@@ -113,31 +100,31 @@ def test_what_a_framework_cannot_tell_is_said(make: Callable[..., Any], settings
     assert record.notes[0].startswith("framework: ") and not trace.at("framework") and agreement(trace) is None
 
 
-def test_a_trace_is_shown_and_exported_in_every_form(written: tuple[str, str], tmp_path: Path) -> None:
-    call("profile", *written, "--runs", "2", "--output", "first.json")
-    assert json.loads((tmp_path / "first.json").read_text())["traceEvents"]
-    shown = call("trace", "show", "latest").stdout
+def test_a_profile_writes_its_trace_too(call: Call, layered: Path) -> None:
+    call("profile", "toy.yml", "pictures.yml", "--runs", "1", "--level", "model", "--output", "first.json")
+    assert json.loads((layered / "first.json").read_text())["traceEvents"]
+
+
+def test_a_trace_is_shown_and_exported_in_every_form(call: Call, measured: dict[str, str], tmp_path: Path) -> None:
+    shown = call("trace", "show", measured["framework"])
     assert "batch" in shown and "decode" in shown and "layer1" in shown
     for name in ("a.html", "a.csv", "a.folded", "a.speedscope.json", "a.otlp.json", "a.txt"):
-        assert call("trace", "export", "latest", "-o", name).stdout == f"wrote {name}\n"
+        assert call("trace", "export", "latest", "-o", name) == f"wrote {name}\n"
         assert (tmp_path / name).stat().st_size > 100
 
 
-def test_mistakes_are_told_before_anything_is_measured(written: tuple[str, str]) -> None:
-    assert "does not say which form" in call("profile", *written, "-o", "trace.xml", code=2).output
-    assert "nothing says where" in call("trace", "export", "latest", code=2).output
-    assert "there is no record" in call("trace", "show", "latest", code=2).output
+def test_mistakes_are_told_before_anything_is_measured(call: Call, layered: Path) -> None:
+    assert "does not say which form" in call("profile", "toy.yml", "pictures.yml", "-o", "trace.xml", code=2)
+    assert "nothing says where" in call("trace", "export", "latest", code=2)
+    assert "there is no record" in call("trace", "show", "latest", code=2)
 
 
-def test_an_evaluation_has_no_trace_and_a_profile_no_samples(written: tuple[str, str]) -> None:
-    call("evaluate", *written)
-    assert "has no trace" in call("trace", "show", "latest", code=2).output
-    call("profile", *written, "--runs", "2")
-    assert "is a profile" in call("report", "latest", code=2).output
-    assert "layers' sum" in call("records", "show", "latest").stdout
+def test_an_evaluation_has_no_trace_and_a_profile_no_samples(call: Call, measured: dict[str, str]) -> None:
+    assert "has no trace" in call("trace", "show", measured["evaluation"], code=2)
+    assert "is a profile" in call("report", measured["framework"], code=2)
+    assert "layers' sum" in call("records", "show", measured["framework"])
 
 
-def test_offline_sends_nothing(written: tuple[str, str]) -> None:
-    call("profile", *written, "--runs", "1")
+def test_offline_sends_nothing(call: Call, measured: dict[str, str]) -> None:
     done = call("trace", "export", "latest", "--otlp", "http://127.0.0.1:9", "--offline", code=1)
-    assert "may not be used" in done.output
+    assert "may not be used" in done

@@ -1,16 +1,16 @@
 """`train` as people and programs use it."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from mlmodelscope import Settings
+from small_world import Once
+
+from .command import Run, command_in
 
 TRAINING = """name: learner
 version: 1.0.0
@@ -28,21 +28,27 @@ run: |
 DATA = "name: numbers\nversion: 1.0.0\nformat: files\nsources: [{url: numbers}]\n"
 
 
+def write_training(folder: Path) -> None:
+    (folder / "numbers").mkdir()
+    (folder / "numbers" / "a").write_text("1")
+    (folder / "learner.yml").write_text(TRAINING)
+    (folder / "numbers.yml").write_text(DATA)
+
+
+@pytest.fixture(autouse=True)
+def manifests(tmp_path: Path) -> None:
+    write_training(tmp_path)
+
+
 @pytest.fixture
-def run(tmp_path: Path) -> Run:
-    (tmp_path / "numbers").mkdir()
-    (tmp_path / "numbers" / "a").write_text("1")
-    (tmp_path / "learner.yml").write_text(TRAINING)
-    (tmp_path / "numbers.yml").write_text(DATA)
-    home = {"MLMODELSCOPE_HOME": str(tmp_path / "home"), "MLMODELSCOPE_CACHE": str(tmp_path / "cache")}
+def trained(once: Once, settings: Settings) -> None:
+    """`train learner.yml numbers.yml --trust` was run here."""
 
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mlmodelscope", *words]
-        return subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **home}, capture_output=True, text=True, check=False
-        )
+    def make(place: Path) -> None:
+        write_training(place)
+        train(command_in(place))
 
-    return call
+    shutil.copytree(once("cli-trained", make) / "home", settings.home, dirs_exist_ok=True)
 
 
 def train(run: Run, *words: str) -> dict[str, Any]:
@@ -79,8 +85,7 @@ def test_without_trust_it_is_refused_with_what_to_do(run: Run) -> None:
     assert "run (learner.yml:7)" in done.stderr and "mlmodelscope trust learner.yml" in done.stderr
 
 
-def test_one_that_falls_behind_ends_with_its_own_exit_code(run: Run) -> None:
-    train(run)
+def test_one_that_falls_behind_ends_with_its_own_exit_code(run: Run, trained: None) -> None:
     assert run("log", "latest", "--output", "good.log.yml").returncode == 0
     behind = ("train", "learner.yml", "numbers.yml", "--trust", "--set", "best=0.2", "--log", "good.log.yml")
     stopped = run(*behind)
@@ -105,8 +110,7 @@ def test_a_wrong_request_is_refused_before_anything_runs(run: Run, words: tuple[
     assert not (tmp_path / "home" / "records").exists()
 
 
-def test_a_training_has_a_report_in_every_form(run: Run, tmp_path: Path) -> None:
-    train(run)
+def test_a_training_has_a_report_in_every_form(run: Run, trained: None, tmp_path: Path) -> None:
     for form in ("html", "md", "csv", "json"):
         done = run("report", "latest", "--format", form, "--output", f"r.{form}")
         assert done.returncode == 0, done.stderr

@@ -1,15 +1,11 @@
 """`trust` as people use it: what it remembers, and what it forgets."""
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
+from .command import Run
 
 MODEL = """name: coded
 version: 1.0.0
@@ -24,26 +20,14 @@ postprocess: |
 DATA = "name: texts\nversion: 1.0.0\nformat: files\nsources: [{url: texts}]\n"
 
 
-@pytest.fixture
-def run(tmp_path: Path) -> Run:
+@pytest.fixture(autouse=True)
+def manifests(tmp_path: Path, environment: dict[str, str]) -> None:
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a").write_text("1234")
     (tmp_path / "my").mkdir()
     (tmp_path / "my" / "coded.yml").write_text(MODEL)
     (tmp_path / "texts.yml").write_text(DATA)
-    ours = {
-        "MLMODELSCOPE_HOME": str(tmp_path / "home"),
-        "MLMODELSCOPE_CACHE": str(tmp_path / "cache"),
-        "MLMODELSCOPE_MANIFESTS": str(tmp_path / "my"),
-    }
-
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "mlmodelscope", *words]
-        return subprocess.run(
-            command, cwd=tmp_path, env={**os.environ, **ours}, capture_output=True, text=True, check=False
-        )
-
-    return call
+    environment["MLMODELSCOPE_MANIFESTS"] = str(tmp_path / "my")
 
 
 def evaluate(run: Run, *words: str) -> int:
@@ -98,7 +82,6 @@ def test_what_cannot_be_trusted_says_why(run: Run, words: tuple[str, ...], reaso
 
 
 def test_a_broken_list_is_named(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "home").mkdir()
     (tmp_path / "home" / "trusted.json").write_text('{"a": "b"}')
     for words in (("trust",), ("trust", "my/coded.yml"), ("evaluate", "my/coded.yml", "texts.yml")):
         done = run(*words)

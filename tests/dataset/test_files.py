@@ -51,6 +51,11 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
+def test_samples_that_only_functions_know_are_not_read_here(artifacts: ArtifactStore, folder: Path) -> None:
+    with pytest.raises(DatasetError, match="only the functions of d know its samples"):
+        open_dataset(planned(artifacts, ("data", folder), format="functions"), artifacts)
+
+
 def test_every_file_is_a_sample_without_a_label(artifacts: ArtifactStore, folder: Path) -> None:
     samples = open_dataset(planned(artifacts, ("data", folder)), artifacts).samples
     assert [sample.id for sample in samples] == ["a.wav", "b.wav", "notes.txt", "sub/c.wav"]

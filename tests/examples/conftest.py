@@ -33,7 +33,7 @@ class Example:
 
     def run(self, *words: str, token: str | None = None) -> tuple[int, str, str]:
         process = self.start(*words, token=token)
-        told, wrong = process.communicate(timeout=120)
+        told, wrong = process.communicate(timeout=300)
         return process.returncode, told, wrong
 
 
@@ -70,7 +70,7 @@ def hear_what_is_wrong(example: Example) -> None:
         if line.startswith("running"):
             client.post(f"/evaluations/{next(client.evaluations()).id}/cancel")
             break
-    told, wrong = process.communicate(timeout=120)
+    told, wrong = process.communicate(timeout=300)
     assert process.returncode == 1 and "cancelled" in told.split() and "error: cancelled" in wrong
 
 
@@ -94,9 +94,9 @@ def outlive_the_server(example: Example, server: subprocess.Popen[bytes], **conf
         if line.startswith("progress"):
             break
     server.send_signal(signal.SIGTERM)
-    server.wait(30)
+    server.wait(300)
     example.world.serve(**config)
-    rest, wrong = process.communicate(timeout=120)
+    rest, wrong = process.communicate(timeout=300)
     assert process.returncode == 0, wrong
     kinds = [line.split()[0] for line in [*told, *rest.splitlines()]]
     assert kinds.count("finished") == 1 and kinds.count("waiting") == 2  # one when it was given back

@@ -99,7 +99,7 @@ class Running:
         return server
 
     def _run(self, coroutine: Callable[[], Any]) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine(), self._loop).result(120)
+        return asyncio.run_coroutine_threadsafe(coroutine(), self._loop).result(300)
 
     def stop(self) -> None:
         self._run(self.server.stop)

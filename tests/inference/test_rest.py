@@ -24,7 +24,7 @@ WORDS = {"float32": "FP32", "int64": "INT64", "bool": "BOOL", "uint8": "UINT8"}
 def ask(
     running: Running, method: str, path: str, body: bytes = b"", headers: dict[str, str] | None = None
 ) -> tuple[int, dict[str, str], bytes]:
-    connection = http.client.HTTPConnection(running.rest, timeout=60)
+    connection = http.client.HTTPConnection(running.rest, timeout=300)
     try:
         connection.request(method, path, body, headers or {})
         response = connection.getresponse()
@@ -167,7 +167,7 @@ def test_more_bytes_than_the_tensors_have_are_refused(running: Running) -> None:
 
 
 def test_a_question_without_end_is_not_read(running: Running) -> None:
-    connection = http.client.HTTPConnection(running.rest, timeout=60)
+    connection = http.client.HTTPConnection(running.rest, timeout=300)
     connection.putrequest("POST", "/v2/models/toy/infer")
     connection.putheader("Content-Length", str(1 << 40))
     connection.endheaders()

@@ -29,7 +29,7 @@ def channel(running: Running) -> Iterator[Any]:
 def call(channel: Any, name: str, /, **said: Any) -> Any:
     method = methods()[name]
     ask = channel.unary_unary(f"/{SERVICE}/{name}", method.asked.SerializeToString, method.answered.FromString)
-    return ask(method.asked(**said), timeout=60)
+    return ask(method.asked(**said), timeout=300)
 
 
 def refused(channel: Any, name: str, /, **said: Any) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def test_a_stream_answers_one_after_the_other_and_survives_a_wrong_one(channel: 
         f"/{SERVICE}/ModelStreamInfer", method.asked.SerializeToString, method.answered.FromString
     )
     good = method.asked(**RAW)
-    first, second, third = ask(iter([good, method.asked(model_name="toy"), good]), timeout=60)
+    first, second, third = ask(iter([good, method.asked(model_name="toy"), good]), timeout=300)
     assert first == third and not first.error_message
     assert "input `input` is missing" in second.error_message
 
@@ -105,7 +105,7 @@ def test_what_is_wrong_has_a_code_and_a_reason(channel: Any, running: Running) -
     given = {"config": {"string_param": "{}"}}
     assert "no files" in refused(channel, "RepositoryModelLoad", model_name="toy", parameters=given)[1]
     with pytest.raises(grpc.RpcError) as caught:
-        channel.unary_unary(f"/{SERVICE}/ModelInfer")(b"\xff\xff\xff", timeout=60)
+        channel.unary_unary(f"/{SERVICE}/ModelInfer")(b"\xff\xff\xff", timeout=300)
     assert caught.value.code().name == "INVALID_ARGUMENT"
     running.reason = "something is timed"
     try:

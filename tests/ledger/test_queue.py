@@ -9,8 +9,10 @@ import pytest
 from sqlalchemy import update
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.change import Gone
+from mlmodelscope.ledger.history import History
 from mlmodelscope.ledger.moment import later
-from mlmodelscope.ledger.queue import Gone, Planned, Queue
+from mlmodelscope.ledger.queue import Planned, Queue
 from mlmodelscope.ledger.request import Failure, Request, Work
 from mlmodelscope.ledger.tables import evaluations
 from mlmodelscope.record.database import Database
@@ -19,6 +21,11 @@ from mlmodelscope.record.database import Database
 @pytest.fixture
 def queue(database: Database) -> Queue:
     return Queue(database)
+
+
+@pytest.fixture
+def history(database: Database) -> History:
+    return History(database)
 
 
 def ask(queue: Queue, owner: str = "ada", count: int = 1, key: str | None = None, **more: object) -> str:
@@ -41,7 +48,7 @@ def hurry(database: Database) -> None:
         connection.execute(update(evaluations).values(not_before=later(-1)))
 
 
-def test_an_evaluation_is_taken_once_and_ends_once(queue: Queue) -> None:
+def test_an_evaluation_is_taken_once_and_ends_once(queue: Queue, history: History) -> None:
     ask(queue)
     (taken,) = queue.take("a", 5, 30, alone=True)
     assert (taken.attempt, taken.work.model) == (1, "name: m")
@@ -51,8 +58,8 @@ def test_an_evaluation_is_taken_once_and_ends_once(queue: Queue) -> None:
     queue.finish(taken.id, 1, "record-1")  # the answer to the first was lost on its way
     row = queue.get(taken.id)
     assert (row["state"], row["record"], json.loads(row["progress"])) == ("finished", "record-1", {"done": 3, "of": 9})
-    assert [event["kind"] for event in queue.events(taken.id)] == ["waiting", "running", "progress", "finished"]
-    assert queue.counts() == {"finished": 1}
+    assert [event["kind"] for event in history.events(taken.id)] == ["waiting", "running", "progress", "finished"]
+    assert history.counts() == {"finished": 1}
 
 
 def test_strangers_get_nothing(queue: Queue) -> None:
@@ -60,11 +67,11 @@ def test_strangers_get_nothing(queue: Queue) -> None:
     assert take(queue, "stranger") == []
 
 
-def test_the_same_key_is_the_same_request(queue: Queue) -> None:
+def test_the_same_key_is_the_same_request(queue: Queue, history: History) -> None:
     first = ask(queue, key="k")
     assert ask(queue, key="k") == first
     assert ask(queue, "bob", key="k") != first
-    assert len(queue.list()) == 2
+    assert len(history.list()) == 2
 
 
 def test_a_lease_that_ran_out_puts_it_back_after_a_pause(queue: Queue, database: Database) -> None:
@@ -124,11 +131,11 @@ def test_an_agent_that_begins_anew_has_lost_what_it_had(queue: Queue) -> None:
     assert set(take(queue, "a", 2)) == set(before)
 
 
-def test_what_must_be_alone_is_alone(queue: Queue) -> None:
+def test_what_must_be_alone_is_alone(queue: Queue, history: History) -> None:
     ask(queue, kind="bench")
     ask(queue)
-    assert take(queue, "a", 5, alone=False) == [queue.list(kind="evaluate")[0]["id"]]
-    assert take(queue, "b", 5, alone=True) == [queue.list(kind="bench")[0]["id"]]
+    assert take(queue, "a", 5, alone=False) == [history.list(kind="evaluate")[0]["id"]]
+    assert take(queue, "b", 5, alone=True) == [history.list(kind="bench")[0]["id"]]
 
 
 def test_shares_are_fair_and_priority_comes_first(queue: Queue) -> None:
@@ -139,10 +146,10 @@ def test_shares_are_fair_and_priority_comes_first(queue: Queue) -> None:
     assert owners[:3] == ["cy", "ada", "bob"] and sorted(owners[3:]) == ["ada", "bob"]
 
 
-def test_cancelling(queue: Queue) -> None:
+def test_cancelling(queue: Queue, history: History) -> None:
     ask(queue, count=2)
     (running,) = queue.take("a", 1, 30, alone=True)
-    waiting = next(row["id"] for row in queue.list(state="waiting"))
+    waiting = next(row["id"] for row in history.list(state="waiting"))
     queue.cancel(waiting)
     queue.cancel(running.id)
     assert queue.get(waiting)["state"] == "cancelled" and queue.get(running.id)["state"] == "running"
@@ -160,10 +167,10 @@ def test_what_was_to_be_cancelled_does_not_come_back(queue: Queue, database: Dat
     assert queue.get(running.id)["state"] == "cancelled"
 
 
-def test_pages_do_not_overlap(queue: Queue) -> None:
+def test_pages_do_not_overlap(queue: Queue, history: History) -> None:
     ask(queue, count=5)
-    first = queue.list(limit=3)
-    rest = queue.list(limit=3, before=(first[-1]["created_at"], first[-1]["id"]))
+    first = history.list(limit=3)
+    rest = history.list(limit=3, before=(first[-1]["created_at"], first[-1]["id"]))
     assert len({row["id"] for row in (*first, *rest)}) == 5
 
 

@@ -12,6 +12,7 @@ from sqlalchemy import insert, select, update
 
 from mlmodelscope import Settings, Store
 from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.history import History
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.queue import Planned, Queue
 from mlmodelscope.ledger.request import Request, Work
@@ -86,7 +87,7 @@ def test_events_of_what_ended_long_ago_go(store: Store, where: Settings) -> None
     queue = Queue(store.database)
     work = Work(kind="evaluate", model="name: m")
     queue.add("ada", Request(model="toy", dataset="d"), [Planned(work, "m", "d", ("a",)) for _ in range(2)])
-    ids = [row["id"] for row in queue.list()]
+    ids = [row["id"] for row in History(store.database).list()]
     with store.database.writing() as connection:
         connection.execute(events.delete())
         for identity in ids:

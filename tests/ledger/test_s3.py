@@ -38,7 +38,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
         monkeypatch.setenv(f"AWS_{name}", value)
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
     try:
-        for _ in range(300):
+        for _ in range(3000):
             try:
                 urllib.request.urlopen(f"{url}/moto-api/", timeout=5).close()
                 break

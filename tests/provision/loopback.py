@@ -127,7 +127,7 @@ def held(body: bytes, after: int, gate: threading.Event) -> Answer:
     def answer(handler: Handler) -> None:
         handler.send(200, body[:after], Content_Length=str(len(body)), ETag='"1"')
         handler.wfile.flush()
-        gate.wait(60)
+        gate.wait(300)
         try:
             handler.wfile.write(body[after:])
         except OSError:

@@ -56,6 +56,18 @@ def test_whoever_fell_into_a_pitfall_finds_the_way_back(plan: Plan) -> None:
     assert {name for name, _ in lost} <= known, lost
 
 
+def test_the_execution_provider_is_tried_on_the_cpu_where_it_is_another(plan: Plan) -> None:
+    assert variants_of(plan, ["execution-provider"]) == []
+    options = {**plan.predictor.options, "device": "cuda"}
+    elsewhere = plan.model_copy(update={"predictor": plan.predictor.model_copy(update={"options": options})})
+    (variant,) = variants_of(elsewhere, ["execution-provider"])
+    assert variant.words == "on the CPU" and variant.plan.predictor.options["device"] == "cpu"
+
+
+def test_another_software_stack_is_tried_only_where_it_is_named(plan: Plan) -> None:
+    assert variants_of(plan, ["software-stack"]) == []
+
+
 def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(
     make_model: Callable, make_dataset: Callable, make_pictures: Callable, settings: Settings, tmp_path: Path
 ) -> None:

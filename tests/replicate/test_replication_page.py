@@ -1,13 +1,12 @@
 """A replication as a page: everything is on it, nothing runs, and it fits every screen."""
 
-import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import sticks_out
 from mlmodelscope import Settings
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Evidence
@@ -15,13 +14,6 @@ from mlmodelscope.replicate.pitfall import variants_of
 from mlmodelscope.replicate.replication import Replication
 from mlmodelscope.replicate.replication_page import command, render
 from replicate.scenes import replicated
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-
-# Whatever is wider than the window, unless its own box scrolls.
-STICKS_OUT = """() => [...document.querySelectorAll('body *')]
-  .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-  .filter(each => !each.closest('.scroll, pre')).map(each => each.outerHTML.slice(0, 200))"""
 
 
 @pytest.fixture
@@ -87,17 +79,6 @@ def test_an_edit_is_told_by_what_it_changes(done: Replication) -> None:
     ]
 
 
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    if BROWSER is None:
-        pytest.skip("there is no Chromium on this machine")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_page_fits_every_screen_and_stays_at_home(
     done: Replication, evidence: Evidence, browser: Any, tmp_path: Path, scheme: str
@@ -111,10 +92,7 @@ def test_the_page_fits_every_screen_and_stays_at_home(
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(path.as_uri())
     page.evaluate("() => document.querySelectorAll('details').forEach(each => { each.open = true })")
-    for width in (1280, 768, 390, 320):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(STICKS_OUT) == []
-        assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert sticks_out(page) == []
     assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
     assert complaints == []
     assert page.locator(".shots img").first.evaluate("image => image.naturalWidth") == 8

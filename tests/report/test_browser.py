@@ -1,30 +1,13 @@
 """The report in a real browser: nothing sticks out, nothing is fetched, nothing runs."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import sticks_out
 from mlmodelscope import Record
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="there is no Chromium on this machine")
-
-# Whatever is wider than the window, unless its own box scrolls.
-STICKS_OUT = """() => [...document.querySelectorAll('body *')]
-  .filter(each => each.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
-  .filter(each => !each.closest('.scroll, pre')).map(each => each.outerHTML.slice(0, 200))"""
-
-
-@pytest.fixture
-def browser() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as running:
-        opened = running.chromium.launch(executable_path=BROWSER, args=["--no-sandbox", "--disable-gpu"])
-        yield opened
-        opened.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -39,9 +22,7 @@ def test_the_page_fits_every_screen_and_stays_at_home(
     page.on("request", lambda request: asked.append(request.url))
     page.on("console", lambda message: complaints.append(message.text))
     page.goto(path.as_uri())
-    for width in (1280, 768, 390, 320):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert page.evaluate(STICKS_OUT) == []
+    assert sticks_out(page) == []
     assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
     assert complaints == []
     assert page.locator("img").first.evaluate("image => image.naturalWidth") > 0

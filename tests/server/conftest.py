@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import http.client
+import inspect
 import io
 import json
 import os
@@ -42,6 +43,15 @@ LEASE_S = 10
 """For which an agent is believed to be there. A busy machine may keep it waiting for seconds."""
 BRIEF_S = 4
 """The same where a test waits until an agent is found to be gone."""
+PATIENCE_S = 300.0
+"""How long something may take before it hangs: a busy machine is slow, and nothing waits longer than it must."""
+LOST_SOON = {"lease_s": BRIEF_S}
+"""For a server whose agents are killed: it gives them up soon."""
+# Requests of the tests have as much time; httpx itself would give up after five seconds.
+_patience = inspect.signature(httpx.get).parameters["timeout"].default
+for _part in ("connect", "read", "write", "pool"):
+    setattr(_patience, _part, PATIENCE_S)
+
 LARGE = os.environ.get("MLMODELSCOPE_TEST_BUDGET") == "large"
 KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "5" if LARGE else "1"))
 """Random moments at which each process is killed; 20 of them take half an hour."""
@@ -191,7 +201,7 @@ class World:
 
     def _is_ready(self, process: subprocess.Popen[bytes]) -> bool:
         assert process.poll() is None, self.log("server")
-        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        line = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_S)
         try:
             line.request("GET", "/api/v1/ready")
             return line.getresponse().status == 200
@@ -203,7 +213,7 @@ class World:
     @cached_property
     def http(self) -> httpx.Client:
         """Whoever asks the server without our own client. Making one takes longer than most questions."""
-        return httpx.Client(base_url=f"{self.url}/api/v1", timeout=60)
+        return httpx.Client(base_url=f"{self.url}/api/v1", timeout=PATIENCE_S)
 
     def agent(self, name: str, *arguments: str, token: str) -> subprocess.Popen[bytes]:
         flags = ["--server", self.url, "--token", token, "--name", name]
@@ -229,8 +239,8 @@ class World:
         store.close()
         return record
 
-    def until(self, condition: Any, what: str, seconds: float = 60) -> None:
-        end = time.monotonic() + seconds
+    def until(self, condition: Any, what: str) -> None:
+        end = time.monotonic() + PATIENCE_S
         while not condition():
             assert time.monotonic() < end, f"waited in vain until {what}\n{self.logs()}"
             time.sleep(0.05)
@@ -253,7 +263,7 @@ class World:
                 process.send_signal(signal.SIGTERM)
         for process in self._processes:
             try:
-                process.wait(15)
+                process.wait(60)
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()

@@ -39,7 +39,7 @@ class Loop:
         return asyncio.run_coroutine_threadsafe(what, self._loop)
 
     def run(self, what: Coroutine[Any, Any, Any]) -> Any:
-        return self.start(what).result(120)
+        return self.start(what).result(300)
 
     def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -81,7 +81,7 @@ class Hosted:
     def close(self) -> None:
         with self._undo:
             self._server.handle_exit(signal.SIGTERM, None)
-            self._running.result(60)
+            self._running.result(300)
 
 
 class Inside:

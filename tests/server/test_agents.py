@@ -18,7 +18,7 @@ import pytest
 from mlmodelscope.client.client import Client, Evaluation
 from mlmodelscope.client.http import ServerError
 
-from .conftest import BRIEF_S, KILLS, World
+from .conftest import KILLS, LOST_SOON, World
 
 Found = TypeVar("Found")
 QUICK: dict[str, Any] = {"timed_runs": 2, "warm_up_runs": 1, "timed_budget_s": 0.1}
@@ -38,7 +38,7 @@ class Cluster:
         self.mend()
 
     def serve(self) -> None:
-        self.server = self.world.serve(executor="none", lease_s=BRIEF_S)
+        self.server = self.world.serve(executor="none", **LOST_SOON)
 
     def mend(self) -> None:
         """Both agents are there, whatever the last test has done to them."""
@@ -102,7 +102,7 @@ def test_an_agent_that_drains_takes_nothing_more(cluster: Cluster) -> None:
 
 def test_an_agent_leaves_when_it_is_asked_to(cluster: Cluster) -> None:
     cluster.agents["one"].send_signal(signal.SIGTERM)
-    assert cluster.agents["one"].wait(60) == 0
+    assert cluster.agents["one"].wait(300) == 0
     assert [each["id"] for each in cluster.client.agents()] == ["two"]
 
 
@@ -147,7 +147,7 @@ def on_postgresql(world: World, postgresql: str, moment: Callable[[Evaluation], 
     """A process of the database is killed at a moment of an evaluation."""
     expected = samples(world, "undisturbed", world.evaluate(**QUICK, home="undisturbed").id)
     world.write_model(sleep_s=0.06)
-    world.serve(database=postgresql, lease_s=BRIEF_S)
+    world.serve(database=postgresql, **LOST_SOON)
     client = world.client()
     (asked,) = client.ask({"model": "toy", "dataset": "pictures", "options": QUICK, "again": True})
     moment(asked)

@@ -108,7 +108,7 @@ def _try(operation: Any, mode: GenerationMode, api: Api, headers: dict[str, str]
             case.path_parameters = {name: known.get(name, value) for name, value in case.path_parameters.items()}
         if isinstance(case.body, dict) and "wait_s" in case.body:
             case.body["wait_s"] = 0
-        case.call_and_validate(base_url=api.world.url, headers=headers, checks=PROMISES, timeout=60)
+        case.call_and_validate(base_url=api.world.url, headers=headers, checks=PROMISES, timeout=300)
 
     ask()
     return tried

@@ -393,7 +393,7 @@ def test_the_same_over_grpc(server: Apart, client: Client) -> None:
             method = known[name]
             kind = channel.unary_stream if method.streams else channel.unary_unary
             call = kind(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
-            return call(method.asked(**fields), timeout=30)
+            return call(method.asked(**fields), timeout=300)
 
         begun = ask("AnnounceArtifact", sha256=sha256(data), size=len(data), name="net.onnx")
         assert begun.offset == 0 and not begun.complete

@@ -81,7 +81,7 @@ def test_a_request_may_wait_for_an_agent_that_is_not_there_yet(lasting_world: Wo
     assert other.refresh().state == "waiting"
     other.cancel()
     process.terminate()
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0
 
 
 def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, client: Client) -> None:
@@ -99,7 +99,7 @@ def test_an_agent_that_trusts_nothing_is_not_offered_code(lasting_world: World, 
     try:
         for trusts, kinds in ((False, ["waiting"]), (True, ["waiting", "offered"])):
             backlog.offer(desk, describe_agent(settings, name="newcomer", trusts=trusts))
-            assert [each["kind"] for each in desk.queue.events(waits.id)] == kinds
+            assert [each["kind"] for each in desk.history.events(waits.id)] == kinds
         assert desk.queue.has_work("newcomer")
         backlog.offer(
             desk, describe_agent(settings, name="newcomer", trusts=False)

@@ -10,8 +10,8 @@ import pytest
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.prediction import Answered, Ending, Posed
-from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.ledger.request import Failure, Work
 from mlmodelscope.server import board as module
 from mlmodelscope.server.board import Board, Full

@@ -14,7 +14,7 @@ import pytest
 from mlmodelscope.client.client import Evaluation
 from mlmodelscope.errors import PlanError
 
-from .conftest import MODEL, World, free_port
+from .conftest import LOST_SOON, MODEL, World, free_port
 
 onnx = pytest.importorskip("onnx")
 
@@ -56,7 +56,7 @@ class Field:
         write_models(world.place / "manifests")
         self.token = world.token("agent", "read", owner="lab")
         self.port, self.rpc_port = free_port(), free_port()
-        world.host(executor="none")
+        world.host(executor="none", **LOST_SOON)
         self.device = self.start_device()
         world.until(self.answers_there, "the device answers")
         self.agent("edge", f"http://127.0.0.1:{self.port}", "--hardware", str(self.board))
@@ -106,7 +106,7 @@ def field(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Field]:
 def test_it_is_published_as_what_it_is(field: Field) -> None:
     edge = field.described("edge")
     assert edge["remote"] == f"http://127.0.0.1:{field.port}" and edge["away"] is None
-    assert edge["models"] == ["linear"] and {each["framework"] for each in edge["offers"]} == {"remote"}
+    assert "linear" in edge["models"] and {each["framework"] for each in edge["offers"]} == {"remote"}
     assert (edge["machine"]["architecture"], edge["machine"]["cpu"]["model"]) == ("aarch64", "Cortex-A53")
     assert (edge["machine"]["memory"]["total_bytes"], edge["slots"]) == (2 << 30, 1)
     assert field.described("edge-rpc")["cpu"].startswith("mlmodelscope ")

@@ -71,12 +71,12 @@ def test_a_push_that_is_killed_leaves_nothing_and_the_next_one_is_whole(place: P
     server, whole = place.serve(executor="none"), place.bundle.read_bytes()
     head = f"POST /api/v1/bundles HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(whole)}\r\n\r\n".encode()
     for share in (0, 1, len(whole) // 2, len(whole) - 1):
-        with socket.create_connection(("127.0.0.1", place.port), 60) as line:
+        with socket.create_connection(("127.0.0.1", place.port), 300) as line:
             line.sendall(head + whole[:share])
     place.until(lambda: not place.leftovers(), "what came of it is gone")
     with Client(place.url) as client:
         assert client.records() == []
-    with socket.create_connection(("127.0.0.1", place.port), 60) as line:
+    with socket.create_connection(("127.0.0.1", place.port), 300) as line:
         line.sendall(head + whole[: len(whole) // 2])
         place.until(place.leftovers, "the first half is there")
         server.kill()

@@ -77,12 +77,12 @@ def test_the_door_is_the_same_over_grpc(serving: Serving) -> None:
         ask = channel.unary_unary(f"/{SERVICE}/ModelMetadata", metadata.asked.SerializeToString)
         question = channel.unary_unary(f"/{SERVICE}/ModelInfer", infer.asked.SerializeToString)
         with pytest.raises(grpc.RpcError) as caught:
-            ask(metadata.asked(name="toy"), timeout=60)
+            ask(metadata.asked(name="toy"), timeout=300)
         assert caught.value.code() is grpc.StatusCode.UNAUTHENTICATED
         shown = (("authorization", f"Bearer {serving.tokens['read']}"),)
-        assert metadata.answered.FromString(ask(metadata.asked(name="toy"), timeout=60, metadata=shown)).name == "toy"
+        assert metadata.answered.FromString(ask(metadata.asked(name="toy"), timeout=300, metadata=shown)).name == "toy"
         with pytest.raises(grpc.RpcError) as caught:
-            question(infer.asked(model_name="toy"), timeout=60, metadata=shown)
+            question(infer.asked(model_name="toy"), timeout=300, metadata=shown)
         assert caught.value.code() is grpc.StatusCode.PERMISSION_DENIED
 
 

@@ -19,7 +19,7 @@ import pytest
 
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 
-from .conftest import BRIEF_S, MODEL, World, free_port
+from .conftest import LOST_SOON, MODEL, World, free_port
 
 CODE = """\
 name: shouting
@@ -62,7 +62,7 @@ def encoded(content: bytes) -> dict[str, str]:
 
 def ask(world: World, token: str | None = None, **body: Any) -> httpx.Response:
     headers = {"Authorization": f"Bearer {token}"} if token else {}
-    return world.http.post("/predictions", json={"model": "toy", **body}, headers=headers, timeout=90)
+    return world.http.post("/predictions", json={"model": "toy", **body}, headers=headers, timeout=300)
 
 
 @pytest.fixture(scope="module")
@@ -140,23 +140,23 @@ def test_grpc_says_what_rest_says_and_keeps_the_model_for_many(asked: Asked) -> 
     with grpc.insecure_channel(f"127.0.0.1:{asked.rpc_port}") as channel:
         call = channel.unary_unary(one.path, one.asked.SerializeToString, one.answered.FromString)
         rest = asked(input=encoded(contents[0])).json()
-        found = call(one.asked(question=question, input={"content": contents[0]}), timeout=60)
+        found = call(one.asked(question=question, input={"content": contents[0]}), timeout=300)
         assert list(found.classes) == rest["classes"] and list(found.names) == rest["names"] and found.warm
         assert set(plain(found)) | {"answer", "load_ns"} == set(rest)
         with pytest.raises(grpc.RpcError, match="not an image|cannot|unknown|is no") as wrong:
-            call(one.asked(question=question, input={"text": "no picture"}), timeout=60)
+            call(one.asked(question=question, input={"text": "no picture"}), timeout=300)
         assert wrong.value.code() is grpc.StatusCode.INVALID_ARGUMENT
         talk = channel.stream_stream(many.path, many.asked.SerializeToString, many.answered.FromString)
         said = [many.asked(question=question)]
         said += [many.asked(input={"content": each}) for each in (contents[1], b"nothing", contents[2])]
-        answers = list(talk(iter(said), timeout=60))
+        answers = list(talk(iter(said), timeout=300))
         assert [each.number for each in answers] == [0, 1, 2]
         assert [each.WhichOneof("ending") for each in answers] == ["prediction", "problem", "prediction"]
         assert all(each.prediction.warm for each in answers[::2]) and answers[1].problem["title"] == "InputError"
         with pytest.raises(grpc.RpcError, match="first message alone"):
-            list(talk(iter([said[0], many.asked(question=question, input={"text": "x"})]), timeout=60))
+            list(talk(iter([said[0], many.asked(question=question, input={"text": "x"})]), timeout=300))
         with pytest.raises(grpc.RpcError, match="not as it should be"):
-            list(talk(iter([many.asked(input={"content": contents[0]})]), timeout=60))
+            list(talk(iter([many.asked(input={"content": contents[0]})]), timeout=300))
 
 
 # What it refuses ------------------------------------------------------------------------------------------------------
@@ -364,9 +364,9 @@ def test_problems_become_errors_of_the_library(asked: Asked) -> None:
 
 
 def test_an_agent_that_is_killed_loses_it_to_another(world: World) -> None:
-    world.add_model("sleepy", sleep_s=1.5)
+    world.add_model("sleepy", sleep_s=5)
     token = world.token("agent", "read", owner="lab")
-    world.host(executor="none", lease_s=BRIEF_S)
+    world.host(executor="none", **LOST_SOON)
     agents = {name: world.agent(name, token=token) for name in ("one", "two")}
     client = world.client()
     world.until(lambda: len(client.agents()) == 2, "both agents have joined")

@@ -16,7 +16,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.server import ray_token
 from mlmodelscope.server.ray_nodes import check_cluster
 
-from .conftest import BRIEF_S, KILLS, World
+from .conftest import KILLS, LOST_SOON, World
 
 TOKEN = "0123456789abcdef" * 4
 os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=TOKEN)  # Ray reads them once, when it is imported
@@ -49,7 +49,7 @@ def nodes(world: World) -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def client(world: World, nodes: Any) -> Client:
     """Of a server whose agents are the nodes."""
-    world.serve(executor="ray", ray_address=nodes.address, slots=1, lease_s=BRIEF_S)
+    world.serve(executor="ray", ray_address=nodes.address, slots=1, **LOST_SOON)
     return world.client()
 
 
@@ -89,7 +89,7 @@ def mend(world: World, nodes: Any, client: Client) -> None:
     def is_there() -> bool:
         return sum(each["state"] == "there" for each in client.agents()) == 2
 
-    world.until(is_there, "both nodes have an agent", 120)
+    world.until(is_there, "both nodes have an agent")
 
 
 def _samples(world: World, home: str, record: str) -> bytes:

@@ -95,7 +95,7 @@ def test_what_an_agent_elsewhere_found_comes_with_its_record(
         asked.wait()
         ids.append(asked.id)
     process.terminate()
-    assert process.wait(60) == 0
+    assert process.wait(300) == 0
     first, second = (client.get(f"/replications/{each}") for each in ids)
     assert first["agent"] == second["agent"] == "away" and first["record"] == second["record"] != replication["record"]
     assert (first["finding"]["verdict"], second["finding"]["claim"]["value"]) == ("not reproduced", "99")

@@ -157,7 +157,7 @@ class Caller:
         method = next(each for each in methods() if each.name == method_)
         file = self.code.health_pb2 if method.service.startswith("grpc.") else self.messages
         asked = getattr(file, method.asked.DESCRIPTOR.name)(**fields)
-        return self.stub(method)(asked, metadata=self._metadata if metadata is None else metadata, timeout=60)
+        return self.stub(method)(asked, metadata=self._metadata if metadata is None else metadata, timeout=300)
 
     def ask(self, **more: Any) -> str:
         return str(self("AskForWork", request={**TOY, **more}).evaluations[0].id)
@@ -414,7 +414,7 @@ def test_problems_of_manifests_say_where_and_never_grow_too_long(caller: Caller)
 def test_bytes_that_are_no_message_are_refused(caller: Caller) -> None:
     call = caller.channel.unary_unary("/mlmodelscope.v1.Evaluations/GetEvaluation")
     with pytest.raises(grpc.RpcError) as wrong:
-        call(b"\xff\xff\xff", timeout=60)
+        call(b"\xff\xff\xff", timeout=300)
     assert wrong.value.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
@@ -439,12 +439,12 @@ def test_a_stranger_is_refused_by_every_method_but_health(world: World, make_cal
         for shown in ((), (("authorization", "Bearer mlms_wrong"),), (("authorization", "Basic eDp4"),)):
             call = caller.channel.unary_stream(method.path)
             if method.service == "grpc.health.v1.Health":
-                answers = call(b"", metadata=shown, timeout=60)
+                answers = call(b"", metadata=shown, timeout=300)
                 assert next(answers)
                 answers.cancel()
                 continue
             with pytest.raises(grpc.RpcError) as refused:
-                list(call(b"", metadata=shown, timeout=60))
+                list(call(b"", metadata=shown, timeout=300))
             assert refused.value.code() is grpc.StatusCode.UNAUTHENTICATED, method.path
     assert len(methods()) >= 23
 
@@ -505,7 +505,7 @@ def test_with_tls_files_it_speaks_tls(world: World, make_caller: Callable[..., C
     address = host(world, executor="none", tls_certificate=str(certificate), tls_key=str(key))
     credentials = grpc.ssl_channel_credentials(certificate.read_bytes())
     caller = make_caller("", channel=grpc.secure_channel(address, credentials))
-    grpc.channel_ready_future(caller.channel).result(60)
+    grpc.channel_ready_future(caller.channel).result(300)
     assert caller("WhoAmI").owner == "local"
     with pytest.raises(grpc.RpcError):
         make_caller(address)("WhoAmI")
@@ -520,7 +520,7 @@ def test_a_port_that_is_taken_is_said(world: World) -> None:
         port = taken.getsockname()[1]
         (world.place / "server.yml").write_text(json.dumps({"port": world.port, "rpc_port": port, "executor": "none"}))
         process = world.start("serve", "--config", str(world.place / "server.yml"), home="server")
-        assert process.wait(120) != 0
+        assert process.wait(300) != 0
     assert f"gRPC cannot listen at 127.0.0.1:{port}" in world.log("server")
 
 
@@ -556,7 +556,7 @@ def test_a_server_that_stops_ends_its_streams_and_goes_on_later(
                 server.send_signal(signal.SIGTERM)
     assert stopped.value.code() is grpc.StatusCode.UNAVAILABLE
     assert next(watching).status == caller.code.health_pb2.HealthCheckResponse.NOT_SERVING
-    assert server.wait(60) in (0, -signal.SIGTERM)
+    assert server.wait(300) in (0, -signal.SIGTERM)
     assert "Traceback" not in world.log("server")
     world.serve(rpc_port=port)
     again = make_caller(f"127.0.0.1:{port}")

@@ -123,7 +123,7 @@ def test_the_sdk_sends_over_http(world: World, client: Client, packed: str) -> N
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 
     exporter = OTLPSpanExporter(
-        endpoint=f"{world.url}/api/v1/otlp/v1/traces", compression=http.Compression(packed), timeout=30
+        endpoint=f"{world.url}/api/v1/otlp/v1/traces", compression=http.Compression(packed), timeout=300
     )
     check_sdk(client, *sent_by_sdk(exporter))
 
@@ -134,7 +134,7 @@ def test_the_sdk_sends_over_grpc(place: tuple[World, int], client: Client) -> No
     )
     from opentelemetry.exporter.otlp.proto.grpc.trace_exporter import OTLPSpanExporter
 
-    exporter = OTLPSpanExporter(endpoint=f"http://127.0.0.1:{place[1]}", insecure=True, timeout=30)
+    exporter = OTLPSpanExporter(endpoint=f"http://127.0.0.1:{place[1]}", insecure=True, timeout=300)
     check_sdk(client, *sent_by_sdk(exporter))
 
 
@@ -244,12 +244,12 @@ def test_the_same_over_grpc(place: tuple[World, int], client: Client) -> None:
     trace = made("over grpc", 12)
     known = {method.name: method for method in methods()}
     with grpc.insecure_channel(f"127.0.0.1:{place[1]}") as channel:
-        channel.unary_unary(known["Export"].path)(as_protobuf(trace, trace.spans), timeout=30)
+        channel.unary_unary(known["Export"].path)(as_protobuf(trace, trace.spans), timeout=300)
 
         def ask(name: str, /, **fields: Any) -> Any:
             method = known[name]
             call = channel.unary_unary(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
-            return call(method.asked(**fields), timeout=30)
+            return call(method.asked(**fields), timeout=300)
 
         assert ask("GetTrace", id=trace.id).spans == 12
         assert trace.id in [each.id for each in ask("ListTraces", model="toy").items]
@@ -257,7 +257,7 @@ def test_the_same_over_grpc(place: tuple[World, int], client: Client) -> None:
         assert [each.name for each in found.items] == ["over grpc", "layer3"] and found.total == 2
         method = known["ExportTrace"]
         call = channel.unary_stream(method.path, lambda each: each.SerializeToString(), method.answered.FromString)
-        text = b"".join(each.data for each in call(method.asked(id=trace.id, format="csv"), timeout=30)).decode()
+        text = b"".join(each.data for each in call(method.asked(id=trace.id, format="csv"), timeout=300)).decode()
         assert text == client.export_trace(trace.id, "csv")
         ask("DeleteTrace", id=trace.id)
         with pytest.raises(grpc.RpcError, match="there is no trace"):

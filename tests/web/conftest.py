@@ -5,24 +5,23 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy.exc
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import expect
 
+from browser import PHONES, opened, sticks_out
 from mlmodelscope.server.rest.pages import FOLDER  # noqa: E402
 from server.conftest import World  # noqa: E402
 
-expect.set_options(timeout=20_000)  # the machine may be busy
+PATIENCE_MS = 120_000  # the machine may be busy
+expect.set_options(timeout=PATIENCE_MS)
 ROOT = Path(__file__).parents[2]
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 MODEL, DATASET = "efficientnet-lite0", "imagenet-70"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
-FLAGS += ["--disable-component-update", "--disable-sync"]
 DESKTOP, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -76,13 +75,10 @@ def record(site: Site) -> str:
 
 
 @pytest.fixture(scope="package")
-def browser() -> Iterator[Any]:
-    found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as running:
-        # Where the system has none, Playwright's own is used: tools/get_browser.py has seen to it.
-        opened = running.chromium.launch(executable_path=found, args=FLAGS)
-        yield opened
-        opened.close()
+def browser(chromium: str | None, wide_font: Path) -> Iterator[Any]:
+    """One for all pages."""
+    with opened(chromium, wide_font) as found:
+        yield found
 
 
 class Visit:
@@ -95,7 +91,7 @@ class Visit:
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.on("console", self._heard)
         self.page.on("request", self._asked)
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(PATIENCE_MS)
 
     def _heard(self, message: Any) -> None:
         if message.type == "error" and "Failed to load resource" not in message.text:
@@ -115,10 +111,9 @@ class Visit:
         token = site.token(*scopes)
         self.context.add_init_script(f"sessionStorage.setItem('mlmodelscope.token', '{token}')")
 
-    def overflow(self) -> int:
-        """Pixels that the page is too wide."""
-        root = "document.documentElement"
-        return int(self.page.evaluate(f"{root}.scrollWidth - {root}.clientWidth"))
+    def sticks_out(self) -> list[str]:
+        """What is too wide for a phone."""
+        return sticks_out(self.page, PHONES)
 
     def violations(self) -> list[str]:
         """What axe finds serious about the page as it is now."""

@@ -141,4 +141,4 @@ def test_it_fits_a_phone(visit: Visit, made: Made) -> None:
     visit.page.set_viewport_size(PHONE)
     for path in (made.three, made.two, made.layers, "/compare"):
         visit.to(path)
-        assert visit.overflow() <= 0, path
+        assert visit.sticks_out() == [], path

@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from server.conftest import LOST_SOON
+
 from .conftest import DATASET, MODEL, Site, Visit, visiting
 
 
@@ -72,7 +74,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """A server whose model takes its time, so that there is something to see."""
     found = Site(tmp_path_factory.mktemp("slow"))
     found.write_model(sleep_s=0.3)
-    found.serve(executor="none")
+    found.serve(executor="none", **LOST_SOON)
     token = found.run("token", "make", "--name", "agents", "--owner", "ops", "--scope", "agent").splitlines()[-1]
     for name in ("lab-a", "lab-b"):
         found.agent(name, token=token)

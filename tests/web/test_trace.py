@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +31,21 @@ class Timeline:
         self.page = visit.to(f"/traces/{trace}{more}")
         self.place = self.page.get_by_role("application").first
         self.canvas = self.place.locator("canvas")
-        self.settled()
+        self.shows(lambda low, high: low < high)
 
     def settled(self) -> None:
         """All pieces are there and drawn."""
         expect(self.canvas).to_have_attribute("data-waiting", "0")
-        self.page.wait_for_timeout(350)  # until the address has followed
+
+    def shows(self, window: Callable[[int, int], bool]) -> None:
+        """Wait until it shows such a window: the address follows when it has come to rest."""
+        self.page.wait_for_url(lambda url: (found := window_of(url)) is not None and window(*found))
+        self.settled()
 
     def window(self) -> tuple[int, int]:
-        found = {name: int(value) for name, value in re.findall(r"\b(from|to)=(\d+)", self.page.url)}
-        return found["from"], found["to"]
+        found = window_of(self.page.url)
+        assert found is not None, self.page.url
+        return found
 
     def wide(self) -> int:
         low, high = self.window()
@@ -52,6 +57,11 @@ class Timeline:
     def middle(self) -> tuple[float, float]:
         box = self.canvas.bounding_box()
         return box["x"] + box["width"] / 2, box["y"] + 60
+
+
+def window_of(url: str) -> tuple[int, int] | None:
+    found = {name: int(value) for name, value in re.findall(r"\b(from|to)=(\d+)", url)}
+    return (found["from"], found["to"]) if len(found) == 2 else None
 
 
 def test_traces_are_listed_and_opened(visit: Visit, traces: dict[str, str]) -> None:
@@ -80,28 +90,25 @@ def test_wheel_drag_keys_and_buttons_move_it_and_the_address_follows(visit: Visi
     page, start = timeline.page, timeline.wide()
     page.mouse.move(*timeline.middle())
     page.mouse.wheel(0, -300)
-    timeline.settled()
+    timeline.shows(lambda low, high: high - low < start)
     closer, low = timeline.wide(), timeline.window()[0]
-    assert closer < start
     page.mouse.down()
     x, y = timeline.middle()
     page.mouse.move(x - 200, y, steps=4)
     page.mouse.up()
-    timeline.settled()
-    assert timeline.window()[0] > low and abs(timeline.wide() - closer) < 10
+    timeline.shows(lambda moved, _: moved > low)
+    assert abs(timeline.wide() - closer) < 10
     timeline.place.focus()
     page.keyboard.press("+")
-    timeline.settled()
-    assert timeline.wide() < closer
-    low = timeline.window()[0]
+    timeline.shows(lambda low, high: high - low < closer - 10)
+    at = timeline.window()[0]
     page.keyboard.press("ArrowLeft")
-    timeline.settled()
-    assert timeline.window()[0] < low
+    timeline.shows(lambda moved, _: moved < at)
     page.get_by_role("button", name="Whole").click()
-    timeline.settled()
-    assert timeline.window()[0] == 0
+    timeline.shows(lambda low, _: low == 0)
+    whole = timeline.wide()
     page.get_by_role("button", name="Zoom in").click()
-    timeline.settled()
+    timeline.shows(lambda low, high: high - low < whole)
     shown = timeline.window()
     page.reload()
     timeline.settled()
@@ -119,8 +126,8 @@ def test_pointing_and_clicking_show_what_a_span_is(visit: Visit, traces: dict[st
     expect(facts).to_contain_text("Model and its steps")
     before = timeline.wide()
     facts.get_by_role("button", name="Zoom to it").click()
-    timeline.settled()
-    assert timeline.wide() < before and "span=" in page.url
+    timeline.shows(lambda low, high: high - low < before)
+    assert "span=" in page.url
     facts.get_by_role("button", name="Close").click()
     expect(facts).to_have_count(0)
 
@@ -143,8 +150,10 @@ def test_a_level_hides_what_is_below_it(visit: Visit, traces: dict[str, str]) ->
     timeline = Timeline(visit, traces["torch"])
     all_of_it = timeline.drawn()
     timeline.page.get_by_label("Down to").select_option("framework")
+    expect(timeline.page).to_have_url(re.compile("level=framework"))
+    expect(timeline.canvas).not_to_have_attribute("data-drawn", str(all_of_it))
     timeline.settled()
-    assert timeline.drawn() < all_of_it and "level=framework" in timeline.page.url
+    assert timeline.drawn() < all_of_it
 
 
 def test_the_flame_graph_is_walked_and_taken_along(visit: Visit, traces: dict[str, str]) -> None:
@@ -190,9 +199,8 @@ def test_two_traces_share_one_zoom(visit: Visit, traces: dict[str, str]) -> None
     box = both.nth(0).bounding_box()
     page.mouse.move(box["x"] + 200, box["y"] + 60)
     page.mouse.wheel(0, -600)
-    page.wait_for_timeout(500)
-    after = [both.nth(each).locator("canvas").get_attribute("data-drawn") for each in (0, 1)]
-    assert all(one != other for one, other in zip(before, after, strict=True))
+    for each in (0, 1):
+        expect(both.nth(each).locator("canvas")).not_to_have_attribute("data-drawn", before[each])
 
 
 def test_a_trace_is_taken_along_in_every_form(visit: Visit, traces: dict[str, str]) -> None:
@@ -232,7 +240,7 @@ def test_it_fits_a_phone(visit: Visit, traces: dict[str, str]) -> None:
     visit.page.set_viewport_size(PHONE)
     for path in pages(traces):
         visit.to(path)
-        assert visit.overflow() <= 0, path
+        assert visit.sticks_out() == [], path
 
 
 def pages(traces: dict[str, str]) -> list[str]:

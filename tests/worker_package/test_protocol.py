@@ -139,7 +139,7 @@ def test_closing_wakes_whoever_is_still_reading(ends: tuple[Channel, socket.sock
     reader = threading.Thread(target=listen)
     reader.start()
     raw.shutdown(socket.SHUT_RDWR)
-    reader.join(10)
+    reader.join(300)
     channel.close()
     channel.close()
     assert len(heard) == 1

@@ -1,16 +1,25 @@
-"""Whatever is registered has a test that carries its name."""
+"""Whatever is registered has a test that carries its name, and a place in the docs."""
 
 import ast
+import importlib
 import re
 from pathlib import Path
 
 import pytest
 
+from mlmodelscope.author.importer import IMPORTERS
+from mlmodelscope.dataset.format import FORMATS
+from mlmodelscope.lint.rule import all_rules
+from mlmodelscope.manifest.formats import BUILT_IN
+from mlmodelscope.metric import METRICS
+from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS
 
 HERE = Path(__file__).parent
+TESTS = HERE.parent
+DOCS = TESTS.parent / "docs"
 
 
 def names_of_tests(folder: str) -> list[str]:
@@ -40,3 +49,45 @@ def test_every_predictor_passes_the_conformance_suite(predictor: str) -> None:
         and re.search(r"\((Tabular)?Conformance\b", path.read_text())
         and f'name = "{predictor}"' in path.read_text()
     )
+
+
+def mentioned(name: str, *places: str) -> bool:
+    files = [path for place in places for path in ([TESTS / place] if "." in place else (TESTS / place).rglob("*.py"))]
+    return any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", path.read_text()) for path in files)
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_every_metric_has_a_test_and_a_section(name: str) -> None:
+    assert mentioned(METRICS[name].__name__, "metric")  # type: ignore[attr-defined]
+    assert f"\n## {name}\n" in (DOCS / "reference" / "metrics.md").read_text()
+
+
+@pytest.mark.parametrize("name", BUILT_IN)
+def test_every_dataset_format_has_a_test_and_a_row(name: str) -> None:
+    assert mentioned(f'"{name}"', "dataset")
+    assert re.search(rf"^\| [^|]*`{name}`", (DOCS / "manifest-dataset.md").read_text(), re.MULTILINE)
+
+
+def test_every_dataset_format_is_in_the_module_that_the_table_names() -> None:
+    for name, module in BUILT_IN.items():
+        importlib.import_module(module)
+        assert FORMATS.things[name].read.__module__ == module and FORMATS.things[name].meaning.endswith(".")
+    assert FORMATS.things.keys() == BUILT_IN.keys(), "a line in manifest/formats.py is missing"
+
+
+@pytest.mark.parametrize("name", IMPORTERS)
+def test_every_importer_has_a_test_and_a_row(name: str) -> None:
+    assert mentioned(name, "author")
+    assert f"\n| `{name}` |" in (DOCS / "init.md").read_text()
+
+
+@pytest.mark.parametrize("code", [rule.code for rule in all_rules()])
+def test_every_lint_has_a_section_whose_examples_are_tests(code: str) -> None:
+    """`tests/lint/test_pages.py` takes the examples of a page for what they say."""
+    assert re.search(rf"\n## {code} .*?\nWrong:\n.*?\nRight:\n", (DOCS / "lints.md").read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("name", PITFALLS)
+def test_every_pitfall_has_a_test_and_a_section(name: str) -> None:
+    assert mentioned(name, "replicate", "acceptance/faults.yml")
+    assert f"\n`{name}`" in (DOCS / "pitfalls.md").read_text()

@@ -169,17 +169,9 @@ def model_aggregate(subjects: Sequence[Subject]) -> Analysis:
     rows, marks, notes = [], [], []
     for subject in subjects:
         work, what, share = whole(subject)
-        rows.append(
-            (
-                *(
-                    subject.name,
-                    subject.batch_size,
-                    subject.latency_ns,
-                    _count(subject.calls) if subject.calls else None,
-                ),
-                *(what, work.time_ns, occupancy(subject.calls), *worked(work)),
-            )
-        )
+        calls = _count(subject.calls) if subject.calls else None
+        facts = (subject.name, subject.batch_size, subject.latency_ns, calls)
+        rows.append((*facts, what, work.time_ns, occupancy(subject.calls), *worked(work)))
         if share < 1:
             notes.append(
                 f"{subject.name}, batch {subject.batch_size}: operations and bytes are known for "
@@ -188,45 +180,34 @@ def model_aggregate(subjects: Sequence[Subject]) -> Analysis:
         if subject.batch_size and work.flops_per_s:
             marks.append((subject.batch_size, work))
     columns = (
-        *(Column("model", "model"), Column("batch_size", "batch size", kind="count")),
-        *(
-            Column("latency_ns", "latency, unprofiled", kind="time_ns"),
-            _CALLS,
-            Column("of", "of"),
-            TIME,
-            _OCCUPANCY,
-            *WORK,
-        ),
+        Column("model", "model"),
+        Column("batch_size", "batch size", kind="count"),
+        Column("latency_ns", "latency, unprofiled", kind="time_ns"),
+        *(_CALLS, Column("of", "of"), TIME, _OCCUPANCY, *WORK),
     )
-    plots = {}
-    sizes = sorted({size for size, _ in marks})
-    if len(sizes) > 1:
-        marks.sort(key=lambda each: each[0])
+    table = Table("model", "The model as a whole", columns, rows).without_empty()
+    return Analysis("A15", "The model as a whole", table, _aggregate_plots(marks), tuple(notes))
+
+
+def _aggregate_plots(marks: list[tuple[int, Work]]) -> dict[str, str]:
+    """Speed over batch sizes, where there are several; else beside the machine's best."""
+    if len({size for size, _ in marks}) > 1:
+        marks = sorted(marks, key=lambda each: each[0])
         known = [(float(size), float(work.flops_per_s or 0)) for size, work in marks]
         scale, unit = unit_of(max(y for _, y in known), "flop/s")
         points = [(x, y / scale) for x, y in known]
-        plots["speed"] = scatter(
-            "Speed over batch size",
-            [],
-            Axis("batch size", log=True),
-            Axis("speed", unit),
-            [Line(points, "speed", "speed")],
-        )
-    elif marks and marks[0][1].peak is not None:
+        axes = Axis("batch size", log=True), Axis("speed", unit)
+        return {"speed": scatter("Speed over batch size", [], *axes, [Line(points, "speed", "speed")])}
+    if marks and marks[0][1].peak is not None:
         work, peak = marks[0][1], marks[0][1].peak
-        plots["of the best"] = grouped_bars(
-            "The model and the machine's best",
-            ["operations in a second", "bytes in a second"],
-            {
-                "reached": [
-                    (work.flops_per_s or 0) / peak.flops_per_s * 100,
-                    (work.bytes_per_s or 0) / peak.bytes_per_s * 100,
-                ]
-            },
-            Axis("of the machine's best", "%"),
-        )
-    table = Table("model", "The model as a whole", columns, rows).without_empty()
-    return Analysis("A15", "The model as a whole", table, plots, tuple(notes))
+        reached = [
+            (work.flops_per_s or 0) / peak.flops_per_s * 100,
+            (work.bytes_per_s or 0) / peak.bytes_per_s * 100,
+        ]
+        names = ["operations in a second", "bytes in a second"]
+        axis = Axis("of the machine's best", "%")
+        return {"of the best": grouped_bars("The model and the machine's best", names, {"reached": reached}, axis)}
+    return {}
 
 
 def whole(subject: Subject) -> tuple[Work, str, float]:

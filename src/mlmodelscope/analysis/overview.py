@@ -9,10 +9,10 @@ from typing import Any
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import RANDOM
 from mlmodelscope.record.record import Record
-from mlmodelscope_worker.predictor import PREDICTORS
 
 _UNLOADED = ("single-stream", "multi-stream", "offline", "sweep")
 """Scenarios that ask for as much as the model gives: of the others, the load says how much that is."""

@@ -10,12 +10,32 @@ from mlmodelscope.record.log import expected_rows
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 
-Answers = Mapping[str, tuple[object, ...]]
+
+@dataclass(frozen=True)
+class Answered:
+    """What a stack made of one sample."""
+
+    best: tuple[int, ...]
+    """The best class; none where the answer is not a list of classes."""
+    answer: object
+    error: str | None
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The same, with the scores to the bit."""
+
+    answered: Answered
+    scores: tuple[float, ...]
+
+
+Answers = Mapping[str, Scored]
+"""By the name of the sample."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One stack of a sweep, beside the first."""
+    """One stack, beside the first."""
 
     stack: str
     packages: dict[str, str]
@@ -30,8 +50,8 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Cause:
-    """A package whose change alone moved answers, or did not."""
+class PackageChange:
+    """Two stacks that differ in one package alone, and how many answers that changed."""
 
     package: str
     before: str
@@ -50,53 +70,61 @@ class Cause:
         return f"{change} changed nothing"
 
 
-def compare_stacks(records: Sequence[Record], store: Store) -> tuple[list[Row], list[Cause]]:
-    """Rows in the order of the records, and what can be said of single packages."""
+def compare_stacks(records: Sequence[Record], store: Store) -> tuple[list[Row], list[PackageChange]]:
+    """Rows in the order of the records, and what changes of single packages did."""
     answers = [_answers(record, store) for record in records]
     rows = [_row(record, each, answers[0]) for record, each in zip(records, answers, strict=True)]
-    return rows, _causes(records, rows, answers)
+    return rows, _changes(records, rows, answers)
 
 
 def _answers(record: Record, store: Store) -> Answers:
-    return {row.sample: (row.classes[:1], row.scores, row.answer, row.error) for row in expected_rows(record, store)}
+    return {
+        row.sample: Scored(Answered(row.classes[:1], row.answer, row.error), row.scores)
+        for row in expected_rows(record, store)
+    }
 
 
 def _row(record: Record, answers: Answers, first: Answers) -> Row:
     stack = record.plan.stack
+    common = [sample for sample in answers if sample in first]
     return Row(
         stack=stack.name,
         packages={"python": stack.python, **stack.packages},
         top1=record.metrics.top1.value if record.metrics.top1 else None,
         p50_s=record.latency.p50_s.value if record.latency else None,
         samples=record.samples,
-        same_classes=sum(_class(answers[name]) == _class(first.get(name, ())) for name in answers),
-        same_scores=sum(answers[name] == first.get(name) for name in answers),
+        same_classes=len(common) - _changed_answers(answers, first, common),
+        same_scores=len(common) - _changed_scores(answers, first, common),
     )
 
 
-def _class(answer: tuple[object, ...]) -> tuple[object, ...]:
-    return (answer[0], answer[2], answer[3]) if answer else ()
+def _changed_answers(one: Answers, other: Answers, samples: Sequence[str]) -> int:
+    return sum(one[each].answered != other[each].answered for each in samples)
 
 
-def _causes(records: Sequence[Record], rows: Sequence[Row], answers: Sequence[Answers]) -> list[Cause]:
-    """Two stacks that differ in one package alone tell what that package does."""
-    found: dict[tuple[str, str, str], Cause] = {}
+def _changed_scores(one: Answers, other: Answers, samples: Sequence[str]) -> int:
+    return sum(one[each] != other[each] for each in samples)
+
+
+def _changes(records: Sequence[Record], rows: Sequence[Row], answers: Sequence[Answers]) -> list[PackageChange]:
+    """Each pair of stacks that differ in one package alone; the largest effect first."""
+    found: dict[tuple[str, str, str], PackageChange] = {}
     for one, other in itertools.combinations(range(len(records)), 2):
         before, after = rows[one].packages, rows[other].packages
-        changed = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
-        if len(changed) != 1:
+        differing = [name for name in sorted({*before, *after}) if before.get(name) != after.get(name)]
+        if len(differing) != 1:
             continue
-        (name,) = changed
+        (name,) = differing
         common = [sample for sample in answers[one] if sample in answers[other]]
         found.setdefault(
             (name, before.get(name, "none"), after.get(name, "none")),
-            Cause(
+            PackageChange(
                 package=name,
                 before=before.get(name, "none"),
                 after=after.get(name, "none"),
-                moved_classes=sum(_class(answers[one][each]) != _class(answers[other][each]) for each in common),
-                moved_scores=sum(answers[one][each] != answers[other][each] for each in common),
+                moved_classes=_changed_answers(answers[one], answers[other], common),
+                moved_scores=_changed_scores(answers[one], answers[other], common),
                 stacks=(rows[one].stack, rows[other].stack),
             ),
         )
-    return sorted(found.values(), key=lambda cause: (-cause.moved_classes, -cause.moved_scores))
+    return sorted(found.values(), key=lambda change: (-change.moved_classes, -change.moved_scores))

@@ -63,8 +63,11 @@ class Measured(Generic[Stretch]):
         return sum(len(each.latencies_ns) for each in (self.first, *self.warm_up))
 
 
-def measure(take: Take[Stretch], budget_s: float, goals: Sequence[Goal] = GOALS) -> Measured[Stretch]:
-    """First queries, warm-up and what counts, all within a budget of seconds (and at least one stretch of each)."""
+def measure(take: Take[Stretch], budget_s: float, goals: Sequence[Goal] = GOALS, least: int = 1) -> Measured[Stretch]:
+    """First queries, warm-up and what counts, all within a budget of seconds (and at least one stretch of each).
+
+    `least` queries count at any rate: the budget may end in the middle of a slow machine's first ones.
+    """
     found = Measured(take(_FIRST_QUERIES, budget_s * _WARM_UP_SHARE))
     # The very first call may load and compile for longer than everything else takes: it is not charged.
     spent = found.first.duration_s - found.first.latencies_ns[0] / 1e9
@@ -86,7 +89,7 @@ def measure(take: Take[Stretch], budget_s: float, goals: Sequence[Goal] = GOALS)
             found.tight = True
             found.ended = "the intervals are tight"
             return found
-        if spent >= budget_s:
+        if spent >= budget_s and sum(len(each.latencies_ns) for each in found.kept) >= least:
             found.ended = "the budget was spent"
             return found
 

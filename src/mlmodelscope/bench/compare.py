@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.bench.ratio import ratio
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import MetricError, UsageError
 from mlmodelscope.record.bench import LoadRecord
 from mlmodelscope.record.latencies import RawRun
 from mlmodelscope.record.record import Record
@@ -20,7 +20,7 @@ SMALLEST = 0.01
 @dataclass(frozen=True)
 class Comparison:
     ratio: Interval | None
-    """How many times as long the second takes, at the median; None where nothing but LoadGen's own numbers is known."""
+    """How many times as long the second takes, at the median; None where too few latencies are known, or none."""
     noise: float
     """By how much either differs from itself."""
     verdict: str
@@ -38,8 +38,12 @@ def compare(
     """Compare two records by their raw latencies; those of a bench lie beside it, others are in the record."""
     if _by_loadgen(first) or _by_loadgen(second):
         return _compare_summaries(first, second)
-    found = ratio(latencies(first, first_runs), latencies(second, second_runs))
     noise = max(SMALLEST, own_noise(first), own_noise(second))
+    try:
+        found = ratio(latencies(first, first_runs), latencies(second, second_runs))
+    except MetricError as error:
+        words = f"not judged: {error.message}"
+        return Comparison(None, noise, "not judged", words, _doubts(first, second), differences(first, second))
     verdict = judge(found, noise)
     sentence = _sentence(found, noise, verdict)
     return Comparison(found, noise, verdict, sentence, _doubts(first, second), differences(first, second))

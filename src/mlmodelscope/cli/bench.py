@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -66,6 +66,9 @@ def bench(
         float, typer.Option(help="Highest rate: percentage of the queries that must be fast enough.", min=1, max=99.99)
     ] = 99,
     budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at the most.", min=0.1)] = 20,
+    queries: Annotated[
+        int, typer.Option(help="Queries that each process answers at least, even if the budget is over.", min=1)
+    ] = 1,
     processes: Annotated[
         int, typer.Option(help="Fresh processes that share the budget; what differs between them is noise.", min=1)
     ] = 2,
@@ -111,16 +114,12 @@ def bench(
         raise UsageError(f"{output} does not end in .csv, which is all that can be written")
     if shape and not random:
         raise UsageError("--shape goes with --random only")
-    if streams is None and scenario is ScenarioName.multi_stream:
-        streams = _STREAMS
-    if streams is not None and scenario is not ScenarioName.multi_stream:
-        raise UsageError("--streams goes with --scenario multi-stream only")
-    if streams is not None and batch_size is not None and streams % batch_size:
-        raise UsageError(f"{streams} samples cannot be cut into batches of {batch_size}")
+    streams = _streams(scenario, streams, batch_size)
     options = make_options(batch_size or streams or 1, threads, None, False, seed, 5, option, device)
     request = Request(
         scenario=scenario.value,
         budget_s=budget,
+        queries=queries,
         processes=processes,
         rate_qps=rate,
         bound_s=bound / 1000 if bound is not None else None,
@@ -135,17 +134,9 @@ def bench(
     with TerminalWatcher() as watcher:
         if there is not None:
             asked = {name: value for name, value in asdict(request).items() if name != "loadgen"}
-            record = there.run(
-                "bench",
-                model,
-                dataset,
-                options,
-                software=software,
-                hardware=hardware,
-                arguments={**asked, "streams": streams, "end_to_end": end_to_end},
-                trust=trust,
-                watcher=watcher,
-            )
+            arguments = {**asked, "streams": streams, "end_to_end": end_to_end}
+            where: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust}
+            record = there.run("bench", model, dataset, options, arguments=arguments, watcher=watcher, **where)
         else:
             record = run(
                 model,
@@ -165,10 +156,22 @@ def bench(
         _write_csv(record, output)
     if as_json:
         print(record.model_dump_json(indent=2))
-        return
-    show_bench(record)
-    if output is not None:
-        console().print(f"queries: {output}", soft_wrap=True)
+    else:
+        show_bench(record)
+        if output is not None:
+            console().print(f"queries: {output}", soft_wrap=True)
+
+
+def _streams(scenario: ScenarioName, streams: int | None, batch_size: int | None) -> int | None:
+    """Samples in a query, where a query has several."""
+    if scenario is not ScenarioName.multi_stream:
+        if streams is not None:
+            raise UsageError("--streams goes with --scenario multi-stream only")
+        return None
+    found = _STREAMS if streams is None else streams
+    if batch_size is not None and found % batch_size:
+        raise UsageError(f"{found} samples cannot be cut into batches of {batch_size}")
+    return found
 
 
 def _shapes(given: list[str]) -> dict[str, tuple[int, ...]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TextIO
 
 import typer
 
+from mlmodelscope.cli.plugins import warn_of_broken
 from mlmodelscope.cli.server_choice import text_of
 from mlmodelscope.cli.terminal import AsJson, print_json, verb
 from mlmodelscope.errors import ManifestError, UsageError
@@ -77,6 +78,10 @@ def check(
     results += [_check(each.name, each.explicit, codes, fix, diff) for each in (find_files(here) if here else ())]
     everything = verbose or select is not None  # who asks for a rule wants to see it
     _show(results, "json" if as_json else form, everything, diff, to_stdout="-" in paths and fix and not diff)
+    if select is None:  # what was asked for by name is there, or was refused
+        from mlmodelscope.lint.rule import REGISTRY
+
+        warn_of_broken(REGISTRY)
     failing = ("error", "warning") if strict else ("error",)
     return int(any(result.count(severity) for result in results for severity in failing))
 

@@ -29,7 +29,7 @@ class Finding:
 def doctor(offline: Offline = False, as_json: AsJson = False) -> int:
     """Look at this machine: what is there, what is missing, how to get it."""
     found = settings(offline)
-    findings = [*_machine(), *_stack(), *_storage(found), *_catalogue(), *_network(found)]
+    findings = [*_machine(), *_stack(), *_plugins(), *_storage(found), *_catalogue(), *_network(found)]
     broken = any(finding.state == "broken" for finding in findings)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -62,25 +62,35 @@ def _machine() -> list[Finding]:
 
 
 def _stack() -> list[Finding]:
+    from mlmodelscope.plugins.predictors import PREDICTORS
     from mlmodelscope.provision.stack import describe_current
     from mlmodelscope_worker.environment import normalise
     from mlmodelscope_worker.pipeline.library import PACKAGES
-    from mlmodelscope_worker.predictor import PREDICTORS
 
     packages = describe_current().packages
     findings = []
-    needed = [(f"predictor {name}", declaration.packages, name) for name, declaration in PREDICTORS.items()]
+    needed = [(f"predictor {name}", declaration.packages, name) for name, declaration in PREDICTORS.all().items()]
     needed += [(f"image library {name}", alternatives, name) for name, alternatives in PACKAGES.items()]
     for what, alternatives, name in needed:
         have = [f"{each} {packages[normalise(each)]}" for each in alternatives if normalise(each) in packages]
+        plugin = PREDICTORS.origin(name) if what.startswith("predictor") else None
         if have or not alternatives:
-            findings.append(Finding(what, "good", ", ".join(have) or "built in"))
+            findings.append(Finding(what, "good", ", ".join(have) or (f"of {plugin.owner}" if plugin else "built in")))
         else:
-            extra = f"pip install 'mlmodelscope[{name}]'" if name != "pillow" else "pip install pillow"
+            is_ours = name != "pillow" and plugin is None
+            extra = f"pip install 'mlmodelscope[{name}]'" if is_ours else f"pip install {alternatives[0]}"
             findings.append(Finding(what, "missing", "not installed", extra))
     if importlib.util.find_spec("numpy") is None:
         findings.append(Finding("numpy", "missing", "no model can run here without it", "pip install numpy"))
     return findings
+
+
+def _plugins() -> list[Finding]:
+    """What installed packages add and cannot be used; `plugins` lists the rest."""
+    from mlmodelscope.cli.plugins import registries
+
+    problems = [problem for registry in registries() for problem in registry.problems()]
+    return [Finding("plugin", "broken", problem.message, problem.hint) for problem in problems]
 
 
 def _storage(found: Settings) -> list[Finding]:

@@ -122,6 +122,7 @@ def show_record(record: Record) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from mlmodelscope.report import words
     from mlmodelscope.report.claims import compare_claims
     from mlmodelscope.report.latency import describe_parts
 
@@ -138,6 +139,9 @@ def show_record(record: Record) -> None:
         table.add_row(label, shown)
     if record.metrics.calibration is not None:
         table.add_row("calibration", f"expected error {percent(record.metrics.calibration['ece'])}")
+    for name, more in record.metrics.more.items():
+        between = words.number_range(more).replace(" – ", " and ")
+        table.add_row(escape(name), words.number_value(more) + (f" (95 % between {between})" if between else ""))
     if record.latency is not None:
         p50 = record.latency.p50_s
         table.add_row(

@@ -25,6 +25,7 @@ from mlmodelscope.cli import (
     overview,
     pitfalls,
     plan,
+    plugins,
     predict,
     profile,
     records,
@@ -66,6 +67,7 @@ def options(version: bool = typer.Option(False, "--version", "-V", help="Show th
 
 app.command("doctor")(doctor.doctor)
 app.command("machine")(machine.machine)
+app.command("plugins")(plugins.plugins)
 app.command("models")(models.models)
 app.command("datasets")(datasets.datasets)
 app.command("schema")(schema.schema)

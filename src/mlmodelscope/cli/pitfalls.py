@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from mlmodelscope.cli.plugins import warn_of_broken
 from mlmodelscope.cli.terminal import AsJson, console, print_json, verb
 from mlmodelscope.errors import UsageError
 
@@ -18,13 +19,14 @@ def pitfalls(
     as_json: AsJson = False,
 ) -> None:
     """List the pitfalls that `replicate` and `sensitivity` know, or explain one."""
-    from mlmodelscope.replicate.pitfall import PITFALLS, load_plugins
+    from mlmodelscope.replicate.pitfall import PITFALLS, REGISTRY, load_plugins
 
     load_plugins()
     if name is None:
         _list(as_json)
+        warn_of_broken(REGISTRY)
         return
-    if name not in PITFALLS:
+    if REGISTRY.find(name) is None:
         near = get_close_matches(name, PITFALLS, 1)
         hint = f"did you mean `{near[0]}`?" if near else f"known: {', '.join(PITFALLS)}"
         raise UsageError(f"no pitfall is called `{name}`", hint=hint)

@@ -25,8 +25,13 @@ from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_j
 from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.table import Table as RichTable
+
     from mlmodelscope.record.record import Record
-    from mlmodelscope.trace.span import Trace
+    from mlmodelscope.trace.layers import LayerRow
+    from mlmodelscope.trace.span import Overhead, Trace
 
 
 class Level(StrEnum):
@@ -129,16 +134,35 @@ def _json(record: Record, trace: Trace) -> dict[str, object]:
 def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
     """The numbers that matter, for a person."""
     from rich.markup import escape
+
+    from mlmodelscope.trace.layers import layer_rows
+
+    plan, out = record.plan, console()
+    out.print(f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}, {escape(trace.resource['stack'])}")
+    out.print(_facts(record, trace))
+    layers = layer_rows(trace)
+    if layers:
+        out.print()
+        out.print(_kinds(layers))
+        out.print()
+        out.print(_longest(layers, top))
+        if len(layers) > top:
+            out.print(
+                f"the {top} that take most of {len(layers)}; all: mlmodelscope trace export {record.id} -o layers.csv"
+            )
+    for note in record.notes:
+        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+
+
+def _facts(record: Record, trace: Trace) -> RichTable:
     from rich.table import Table
 
     from mlmodelscope.report.words import plural
     from mlmodelscope.trace.counters import counter_lines
     from mlmodelscope.trace.kernels import kernel_lines
-    from mlmodelscope.trace.layers import agreement, kind_rows, layer_rows
 
-    plan, out, made = record.plan, console(), record.profile
+    made = record.profile
     assert made is not None
-    out.print(f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}, {escape(trace.resource['stack'])}")
     facts = Table(box=None, show_header=False, pad_edge=False)
     if record.latency is not None:
         p50 = record.latency.p50_s
@@ -150,71 +174,68 @@ def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
     if made.cold and made.run_ns is not None:
         processes = plural(made.runs, "fresh process")
         facts.add_row("first call", f"{_ns(made.run_ns)} at the median of {processes}, profiled")
-    for share in () if made.cold else _stages(trace):
-        facts.add_row(*share)
-    for cost in trace.overheads:
-        facts.add_row(
-            f"{cost.level} level",
-            f"{100 * cost.share:+.1f} % ({cost.compared}: {_ns(cost.without_ns)} without it, {_ns(cost.with_ns)} with"
-            + (
-                f"; 95 % between {100 * cost.low:+.1f} % and {100 * cost.high:+.1f} %)"
-                if cost.low is not None and cost.high is not None
-                else ")"
-            ),
-        )
-    sums = agreement(trace)
-    if sums is not None:
-        facts.add_row(
-            "layers' sum",
-            f"{_ns(sums.layers_ns)}, {percent(sums.of_unprofiled)} of the "
-            + ("first call" if made.cold else "unprofiled run")
-            + (f", {percent(sums.of_profiled)} of the profiled one" if sums.of_profiled else ""),
-        )
-    for fact in (*kernel_lines(trace), *counter_lines(trace)):
+    rows = [*(() if made.cold else _stages(trace)), *map(_overhead, trace.overheads), *_sum_of_layers(trace, made.cold)]
+    for fact in (*rows, *kernel_lines(trace), *counter_lines(trace)):
         facts.add_row(*fact)
     facts.add_row("trace", f"{len(trace.spans)} spans, levels {', '.join(made.levels)}")
     facts.add_row("record", record.id)
-    out.print(facts)
-    layers = layer_rows(trace)
-    if layers:
-        out.print()
-        kinds = Table(box=None, pad_edge=False)
-        for name, justify in (
-            ("type", "left"),
-            ("layers", "right"),
-            ("time", "right"),
-            ("share", "right"),
-            ("", "left"),
-        ):
-            kinds.add_column(name, justify=justify)  # type: ignore[arg-type]
-        for kind in kind_rows(layers):
-            kinds.add_row(escape(kind.kind), str(kind.count), _ns(kind.time_ns), percent(kind.share), _bar(kind.share))
-        out.print(kinds)
-        out.print()
-        table = Table(box=None, pad_edge=False)
-        for name, justify in (
-            ("#", "right"),
-            ("layer", "left"),
-            ("type", "left"),
-            ("shape", "left"),
-            ("memory", "right"),
-        ):
-            table.add_column(name, justify=justify, no_wrap=True)  # type: ignore[arg-type]
-        table.add_column("time", justify="right")
-        table.add_column("share", justify="right")
-        for row in sorted(layers, key=lambda row: -row.time_ns)[:top]:
-            shape = "×".join(map(str, row.shapes[0])) if row.shapes else ""
-            memory = f"{row.memory_bytes / 1024:.0f} KiB" if row.memory_bytes is not None else ""
-            table.add_row(
-                str(row.index), escape(row.name), escape(row.kind), shape, memory, _ns(row.time_ns), percent(row.share)
-            )
-        out.print(table)
-        if len(layers) > top:
-            out.print(
-                f"the {top} that take most of {len(layers)}; all: mlmodelscope trace export {record.id} -o layers.csv"
-            )
-    for note in record.notes:
-        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+    return facts
+
+
+def _overhead(cost: Overhead) -> tuple[str, str]:
+    """What looking at a level costs."""
+    interval = ""
+    if cost.low is not None and cost.high is not None:
+        interval = f"; 95 % between {100 * cost.low:+.1f} % and {100 * cost.high:+.1f} %"
+    times = f"{_ns(cost.without_ns)} without it, {_ns(cost.with_ns)} with"
+    return f"{cost.level} level", f"{100 * cost.share:+.1f} % ({cost.compared}: {times}{interval})"
+
+
+def _sum_of_layers(trace: Trace, cold: bool) -> list[tuple[str, str]]:
+    from mlmodelscope.trace.layers import agreement
+
+    sums = agreement(trace)
+    if sums is None:
+        return []
+    of = f"{percent(sums.of_unprofiled)} of the {'first call' if cold else 'unprofiled run'}"
+    profiled = f", {percent(sums.of_profiled)} of the profiled one" if sums.of_profiled else ""
+    return [("layers' sum", f"{_ns(sums.layers_ns)}, {of}{profiled}")]
+
+
+def _kinds(layers: Sequence[LayerRow]) -> RichTable:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.trace.layers import kind_rows
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("type")
+    for name in ("layers", "time", "share"):
+        table.add_column(name, justify="right")
+    table.add_column("")
+    for kind in kind_rows(layers):
+        table.add_row(escape(kind.kind), str(kind.count), _ns(kind.time_ns), percent(kind.share), _bar(kind.share))
+    return table
+
+
+def _longest(layers: Sequence[LayerRow], top: int) -> RichTable:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("#", justify="right", no_wrap=True)
+    for name in ("layer", "type", "shape"):
+        table.add_column(name, no_wrap=True)
+    table.add_column("memory", justify="right", no_wrap=True)
+    for name in ("time", "share"):
+        table.add_column(name, justify="right")
+    for row in sorted(layers, key=lambda row: -row.time_ns)[:top]:
+        shape = "×".join(map(str, row.shapes[0])) if row.shapes else ""
+        memory = f"{row.memory_bytes / 1024:.0f} KiB" if row.memory_bytes is not None else ""
+        table.add_row(
+            str(row.index), escape(row.name), escape(row.kind), shape, memory, _ns(row.time_ns), percent(row.share)
+        )
+    return table
 
 
 def _stages(trace: Trace) -> list[tuple[str, str]]:

@@ -20,6 +20,7 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
+from mlmodelscope.cli.plugins import warn_of_broken_pitfalls
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
@@ -124,6 +125,8 @@ def replicate(
         raise
     from mlmodelscope.replicate.outcome import Here
 
+    if done.found is not None:
+        warn_of_broken_pitfalls()
     return _tell(Here(done), _evidence(done), report, junit, summary, as_json)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlmodelscope.cli.choices import BatchSize, DatasetName, ModelName, SoftwareName, Threads, Trust, make_options
+from mlmodelscope.cli.plugins import warn_of_broken_pitfalls
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
 from mlmodelscope.errors import UsageError
@@ -61,6 +62,8 @@ def sensitivity(
             found = settings(offline)
             record = evaluate(model, dataset, options, software=software, trust=trust, settings=found, watcher=watcher)
             sensed = sensed_of(record, measure(record, found, pitfall or None, watcher=watcher, exact=exact))
+    if there is None and not pitfall:
+        warn_of_broken_pitfalls()
     if plot is not None:
         plot.write_text(_chart(record, sensed), encoding="utf-8")
     if as_json:

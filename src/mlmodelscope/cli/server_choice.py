@@ -43,6 +43,7 @@ SERVED = {
 """Verbs that a server can be asked to do."""
 HERE = {
     "doctor": "it looks at what is installed here",
+    "plugins": "it lists what packages add here; agents have packages of their own",
     "trust": "it says whose code may run here; a server's agents are started with --trust",
     "schema": "a schema is the same everywhere; over the API it is /manifests/KIND/schema",
     "init": "it reads a file that is here; over the API it is POST /manifests/init",

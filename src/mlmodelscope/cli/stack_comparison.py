@@ -10,7 +10,7 @@ from mlmodelscope.cli.terminal import console, percent, print_json, seconds
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mlmodelscope.analysis.stack_comparison import Cause, Row
+    from mlmodelscope.analysis.stack_comparison import PackageChange, Row
     from mlmodelscope.record.record import Record
     from mlmodelscope.settings import Settings
 
@@ -21,17 +21,17 @@ def show_stacks(records: Sequence[Record], settings: Settings, as_json: bool) ->
 
     store = Store(settings)
     try:
-        rows, causes = compare_stacks(records, store)
+        rows, changes = compare_stacks(records, store)
     finally:
         store.close()
     if as_json:
         body = [{"record": record.id, **asdict(row)} for record, row in zip(records, rows, strict=True)]
-        print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in causes]})
+        print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in changes]})
         return
-    _print(rows, causes)
+    _print(rows, changes)
 
 
-def _print(rows: Sequence[Row], causes: Sequence[Cause]) -> None:
+def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
@@ -54,7 +54,7 @@ def _print(rows: Sequence[Row], causes: Sequence[Cause]) -> None:
             seconds(row.p50_s) if row.p50_s is not None else "",
         )
     out.print(table)
-    for cause in causes:
-        out.print(escape(cause.sentence), soft_wrap=True)
-    if len(rows) > 1 and not causes:
+    for change in changes:
+        out.print(escape(change.sentence), soft_wrap=True)
+    if len(rows) > 1 and not changes:
         out.print("no two of these stacks differ in one package alone, so no package can be named")

@@ -21,7 +21,7 @@ from mlmodelscope.errors import (
     UsageError,
     WorkerError,
 )
-from mlmodelscope.ledger.queue import Gone
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope_worker import __version__
 

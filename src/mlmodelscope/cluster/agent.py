@@ -17,7 +17,8 @@ from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.cluster.predictions import Predictions
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.ledger.queue import Assigned, Gone
+from mlmodelscope.ledger.change import Gone
+from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import TIMED, Failure
 from mlmodelscope.manifest.catalog import name_in
 from mlmodelscope.manifest.reference import named_artifacts
@@ -109,14 +110,19 @@ class Agent:
                 continue
             self._draining = beat.draining
             for identity in (*beat.gone, *beat.cancel):
-                each = self._running.get(identity)
-                if each is not None and (each.child is not None or each.fetching is not None):
-                    each.gone, each.cancelled = each.gone or identity in beat.gone, True
-                    _LOG.info("ending %s: %s", identity, "it is another one's" if each.gone else "it was cancelled")
-                    if each.child is not None:
-                        asyncio.ensure_future(each.child.end())
-                    elif each.fetching is not None:
-                        each.fetching.cancel()
+                if identity in self._running:
+                    self._end_early(self._running[identity], identity in beat.gone)
+
+    def _end_early(self, running: _Running, is_gone: bool) -> None:
+        if running.child is None and running.fetching is None:
+            return
+        running.gone, running.cancelled = running.gone or is_gone, True
+        reason = "it is another one's" if running.gone else "it was cancelled"
+        _LOG.info("ending %s: %s", running.assigned.id, reason)
+        if running.child is not None:
+            asyncio.ensure_future(running.child.end())
+        elif running.fetching is not None:
+            running.fetching.cancel()
 
     async def _take(self) -> None:
         free = self._description.slots - len(self._running)
@@ -145,21 +151,7 @@ class Agent:
         try:
             if assigned.work.kind in TIMED:
                 await self._predictions.quiet()
-            ending = await self._fetch(running)
-            if ending is not None:
-                await self._end(running, ending, teller)
-                return
-            running.child = await Child.start(assigned.work, self._settings, self._description.remote)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(assigned.timeout_s):
-                    async for event in running.child.events():
-                        if event["kind"] in LAST:
-                            await self._end(running, event, teller)
-                            return
-                        running.told.append((event["kind"], {key: event[key] for key in event if key != "kind"}))
-            failure = Failure(kind="Timeout", message=f"it took longer than {assigned.timeout_s} s")
-            await running.child.end()
-            await self._surely(self._link.fail(assigned.id, assigned.attempt, failure, again=False))
+            await self._run(running, teller)
         finally:
             teller.cancel()
             if running.child is not None:
@@ -167,6 +159,21 @@ class Agent:
             self._running.pop(assigned.id, None)
             self._changed.set()
             self._predictions.wake()
+
+    async def _run(self, running: _Running, teller: asyncio.Task[None]) -> None:
+        assigned = running.assigned
+        ending = await self._fetch(running)
+        if ending is not None:
+            await self._end(running, ending, teller)
+            return
+        running.child = await Child.start(assigned.work, self._settings, self._description.remote)
+        try:
+            async with asyncio.timeout(assigned.timeout_s):
+                await self._end(running, await _last_event(running, running.child), teller)
+        except TimeoutError:
+            failure = Failure(kind="Timeout", message=f"it took longer than {assigned.timeout_s} s")
+            await running.child.end()
+            await self._surely(self._link.fail(assigned.id, assigned.attempt, failure, again=False))
 
     async def _fetch(self, running: _Running) -> Mapping[str, Any] | None:
         """Have the uploaded files that it needs; where that fails, how it ends."""
@@ -259,6 +266,16 @@ class Agent:
             running.task.cancel()
         with contextlib.suppress(MLModelScopeError):
             await self._link.give_back(running.assigned.id, running.assigned.attempt)
+
+
+async def _last_event(running: _Running, child: Child) -> Mapping[str, Any]:
+    """How it ended; what it said before is told."""
+    last: Mapping[str, Any] = {"kind": "died"}
+    async for last in child.events():
+        if last["kind"] in LAST:
+            break
+        running.told.append((last["kind"], {key: last[key] for key in last if key != "kind"}))
+    return last
 
 
 async def _first(*waiting: Coroutine[Any, Any, Any], timeout: float | None = None) -> None:

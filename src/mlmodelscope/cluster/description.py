@@ -13,6 +13,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
 from mlmodelscope.plan.framework import framework_word
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Description, available_cores, describe
 from mlmodelscope.provision.machine.cpu import cpu_name
@@ -21,7 +22,6 @@ from mlmodelscope.provision.stack.known import brings, is_for_this_machine
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker import __version__
 from mlmodelscope_worker.environment import normalise
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 class Part(BaseModel):
@@ -95,7 +95,7 @@ def _models(settings: Settings) -> list[str]:
 def _offers(settings: Settings) -> list[Offer]:
     current = describe_current().packages
     found = []
-    for name, declaration in PREDICTORS.items():
+    for name, declaration in PREDICTORS.all().items():
         version = next((current[normalise(each)] for each in declaration.packages if normalise(each) in current), None)
         if not declaration.packages:  # nothing to install
             version = __version__

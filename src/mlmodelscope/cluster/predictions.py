@@ -12,8 +12,8 @@ from typing import Any
 from mlmodelscope.cluster.answering import Answering, Job
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.prediction import Answered, Ending, Posed
-from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.manifest.reference import named_artifacts
 from mlmodelscope.provision.cache import Cache

@@ -6,6 +6,7 @@ import ast
 import math
 import struct
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.raw import digest, read_blocks, refuse_other_shape, slice_of
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
 from mlmodelscope.errors import DatasetError
@@ -29,7 +30,9 @@ _TYPES = {
 _MAX_HEADER_BYTES = 1 << 16
 
 
+@dataset_format("arrays", packed=True, holds_labels=True)
 def read_arrays(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
+    """A NumPy array of samples, and one of labels."""
     if labels is None:
         raise DatasetError("an array of samples needs a `labels_url` with an array of labels")
     shape, kind, offset = read_npy_header(source)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from pathlib import Path
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.images import is_hidden
 from mlmodelscope.dataset.raw import digest, read_blocks, refuse_other_shape, slice_of
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
@@ -13,11 +14,13 @@ from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.provision.hashing import list_files
 
 
+@dataset_format("cifar10", packed=True)
 def read_cifar10(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """CIFAR-10: one label byte."""
     return _read(source, dataset, label_bytes=1, classes=10)
 
 
+@dataset_format("cifar100", packed=True)
 def read_cifar100(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """CIFAR-100: a coarse and a fine label byte; the fine label counts."""
     return _read(source, dataset, label_bytes=2, classes=100)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import hashlib
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.images import is_hidden
 from mlmodelscope.dataset.sample import Dataset, NamedFile, Sample, Unlabelled
 from mlmodelscope.dataset.subset import choose
@@ -14,9 +15,16 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.hashing import list_files
 
 
+@dataset_format("files", labeled=False)
 def read_files(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """Every file is a sample without a label."""
     return [Unlabelled(name, {"file": path}, None) for name, path in _paths(source, dataset)]
+
+
+@dataset_format("functions", labeled=False)
+def read_nothing(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
+    """Samples that only the manifest's own functions know, by their number."""
+    raise DatasetError(f"only the functions of {dataset.name} know its samples")
 
 
 def source_files(dataset: PlannedDataset, artifacts: ArtifactStore) -> dict[str, list[str]]:

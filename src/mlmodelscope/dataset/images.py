@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.labels import read_labels
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled, Word
 from mlmodelscope.errors import DatasetError
@@ -15,11 +16,13 @@ _IMAGES = (".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".
 _SYNSET = re.compile(r"n\d{8}")
 
 
+@dataset_format("folder", names_classes=True)
 def read_folder(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """A folder for each class."""
     return _in_folders(source, image_names(source, dataset))
 
 
+@dataset_format("list")
 def read_list(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """Images, and labels in a file or in the images' names."""
     names = image_names(source, dataset)
@@ -30,6 +33,7 @@ def read_list(source: NamedFile, labels: NamedFile | None, dataset: PlannedDatas
     return _samples(source, names, read_labels(labels, dataset.labels, names))
 
 
+@dataset_format("imagenet", names_classes=True)
 def read_imagenet(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """ImageNet's validation set: a folder for each synset, or the original flat folder and a labels file."""
     if labels is not None or dataset.labels.pattern is not None:

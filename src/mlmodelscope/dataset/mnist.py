@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import struct
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.raw import digest, read_blocks, refuse_other_shape, slice_of
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.plan.plan import PlannedDataset
 
 
+@dataset_format("mnist", packed=True)
 def read_mnist(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
+    """MNIST and Fashion-MNIST: an idx file of images and one of labels."""
     if labels is None:
         raise DatasetError("an MNIST source needs a `labels_url`")
     count, height, width = _sizes(source, 3)

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from mlmodelscope.dataset.arrays import read_arrays
-from mlmodelscope.dataset.cifar import read_cifar10, read_cifar100
 from mlmodelscope.dataset.classes import class_words, read_classes, to_number
-from mlmodelscope.dataset.files import read_files
-from mlmodelscope.dataset.images import read_folder, read_imagenet, read_list
-from mlmodelscope.dataset.mnist import read_mnist
-from mlmodelscope.dataset.rows import read_rows
-from mlmodelscope.dataset.sample import Dataset, Format, NamedFile, Sample, Unlabelled
+from mlmodelscope.dataset.format import FORMATS, Format
+from mlmodelscope.dataset.sample import Dataset, NamedFile, Sample, Unlabelled
 from mlmodelscope.dataset.subset import choose
 from mlmodelscope.dataset.unpack import IMAGE_ARRAYS, LABEL_ARRAYS, is_npz, unpack
 from mlmodelscope.errors import DatasetError
@@ -17,32 +12,24 @@ from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import PlannedDataset, PlannedFile, PlannedSource
 from mlmodelscope.provision.artifact import ArtifactStore
 
-FORMATS: dict[str, Format] = {
-    "folder": read_folder,
-    "list": read_list,
-    "imagenet": read_imagenet,
-    "cifar10": read_cifar10,
-    "cifar100": read_cifar100,
-    "mnist": read_mnist,
-    "arrays": read_arrays,
-    "rows": read_rows,
-    "files": read_files,
-}
-_PACKED = ("cifar10", "cifar100", "mnist", "arrays")
-"""Formats whose files may be compressed; a label file always may."""
-
 
 def open_dataset(dataset: PlannedDataset, artifacts: ArtifactStore) -> Dataset:
     """Fetch what is missing and list the samples, labelled and in order."""
+    form = FORMATS.find(dataset.format)
+    if form is None:
+        raise DatasetError(
+            f"{dataset.name} has the format `{dataset.format}`, which is not known here\nknown: {', '.join(FORMATS)}",
+            hint="install the package that adds it",
+        )
     found: list[Unlabelled] = []
     for source in dataset.sources:
         try:
-            found += _read(source, dataset, artifacts)
+            found += _read(source, dataset, form, artifacts)
         except OSError as error:
             raise DatasetError(f"cannot read {error.filename or source.name}: {error.strerror or error}") from None
     _refuse_twins(found)
-    classes = _classes(found, dataset, artifacts)
-    samples = _label(found, classes, dataset, artifacts)
+    classes = _classes(found, dataset, form, artifacts)
+    samples = _label(found, classes, dataset, form, artifacts)
     if not samples:
         raise DatasetError(f"{dataset.name} has no samples")
     if dataset.size is not None and len(samples) != dataset.size:
@@ -50,21 +37,30 @@ def open_dataset(dataset: PlannedDataset, artifacts: ArtifactStore) -> Dataset:
     return Dataset(choose(samples, dataset.subset), classes)
 
 
-def _read(source: PlannedSource, dataset: PlannedDataset, artifacts: ArtifactStore) -> list[Unlabelled]:
+def _read(source: PlannedSource, dataset: PlannedDataset, form: Format, artifacts: ArtifactStore) -> list[Unlabelled]:
     files = _fetch(source.files, artifacts)
     labels = _fetch(source.labels, artifacts) if source.labels else None
-    if labels is None and dataset.format == "arrays" and is_npz(files):
+    if labels is None and form.holds_labels and is_npz(files):
         labels = files  # one `.npz` often holds both
     labels = unpack(labels, LABEL_ARRAYS, artifacts) if labels else None
-    if dataset.format in _PACKED:
+    if form.packed:
         files = unpack(files, IMAGE_ARRAYS, artifacts)
     prefix = f"{source.name}/" if len(dataset.sources) > 1 else ""
-    samples = FORMATS[dataset.format](files, labels, dataset)
+    with FORMATS.blaming(form.name, OSError):
+        samples = form.read(files, labels, dataset)
+        _refuse_others(samples)
     if not prefix:
         return samples
     return [
         Unlabelled(prefix + one.id, {**one.content, "source": source.name}, one.word, one.digest) for one in samples
     ]
+
+
+def _refuse_others(samples: list[Unlabelled]) -> None:
+    """What a format returns is trusted from here on."""
+    for each in samples:
+        if not isinstance(each, Unlabelled) or not (each.digest or "file" in each.content):
+            raise TypeError(f"it lists {str(each)[:80]}, which is not an Unlabelled sample with a file or a digest")
 
 
 def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> NamedFile:
@@ -81,17 +77,17 @@ def _refuse_twins(found: list[Unlabelled]) -> None:
         seen.add(sample.id)
 
 
-def _classes(found: list[Unlabelled], dataset: PlannedDataset, artifacts: ArtifactStore) -> list[str]:
-    """From the classes file. Without one, classes are numbered in the order of their folders' names."""
+def _classes(found: list[Unlabelled], dataset: PlannedDataset, form: Format, artifacts: ArtifactStore) -> list[str]:
+    """From the classes file. Without one, classes are numbered in the order of their names, as folders are."""
     if dataset.classes:
         file = _fetch(dataset.classes, artifacts)
         return read_classes(file.path, file.name)
-    words = {str(sample.word) for sample in found if "file" in sample.content}
-    return sorted(words) if dataset.format in ("folder", "imagenet") and not all(map(str.isdecimal, words)) else []
+    words = {str(sample.word) for sample in found} if form.names_classes else set()
+    return [] if all(map(str.isdecimal, words)) else sorted(words)
 
 
 def _label(
-    found: list[Unlabelled], classes: list[str], dataset: PlannedDataset, artifacts: ArtifactStore
+    found: list[Unlabelled], classes: list[str], dataset: PlannedDataset, form: Format, artifacts: ArtifactStore
 ) -> list[Sample]:
     words = class_words(classes)
     files = [index for index, sample in enumerate(found) if not sample.digest]
@@ -101,9 +97,7 @@ def _label(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            None
-            if dataset.format == "files"
-            else to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)),
+            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)) if form.labeled else None,
         )
         for index, sample in enumerate(found)
     ]

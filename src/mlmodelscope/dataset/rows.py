@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.raw import digest
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
 from mlmodelscope.dataset.text import read_json, read_text
@@ -13,7 +14,9 @@ from mlmodelscope_worker.pipeline.header import ImageError, size
 _HEAD_BYTES = 1 << 20
 
 
+@dataset_format("rows")
 def read_rows(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
+    """One image with a sample in each row, and a JSON list of labels."""
     if labels is None or dataset.shape is None:
         raise DatasetError("a dataset of rows needs a `labels_url` and a `shape`")
     words = read_json(read_text(labels), labels)

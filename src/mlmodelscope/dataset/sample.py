@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-from mlmodelscope.plan.plan import PlannedDataset
 
 Word = str | int | float
 """A label as its author wrote it: the number or the name of a class."""
@@ -46,7 +44,3 @@ class NamedFile:
 
     path: Path
     name: str
-
-
-Format = Callable[[NamedFile, NamedFile | None, PlannedDataset], list[Unlabelled]]
-"""The files of a source and those of its labels become samples."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from sqlalchemy import RowMapping, bindparam, case, delete, func, insert, select, update
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.moment import later, now
-from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.ledger.tables import agents
 from mlmodelscope.record.database import Database
 

@@ -23,6 +23,7 @@ class BenchArguments(Part):
         "single-stream"
     )
     budget_s: Annotated[float, Field(gt=0, le=3600)] = 20.0
+    queries: Annotated[int, Field(ge=1, le=1_000_000)] = 1
     processes: Annotated[int, Field(ge=1, le=100)] = 2
     rate_qps: Annotated[float | None, Field(gt=0, le=1e9)] = None
     bound_s: Annotated[float | None, Field(gt=0, le=3600)] = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import and_, delete, insert, or_, select
 
-from mlmodelscope.ledger.happened import happened
+from mlmodelscope.ledger.change import tell_all
 from mlmodelscope.ledger.request import Request, Work
 from mlmodelscope.ledger.tables import eligible, evaluations, requests
 from mlmodelscope.record.database import Database
@@ -76,4 +76,4 @@ class Offers:
                 new = sorted(set(fresh) - set(known))
                 if new:
                     connection.execute(insert(eligible), [{"evaluation": each, "agent": agent} for each in new])
-                happened(connection, new, "offered", {"agent": agent})
+                tell_all(connection, new, "offered", {"agent": agent})

@@ -6,10 +6,12 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.lint.finding import Finding, Severity
+from mlmodelscope.plugins.registry import Registry
 
 if TYPE_CHECKING:
     from mlmodelscope.lint.subject import Subject
@@ -46,8 +48,19 @@ class Rule:
     def run(self, subject: Subject) -> Iterator[Finding]:
         if self.kinds and (subject.manifest is None or subject.kind not in self.kinds):
             return
-        for found in self.check(subject):
-            yield replace(found, code=self.code, severity=found.severity or self.severity)
+        with REGISTRY.blaming(self.code):
+            for found in self.check(subject):
+                yield replace(found, code=self.code, severity=found.severity or self.severity)
+
+
+def _begins(letters: str, code: str) -> bool:
+    """An entry point adds all codes that begin with its letters; those of one letter are ours."""
+    return re.fullmatch(rf"{re.escape(letters)}\d+", code) is not None
+
+
+REGISTRY: Registry[Rule] = Registry(
+    "lint", "lints", RULES, Rule, attrgetter("check"), names="[A-Z]{2,4}", covers=_begins
+)
 
 
 def rule(
@@ -58,13 +71,15 @@ def rule(
     always: bool = False,
     quiet: bool = False,
 ) -> Callable[[Check], Check]:
-    """Register a rule. Plugins come in by the same door."""
+    """Register a rule."""
 
     def register(check: Check) -> Check:
         if not re.fullmatch(r"[A-Z]{1,4}\d{3,4}", code):
             raise ValueError(f"`{code}` is not a code such as M012")
         if code in RULES:
             raise ValueError(f"the code {code} is taken by `{RULES[code].name}`")
+        if not inspect.getdoc(check):
+            raise ValueError(f"the rule {code} has no docstring, which would be its page")
         RULES[code] = Rule(code, name, severity, kinds, always, quiet, check)
         return check
 
@@ -78,6 +93,9 @@ def find_rules(words: Iterable[str], option: str) -> set[str]:
     for word in words:
         meant = {each.code for each in known if each.code.startswith(word.upper()) or each.name == word.lower()}
         if not meant:
+            for plugin in REGISTRY.plugins():  # one that is broken has no rules, and that is why
+                if word.upper().startswith(plugin.name):
+                    REGISTRY.load(plugin)
             raise UsageError(
                 f"{option}: there is no rule `{word}`", hint="`mlmodelscope check --explain all` lists every rule"
             )
@@ -86,7 +104,8 @@ def find_rules(words: Iterable[str], option: str) -> set[str]:
 
 
 def all_rules() -> list[Rule]:
-    """Every rule there is, in the order of their codes."""
+    """Every rule that can be used, those of installed packages included, in the order of their codes."""
     from mlmodelscope.lint import rules  # noqa: F401  (registering is the point)
 
-    return [RULES[code] for code in sorted(RULES)]
+    found = REGISTRY.all()
+    return [found[code] for code in sorted(found)]

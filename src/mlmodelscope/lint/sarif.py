@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mlmodelscope.lint.finding import Finding
-from mlmodelscope.lint.rule import Rule
+from mlmodelscope.lint.rule import REGISTRY, Rule
 from mlmodelscope_worker import __version__
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
@@ -43,9 +43,9 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "id": rule.code,
         "name": "".join(word.title() for word in rule.name.split("-")),
         "shortDescription": {"text": rule.summary},
-        "fullDescription": {"text": rule.page.split("\n\n")[1].replace("\n", " ")},
+        "fullDescription": {"text": (rule.page.split("\n\n") + [rule.summary])[1].replace("\n", " ")},
         "help": {"text": rule.page, "markdown": rule.page},
-        "helpUri": f"{_HELP}#{rule.code.lower()}-{rule.name}",
+        **({} if REGISTRY.origin(rule.code) else {"helpUri": f"{_HELP}#{rule.code.lower()}-{rule.name}"}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 

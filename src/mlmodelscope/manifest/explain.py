@@ -60,8 +60,8 @@ def _describe(item: Any, path: DataPath, schema: type[BaseModel], where: str, li
         message = f"unknown key `{_cut(path[-1])}`"
     elif kind == "missing":
         message = f"the key `{item['loc'][-1]}` is missing"
-    elif kind == "literal_error":
-        known = tuple(_literals_at(schema, path))
+    elif kind in ("literal_error", "unknown_name"):
+        known = tuple(_literals_at(schema, path) if kind == "literal_error" else item["ctx"]["known"])
         hint = nearest(_cut(seen), known)
         message = f"`{_cut(seen)}` is not one of the known values"
     elif kind == "value_error":

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import KINDS
-from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration
-from mlmodelscope_worker.pipeline import STEPS
 
 
 def manifest_schema(kind: str) -> dict[str, Any]:
@@ -18,31 +17,31 @@ def manifest_schema(kind: str) -> dict[str, Any]:
         fields["container"] = _or(fields["container"], {"type": "string"})
         fields["env"] = _variables(fields["env"])
     if kind != "model":
-        return _published(schema, kind)
+        return _finish(schema, kind)
     parts = schema["$defs"]
     fields["envvars"] = _variables(fields["envvars"])
     for layers, layer in (("inputs", "Input"), ("outputs", "Output")):
         fields[layers] = _or(fields[layers], {"$ref": f"#/$defs/{layer}"})
-    _allow_print(schema)
+    _allow_papers_form(schema)
     for layer, steps in (("Input", STEPS), ("Output", OUTPUT_STEPS)):
-        allowed = _steps_schema(steps)
+        allowed = _steps_schema(steps.all())
         if layer == "Output":  # the papers write these inside `processing`
             for field in ("features_url", "features_checksum", "label_offset"):
                 allowed["anyOf"][0]["properties"][field] = parts[layer]["properties"][field]
         described = parts[layer]["properties"]["processing"].get("description", "")
         parts[layer]["properties"]["processing"] = {**allowed, "description": described}
     parts.pop("Step", None)
-    return _published(schema, "model")
+    return _finish(schema, "model")
 
 
 def _or(schema: dict[str, Any], *others: dict[str, Any]) -> dict[str, Any]:
     """The same field, which may be written in another form as well."""
-    said = _said(schema)
-    rest = {key: value for key, value in schema.items() if key not in said}
-    return {"anyOf": [*rest.get("anyOf", [rest]), *others], **said}
+    annotations = _annotations(schema)
+    rest = {key: value for key, value in schema.items() if key not in annotations}
+    return {"anyOf": [*rest.get("anyOf", [rest]), *others], **annotations}
 
 
-def _said(schema: dict[str, Any]) -> dict[str, Any]:
+def _annotations(schema: dict[str, Any]) -> dict[str, Any]:
     words = ("description", "title", "default")
     return {key: value for key, value in schema.items() if key in words}
 
@@ -50,11 +49,11 @@ def _said(schema: dict[str, Any]) -> dict[str, Any]:
 def _variables(schema: dict[str, Any]) -> dict[str, Any]:
     """Environment variables: a mapping, or a list of one-key mappings; a value need not be quoted."""
     one = {"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}
-    said = _said(schema)
-    return {"anyOf": [one, {"type": "array", "items": one}], **said}
+    annotations = _annotations(schema)
+    return {"anyOf": [one, {"type": "array", "items": one}], **annotations}
 
 
-def _allow_print(schema: dict[str, Any]) -> None:
+def _allow_papers_form(schema: dict[str, Any]) -> None:
     """Containers and variables may stand inside the framework, as they do in the papers."""
     value = {"type": ["string", "number", "boolean"]}
     for part in ("Framework", "Images"):
@@ -75,7 +74,7 @@ def _steps_schema(steps: dict[str, Declaration]) -> dict[str, Any]:
     return {"anyOf": [dict(one, properties=dict(properties)), several, {"type": "null"}]}
 
 
-def _published(schema: dict[str, Any], kind: str) -> dict[str, Any]:
+def _finish(schema: dict[str, Any], kind: str) -> dict[str, Any]:
     # The word `license` is as welcome as `licence`, and a manifest may say what it is.
     schema["properties"]["license"] = schema["properties"]["licence"]
     schema["properties"]["kind"] = {"const": kind, "description": "Which kind of manifest this is."}

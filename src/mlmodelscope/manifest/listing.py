@@ -12,13 +12,13 @@ import re
 from dataclasses import replace
 from typing import Any
 
-from mlmodelscope.errors import Problem
+from mlmodelscope.errors import PluginError, Problem
 from mlmodelscope.manifest.schema.model import is_served
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
-from mlmodelscope_worker.output import OUTPUT_STEPS
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration, ParameterError
-from mlmodelscope_worker.pipeline import STEPS
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
 _FUNCTIONS = ("preprocess", "run", "postprocess", "init", "load", "unload")
@@ -91,7 +91,7 @@ def _spell_out_container(manifest: SourceMap) -> None:
         manifest["container"] = architectures
 
 
-def _read_layers(manifest: SourceMap, kind: str, known: dict[str, Declaration], problems: Problems) -> None:
+def _read_layers(manifest: SourceMap, kind: str, known: Registry[Declaration], problems: Problems) -> None:
     _wrap_single(manifest, kind)
     layers = manifest.get(kind)
     for index, layer in enumerate(layers if isinstance(layers, list) else ()):
@@ -152,15 +152,19 @@ def _wrap_single(manifest: SourceMap, kind: str) -> None:
         manifest[kind] = wrapped
 
 
-def _read_steps(written: Any, path: DataPath, known: dict[str, Declaration], problems: Problems) -> Any:
+def _read_steps(written: Any, path: DataPath, known: Registry[Declaration], problems: Problems) -> Any:
     """Steps as written become steps with every parameter explicit."""
     if written is None:
         return []
     steps = []
     for at, name, value in _pairs(written, path, problems):
-        declaration = known.get(name)
+        try:
+            declaration = known.find(name)
+        except PluginError as error:
+            problems.note(at, Problem(error.message, hint=error.hint))
+            continue
         if declaration is None:
-            problem = Problem(f"unknown step `{name}`", known=tuple(sorted(known)), hint=nearest(name, known))
+            problem = Problem(f"unknown step `{name}`", known=tuple(known), hint=nearest(name, known))
             problems.note(at, problem)
             continue
         try:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from mlmodelscope_worker.registry import add
+
 METRICS: dict[str, Callable[[], Metric]] = {}
 
 
@@ -18,10 +20,10 @@ class Metric(Protocol):
 
 
 def metric(name: str) -> Callable[[Callable[[], Metric]], Callable[[], Metric]]:
-    """Register a metric under a name."""
+    """Register a metric under a name. Records keep what it computes, a number or an Interval, under that name."""
 
     def register(make: Callable[[], Metric]) -> Callable[[], Metric]:
-        METRICS[name] = make
+        add(METRICS, name, make)
         return make
 
     return register

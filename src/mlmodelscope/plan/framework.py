@@ -8,7 +8,7 @@ from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.model import SERVERS
 from mlmodelscope.manifest.suggest import nearest
-from mlmodelscope_worker.predictor import PREDICTORS
+from mlmodelscope.plugins.predictors import PREDICTORS
 
 _MODEL = re.compile(r"""["']model["']""")  # as in ctx["model"]
 # What authors call a framework, without case, spaces and dashes → its predictor.

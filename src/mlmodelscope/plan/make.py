@@ -13,6 +13,7 @@ from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.output import plan_output
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
+from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import choose_threads, plan_predictor
 from mlmodelscope.plan.stack import StackDescription, plan_stack
 
@@ -36,7 +37,7 @@ def make_plan(
     _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
     first_input = plan_input(model, dataset)
     functions = {**plan_functions(model), **plan_functions(dataset)}
-    return Plan(
+    plan = Plan(
         task=model.task,
         job_type=model.job_type,
         model=plan_model(model, pins),
@@ -57,6 +58,7 @@ def make_plan(
         claims=model.claims,
         manifests=_manifests(model=model, dataset=dataset, software=software, hardware=hardware),
     )
+    return with_plugins(plan)
 
 
 def _refuse_machine(

@@ -158,6 +158,17 @@ class Scenario(Part):
     timed_budget_s: float
 
 
+class PlannedPlugin(Part):
+    """Something that a package other than ours adds, and that the result depends on."""
+
+    kind: str = Field(description="The group of entry points that it is in, such as `steps`.")
+    name: str
+    package: str
+    version: str
+    module: str = Field(description="What is imported for it.")
+    sha256: str = Field(description="Digest of that module's files, and of the package that it is part of.")
+
+
 class Plan(Part):
     """One evaluation or training, completely."""
 
@@ -177,6 +188,7 @@ class Plan(Part):
     hyperparameters: dict[str, Any] = {}
     setup: str | None = Field(default=None, description="Shell commands that set the machine up before.")
     settings: MachineSettings | None = Field(default=None, description="How the machine is set while it runs.")
+    plugins: tuple[PlannedPlugin, ...] = Field(default=(), description="What it uses of other packages.")
     claims: tuple[Claim, ...] = ()
     manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 

@@ -9,8 +9,8 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import PlannedPredictor
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.parameters import ParameterError, Text
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 def plan_predictor(model: ModelManifest, predictor: str | None, options: Options, threads: int) -> PlannedPredictor:

@@ -10,9 +10,9 @@ from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManif
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, needs_framework
 from mlmodelscope.plan.plan import PlannedStack, StackRecipe
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.pipeline.library import PACKAGES
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 @dataclass(frozen=True)

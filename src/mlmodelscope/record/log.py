@@ -102,6 +102,8 @@ def _metrics(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
             yield name, _interval(number)
     if record.metrics.calibration is not None:
         yield "ece", {"value": record.metrics.calibration["ece"]}
+    for name, more in record.metrics.more.items():
+        yield metric_name(name), _interval(more) if isinstance(more, Interval) else {"value": more}
     if record.training is not None:
         for name, value in record.training.metrics.items():
             yield metric_name(name), {"value": value}
@@ -153,10 +155,10 @@ def options_of(log: ReferenceLog) -> Options:
     unknown = sorted(set(log.options) - known)
     if unknown:
         raise UsageError(f"{log.reference} has options that this release does not know: {', '.join(unknown)}")
-    return Options(**plain({**log.options, "hyperparameters": log.hyperparameters}))
+    return Options(**without_places({**log.options, "hyperparameters": log.hyperparameters}))
 
 
-def plain(value: Any) -> Any:
+def without_places(value: Any) -> Any:
     """What was read from a file, without its places there: it goes into plans, and to programs."""
     return json.loads(json.dumps(value, default=str))
 
@@ -216,7 +218,7 @@ def read_outputs(log: ReferenceLog, table: Path | None) -> dict[str, Expected]:
     """Expected outputs by sample, from the log itself or from its table."""
     if log.outputs is None:
         return {}
-    rows = [row.model_copy(update={"answer": plain(row.answer)}) for row in log.outputs.rows]
+    rows = [row.model_copy(update={"answer": without_places(row.answer)}) for row in log.outputs.rows]
     if table is not None:
         csv.field_size_limit(sys.maxsize)  # an answer may be a whole picture
         try:

@@ -6,7 +6,7 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
@@ -69,9 +69,25 @@ class Metrics(Part):
     per_class: dict[int, dict[str, int]] | None = None
     confusion: list[dict[str, Any]] | None = None
     refused: dict[str, str] = {}
+    more: dict[str, Interval | float] = Field(
+        default={}, description="Numbers of metrics that have no field of their own, by their name; absent without any."
+    )
 
     def __getitem__(self, name: str) -> Any:
-        return getattr(self, name)
+        return self.more[name] if name in self.more else getattr(self, name)
+
+    # Without a return type: pydantic would take it for the schema that the API publishes.
+    @model_serializer(mode="wrap")
+    def _leave_out_more(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """A record without such metrics is written as it was before there were any."""
+        written = write(self)
+        if not self.more:
+            written.pop("more", None)
+        return written
+
+
+NAMED_METRICS = frozenset(Metrics.model_fields) - {"refused", "more"}
+"""Metrics that have a field of their own."""
 
 
 class CurvePoint(Part):

@@ -274,6 +274,7 @@ def _metric_rows(record: Record) -> list[dict[str, Any]]:
             found[name] = record.metrics[name]
     if record.metrics.calibration is not None:
         found["ece"] = record.metrics.calibration["ece"]
+    found |= record.metrics.more
     if record.training is not None:
         found |= record.training.metrics
     if record.latency is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,9 @@ from mlmodelscope.metric import METRICS, Metric
 from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.journal import Journal
-from mlmodelscope.record.record import Failure, LatencyRecord, Metrics
+from mlmodelscope.record.record import NAMED_METRICS, Failure, LatencyRecord, Metrics
 from mlmodelscope.record.samples import BATCHES, SAMPLES, Row, TableWriter, add_row, rows_of
+from mlmodelscope.types import Interval
 
 _FAILURES_KEPT = 100
 
@@ -64,6 +66,7 @@ class Summary:
 
     def metrics(self) -> Metrics:
         numbers: dict[str, Any] = {}
+        more: dict[str, Interval | float] = {}
         refused = dict(self._refused)
         if self._plan.output.top_k < 5 and self._kept_classes == self._plan.output.top_k:
             refused["top5"] = f"only the {self._plan.output.top_k} best answers were kept"
@@ -75,10 +78,13 @@ class Summary:
             if name in refused:
                 continue
             try:
-                numbers[name] = each.compute()
+                if name in NAMED_METRICS:
+                    numbers[name] = each.compute()
+                else:
+                    more[name] = _number(each.compute())
             except MetricError as error:
                 refused[name] = error.message
-        return Metrics(**numbers, refused=refused)
+        return Metrics(**numbers, more=more, refused=refused)
 
     def notes(self) -> list[str]:
         notes = []
@@ -90,6 +96,14 @@ class Summary:
                 "if they are logits, declare `type: logits` and add the step `softmax`"
             )
         return notes
+
+
+def _number(computed: Any) -> Interval | float:
+    """What a metric without a field of its own may compute; anything else is refused rather than lost in a crash."""
+    values = (computed.value, computed.low, computed.high) if isinstance(computed, Interval) else (computed,)
+    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in values):
+        raise MetricError(f"it computed {str(computed)[:80]}, which is neither a finite number nor an Interval of them")
+    return computed if isinstance(computed, Interval) else float(computed)
 
 
 def summarise_latency(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -21,13 +21,14 @@ from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
 from mlmodelscope.replicate.recorded import read_recorded
-from mlmodelscope.replicate.reference import LogSource, read_reference
+from mlmodelscope.replicate.reference import LogSource, Reference, read_reference
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.trial import Cost, Trials
 from mlmodelscope.replicate.verdict import Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
 from mlmodelscope.watcher import Watcher
+from mlmodelscope.worker.variants import Answer
 
 
 @dataclass(frozen=True)
@@ -83,6 +84,28 @@ def replicate(
     if model is None:
         raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
     record = evaluate(model, dataset, options, **conditions)
+    verdict, theirs = _judge(record, claim, reference, within, settings)
+    if verdict.kind != "not reproduced" or not explain:
+        return Replication(record, verdict, None, None, verdict.samples)
+    if record.plan.input is None or record.plan.functions:
+        reason = f"No cause was sought: {_own_code(record.plan)}."
+        return Replication(record, verdict, None, None, verdict.samples, not_sought=reason)
+    chosen, measured = verdict.claim, verdict.measured.value
+    watcher.judged(chosen.metric, chosen.value, measured, (verdict.low, verdict.high))
+    goal = Goal(chosen, measured, verdict.low, verdict.high, verdict.noise, theirs or None)
+    plans = {name: _plan_with(name, model, dataset, options, conditions) for name in stacks}
+    others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
+    with open_trials(record, settings, watcher, others=others) as trials:
+        found = search(goal, trials, watcher.building, budget, watcher.tried)
+        cost = replace(trials.cost)
+        evidence = _show(found, chosen, trials, pictures, record)
+        return Replication(record, verdict, found, cost, verdict.samples, evidence)
+
+
+def _judge(
+    record: Record, claim: Claim | None, reference: Reference | None, within: float | None, settings: Settings
+) -> tuple[Verdict, Mapping[int, Answer]]:
+    """The verdict on a record, and the claimant's answers, where there is a log of them."""
     plan, ours = record.plan, read_recorded(record, settings)
     chosen = claim or (reference.claim if reference is not None else choose_claim(plan))
     theirs = reference.answers_to(ours.samples) if reference is not None else {}
@@ -95,26 +118,15 @@ def replicate(
         within=within,
         paired=pair(ours.labels, ours.answers, theirs),
     )
-    if verdict.kind != "not reproduced" or not explain:
-        return Replication(record, verdict, None, None, verdict.samples)
-    if plan.input is None or plan.functions:
-        reason = f"No cause was sought: {_own_code(plan)}."
-        return Replication(record, verdict, None, None, verdict.samples, not_sought=reason)
-    watcher.judged(chosen.metric, chosen.value, verdict.measured.value, (verdict.low, verdict.high))
-    goal = Goal(chosen, verdict.measured.value, verdict.low, verdict.high, verdict.noise, theirs or None)
-    others = [
-        Variant(("software-stack",), f"stack {name}", _plan_with(name, model, dataset, options, conditions))
-        for name in stacks
-    ]
-    with open_trials(record, settings, watcher, others=others) as trials:
-        found = search(goal, trials, watcher.building, budget, watcher.tried)
-        cost = replace(trials.cost)
-        cause = found.candidates[0] if found.explained or found.near else None
-        evidence = None
-        if cause is not None:
-            k = 5 if chosen.metric.startswith("top5") else 1
-            evidence = collect(trials, cause.variant, pictures, names=record.class_names, k=k)
-        return Replication(record, verdict, found, cost, verdict.samples, evidence)
+    return verdict, theirs
+
+
+def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Record) -> Evidence | None:
+    """The samples that show the cause that was found."""
+    if not found.explained and not found.near:
+        return None
+    k = 5 if claim.metric.startswith("top5") else 1
+    return collect(trials, found.candidates[0].variant, pictures, names=record.class_names, k=k)
 
 
 def choose_claim(plan: Plan) -> Claim:

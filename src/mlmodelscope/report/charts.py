@@ -38,7 +38,9 @@ def interval_bar(interval: Interval, published: str | None = None, remark: str =
     label = f"{100 * interval.value:.2f} %, interval {100 * interval.low:.2f} to {100 * interval.high:.2f} %"
     if claim is not None:
         parts.append(_line(x(claim), 17, x(claim), 46, "claim"))
-        parts.append(_text(x(claim), 11, f"published {published}{remark}", "claim-text", _anchor(x(claim))))
+        # Narrow screens leave the remark out, and show it beside the claim alone.
+        content = f'published {escape(published or "")}<tspan class="remark">{escape(remark)}</tspan>'
+        parts.append(_marked(x(claim), 11, content, "claim-text", _anchor(x(claim))))
         label += f", published {published} %{remark}"
     return _svg(62, label, parts)
 
@@ -77,7 +79,7 @@ def histogram(values: Sequence[float], lines: Sequence[tuple[str, float]], unit:
     names = []
     for row, (name, place) in enumerate(reversed(lines)):
         at = x(min(place, low + bins * width))
-        anchor, nudge = ("end", "-7") if at > 35 else ("start", "7")
+        anchor, nudge = ("end", "-7") if at > 50 else ("start", "7")
         names.append(_text(at, 18 * row + 12, f"{name} {place:.4g} {unit}", "quantile-text", anchor, nudge))
         parts.append(_line(at, 18 * row + 4, at, base, "quantile"))
     parts += names
@@ -177,7 +179,8 @@ def _across(number: float, low: float, high: float) -> float:
 
 
 def _anchor(place: float) -> str:
-    return "start" if place < 18 else "end" if place > 82 else "middle"
+    """Away from an edge that is near: wide letters must not reach beyond it."""
+    return "start" if place < 28 else "end" if place > 72 else "middle"
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
@@ -185,7 +188,12 @@ def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
 
 
 def _text(x: float, y: float, content: str, kind: str, anchor: str = "middle", nudge: str = "0") -> str:
-    return f'<text class="{kind}" x="{x:.2f}%" y="{y:.1f}" dx="{nudge}" text-anchor="{anchor}">{escape(content)}</text>'
+    return _marked(x, y, escape(content), kind, anchor, nudge)
+
+
+def _marked(x: float, y: float, content: str, kind: str, anchor: str, nudge: str = "0") -> str:
+    """The same of a text that is SVG already."""
+    return f'<text class="{kind}" x="{x:.2f}%" y="{y:.1f}" dx="{nudge}" text-anchor="{anchor}">{content}</text>'
 
 
 def _svg(height: int, label: str, parts: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.manifest.schema.log import Expected
-from mlmodelscope.record.log import metric_name, plain
+from mlmodelscope.record.log import metric_name, without_places
 from mlmodelscope.record.record import Record
 
 _SHOWN = 20
@@ -88,7 +88,7 @@ def _metrics(log: ReferenceLog, record: Record) -> list[Difference]:
 
 def _environment(log: ReferenceLog, record: Record) -> list[Difference]:
     items = []
-    environment = plain(log.environment)
+    environment = without_places(log.environment)
     packages = environment.get("packages")
     if isinstance(packages, dict) and record.stack is not None:
         for name in sorted({*packages, *record.stack.packages}):

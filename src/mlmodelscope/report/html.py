@@ -8,6 +8,7 @@ from typing import Any
 
 from mako.lookup import TemplateLookup
 
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
@@ -17,7 +18,6 @@ from mlmodelscope.report.classes import confusions, describe_classes, split_clas
 from mlmodelscope.report.latency import describe_latency, latency_chart, latency_rows
 from mlmodelscope.report.mistakes import find_mistakes
 from mlmodelscope.report.pipeline import pipeline_blocks
-from mlmodelscope_worker.predictor import PREDICTORS
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SECTIONS = (

@@ -41,6 +41,8 @@ def _numbers(record: Record) -> Iterator[str]:
             rows.append((shown, words.percent(number.value, words.digits_of(number)), words.percent_range(number)))
     if record.metrics.calibration is not None:
         rows.append(("expected calibration error", words.percent(record.metrics.calibration["ece"]), ""))
+    for name, more in record.metrics.more.items():
+        rows.append((_plain(name), words.number_value(more), words.number_range(more)))
     failed = f", {words.count(record.failed)} failed" if record.failed else ""
     rows.append(("samples", f"{words.count(record.samples)}{failed}", ""))
     if record.latency is not None:

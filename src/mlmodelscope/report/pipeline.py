@@ -7,11 +7,11 @@ from typing import Any
 
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
 from mlmodelscope.report import words
-from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Declaration, ParameterError
-from mlmodelscope_worker.pipeline import STEPS
-from mlmodelscope_worker.predictor import PREDICTORS
 
 # The library changes the answer more often than anything else: it is named even where it is the default.
 _ALWAYS_SHOWN = {"library"}
@@ -54,7 +54,7 @@ def pipeline_blocks(plan: Plan) -> list[Block]:
     ]
 
 
-def _step(step: Step, kind: str, known: dict[str, Declaration]) -> Block:
+def _step(step: Step, kind: str, known: Registry[Declaration]) -> Block:
     declaration = known.get(step.name)
     return Block(step.name, kind, declaration.meaning if declaration else "", _describe(step.parameters, declaration))
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan, PlannedFile
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 @dataclass(frozen=True)
@@ -94,6 +94,7 @@ def software(record: Record) -> list[tuple[str, str]]:
     return [
         ("Python", python),
         *stack.packages.items(),
+        *{each.package: each.version for each in record.plan.plugins}.items(),
         *((f"${name}", value) for name, value in stack.environment.items()),
         ("mlmodelscope", record.worker_version),
     ]

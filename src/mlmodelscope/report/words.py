@@ -63,6 +63,15 @@ def duration_range(interval: Interval, unit: tuple[float, str] | None = None) ->
     return f"{significant(interval.low / size)} – {significant(interval.high / size)}{_SPACE}{name}"
 
 
+def number_range(number: Interval | float) -> str:
+    """The interval of a number without a unit; empty where it has none."""
+    return f"{significant(number.low)} – {significant(number.high)}" if isinstance(number, Interval) else ""
+
+
+def number_value(number: Interval | float) -> str:
+    return significant(number.value if isinstance(number, Interval) else number)
+
+
 def significant(number: float) -> str:
     """Three significant digits, never in powers of ten."""
     if number == 0 or not math.isfinite(number):

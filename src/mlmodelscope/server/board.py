@@ -13,8 +13,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.prediction import Ending, Posed
-from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.server.bell import Bell
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
+from mlmodelscope.ledger.history import History
 from mlmodelscope.ledger.manifests import Manifests
+from mlmodelscope.ledger.parts import Parts
 from mlmodelscope.ledger.queue import Queue
 from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.tokens import Person, Tokens
@@ -20,7 +22,7 @@ from mlmodelscope.server.board import Board
 from mlmodelscope.server.catalogue import Catalogue
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.gallery import Gallery
-from mlmodelscope.server.pulse import Pulse
+from mlmodelscope.server.heartbeats import Heartbeats
 from mlmodelscope.settings import Settings
 
 if TYPE_CHECKING:
@@ -52,8 +54,9 @@ class Desk:
         )
         self.store = Store(self.settings)
         database = self.store.database
-        self.queue, self.agents = Queue(database), Agents(database)
-        self.pulse, self.bell = Pulse(self.agents, config.lease_s), Bell()
+        self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
+        self.agents = Agents(database)
+        self.heartbeats, self.bell = Heartbeats(self.agents, config.lease_s), Bell()
         self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)
         self.artifacts, self.traces = Artifacts(database), Traces(database)

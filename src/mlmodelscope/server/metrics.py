@@ -75,7 +75,7 @@ class _Ledger(Collector):
         version.add_metric([__version__], 1)
         up = GaugeMetricFamily("mlmodelscope_database_up", "Whether the database answers.")
         try:
-            counts, oldest = self._desk.queue.counts(), self._desk.queue.oldest()
+            counts, oldest = self._desk.history.counts(), self._desk.history.oldest()
             agents = self._desk.agents.states()
         except MLModelScopeError:
             self._metrics.database_failed()

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import time
 from statistics import median
+from typing import Any
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.report import words
-from mlmodelscope.study.bench import open_bench
+from mlmodelscope.study.bench import Bench, open_bench
 from mlmodelscope.study.paper import FACTS, SECOND
 from mlmodelscope.study.plot import Bar, bars
 from mlmodelscope.study.study import Column, Outcome, Request, Table, study
@@ -31,32 +32,12 @@ def cold_start(request: Request) -> Outcome:
     bench = open_bench(request, batch_size=batch_size, warm_up_runs=2, timed_runs=_STEADY_RUNS)
     found: dict[str, list[float]] = {phase: [] for phase in _PHASES}
     processes = request.runs or _PROCESSES
-    samples = bench.dataset.samples[: batch_size + 32]
     for done in range(processes):
-        started = time.monotonic_ns()
-        with Worker(bench.site, bench.plan) as worker:
-            opened = time.monotonic_ns() - started
-            load = worker.opened.load_ns
-            latency = worker.measure_latency(samples, bench.plan)
-        if len(latency.warm_up_ns) < 2 or not latency.raw_ns:
-            raise PlanError(f"no sample of {bench.plan.dataset.name} can be prepared for {bench.plan.model.name}")
-        first, second = latency.warm_up_ns[:2]
-        steady = median(latency.raw_ns)
-        for phase, spent in zip(_PHASES, (opened - load, load, first, second, steady, opened + first), strict=True):
-            found[phase].append(spent / 1e9)
+        for phase, spent_ns in zip(_PHASES, _start(bench, batch_size), strict=True):
+            found[phase].append(spent_ns / 1e9)
         request.watcher.answered(done + 1, processes, 0)
     calm = median(found["steady"])
-    rows = [
-        {
-            "phase": phase,
-            "what": _PHASES[phase],
-            "median_s": median(values),
-            "least_s": min(values),
-            "most_s": max(values),
-            "in_inferences": median(values) / calm,
-        }
-        for phase, values in found.items()
-    ]
+    rows = [_row(phase, values, calm) for phase, values in found.items()]
     columns = (
         Column("what", "phase"),
         Column("median_s", "median", words.duration),
@@ -90,3 +71,27 @@ def cold_start(request: Request) -> Outcome:
             "the least and the most",
         ),
     )
+
+
+def _start(bench: Bench, batch_size: int) -> tuple[float, ...]:
+    """Nanoseconds of each phase, in a process of its own."""
+    started = time.monotonic_ns()
+    with Worker(bench.site, bench.plan) as worker:
+        opened = time.monotonic_ns() - started
+        load = worker.opened.load_ns
+        latency = worker.measure_latency(bench.dataset.samples[: batch_size + 32], bench.plan)
+    if len(latency.warm_up_ns) < 2 or not latency.raw_ns:
+        raise PlanError(f"no sample of {bench.plan.dataset.name} can be prepared for {bench.plan.model.name}")
+    first, second = latency.warm_up_ns[:2]
+    return opened - load, load, first, second, median(latency.raw_ns), opened + first
+
+
+def _row(phase: str, values: list[float], steady_s: float) -> dict[str, Any]:
+    return {
+        "phase": phase,
+        "what": _PHASES[phase],
+        "median_s": median(values),
+        "least_s": min(values),
+        "most_s": max(values),
+        "in_inferences": median(values) / steady_s,
+    }

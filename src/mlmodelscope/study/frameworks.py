@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mlmodelscope.analysis.stack_comparison import compare_stacks
+from mlmodelscope.analysis.stack_comparison import Row, compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
@@ -15,6 +15,7 @@ from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.stack import provides
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
@@ -28,7 +29,6 @@ from mlmodelscope.study.paper import FACTS, FIRST, SECOND
 from mlmodelscope.study.pitfalls import percent
 from mlmodelscope.study.plot import Bar, bars
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, now, remembered, study
-from mlmodelscope_worker.predictor import PREDICTORS
 
 CURRENT = "current"
 # Which frameworks read a file beside its own; TensorRT does too, on a GPU, where it is asked for by name.
@@ -40,6 +40,16 @@ _READERS = {
 }
 _KINDS = 8
 """Kinds of layers that are shown; JSON has all."""
+_COLUMNS = (
+    Column("stack", "stack"),
+    Column("framework", "framework"),
+    Column("top1", "top-1", percent),
+    Column("same_classes", "same answer"),
+    Column("same_scores", "same bits"),
+    Column("samples", "samples"),
+    Column("latency_s", "median latency", words.duration),
+    Column("load_s", "load", words.duration),
+)
 
 
 @study(
@@ -50,26 +60,9 @@ _KINDS = 8
     options=("stacks",),
 )
 def frameworks(request: Request) -> Outcome:
-    model = find_model(request.model)
-    names = request.stacks or tuple(fitting_stacks(request, model))
-    started = now()
-    by_name: dict[str, Record] = {}
     notes: list[str] = []
-    failures: list[MLModelScopeError] = []
-    for name in names:
-        try:
-            record = request.evaluate(model=_for_stack(model, name), software=name)
-        except MLModelScopeError as error:
-            failures.append(error)
-            notes.append(f"{name}: {error.message.splitlines()[0]}.")
-            continue
-        twin = next((other for other, each in by_name.items() if _is_same(each, record)), None)
-        if twin is None:
-            by_name[name] = record
-        else:
-            notes.append(f"{name} is {twin} here: the same packages.")
-    if not by_name:
-        raise failures[0] if failures else UsageError(f"no stack that can run {model.reference} is here")
+    started = now()
+    by_name = _evaluate_in_each(request, notes)
     records = list(by_name.values())
     if len(records) == 1:
         notes.append(
@@ -77,37 +70,14 @@ def frameworks(request: Request) -> Outcome:
         )
     store = Store(request.settings)
     try:
-        found, causes = compare_stacks(records, store)
+        found, changes = compare_stacks(records, store)
     finally:
         store.close()
-    rows = [
-        {
-            "stack": name,
-            "framework": _framework(record),
-            "top1": row.top1,
-            "same_classes": row.same_classes,
-            "same_scores": row.same_scores,
-            "samples": row.samples,
-            "latency_s": row.p50_s,
-            "load_s": record.load_s,
-            "record": record.id,
-        }
-        for row, (name, record) in zip(found, by_name.items(), strict=True)
-    ]
+    rows = [_row(name, record, row) for row, (name, record) in zip(found, by_name.items(), strict=True)]
     layers = list(_layers(request, by_name, notes))
-    columns = (
-        Column("stack", "stack"),
-        Column("framework", "framework"),
-        Column("top1", "top-1", percent),
-        Column("same_classes", "same answer"),
-        Column("same_scores", "same bits"),
-        Column("samples", "samples"),
-        Column("latency_s", "median latency", words.duration),
-        Column("load_s", "load", words.duration),
-    )
-    tables = [Table("stacks", "stacks", columns, tuple(rows))]
+    tables = [Table("stacks", "stacks", _COLUMNS, tuple(rows))]
     tables += _layer_tables(layers)
-    notes += [f"{cause.sentence}." for cause in causes]
+    notes += [f"{change.sentence}." for change in changes]
     if layers:
         notes.append("Layer times are of one call with the framework's own profiler on, which takes time itself.")
     chart = bars(
@@ -125,6 +95,42 @@ def frameworks(request: Request) -> Outcome:
         chart,
         tuple(record.id for record in records),
     )
+
+
+def _evaluate_in_each(request: Request, notes: list[str]) -> dict[str, Record]:
+    """A record for each stack that is another one than those before; `notes` says what became of the others."""
+    model = find_model(request.model)
+    found: dict[str, Record] = {}
+    failures: list[MLModelScopeError] = []
+    for name in request.stacks or tuple(fitting_stacks(request, model)):
+        try:
+            record = request.evaluate(model=_for_stack(model, name), software=name)
+        except MLModelScopeError as error:
+            failures.append(error)
+            notes.append(f"{name}: {error.message.splitlines()[0]}.")
+            continue
+        twin = next((other for other, each in found.items() if _is_same(each, record)), None)
+        if twin is None:
+            found[name] = record
+        else:
+            notes.append(f"{name} is {twin} here: the same packages.")
+    if not found:
+        raise failures[0] if failures else UsageError(f"no stack that can run {model.reference} is here")
+    return found
+
+
+def _row(name: str, record: Record, compared: Row) -> dict[str, Any]:
+    return {
+        "stack": name,
+        "framework": _framework(record),
+        "top1": compared.top1,
+        "same_classes": compared.same_classes,
+        "same_scores": compared.same_scores,
+        "samples": compared.samples,
+        "latency_s": compared.p50_s,
+        "load_s": record.load_s,
+        "record": record.id,
+    }
 
 
 def fitting_stacks(request: Request, model: ModelManifest) -> Iterator[str]:
@@ -168,7 +174,8 @@ def _is_same(one: Record, other: Record) -> bool:
 def _framework(record: Record) -> str:
     """The package that runs the model, with its version."""
     plan = record.plan
-    packages = PREDICTORS[plan.predictor.name].packages if plan.predictor.name else ()
+    declaration = PREDICTORS.get(plan.predictor.name or "")
+    packages = declaration.packages if declaration else ()
     found = next((name for name in packages if name in plan.stack.packages), None)
     return f"{found} {plan.stack.packages[found]}" if found else plan.predictor.name or "its own code"
 

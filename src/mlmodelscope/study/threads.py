@@ -6,6 +6,7 @@ from typing import Any
 
 from mlmodelscope.plan.options import Options
 from mlmodelscope.provision.machine import available_cores
+from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
 from mlmodelscope.study.paper import BEST_THREADS, FACTS, SECOND
 from mlmodelscope.study.plot import Series, lines
@@ -25,19 +26,7 @@ def threads(request: Request) -> Outcome:
         )
         for count in counts
     ]
-    rows: list[dict[str, Any]] = []
-    for count, record in zip(counts, records, strict=True):
-        latency = record.latency.p50_s if record.latency else None
-        rows.append(
-            {
-                "threads": count,
-                "latency_s": latency.value if latency else None,
-                "latency_low_s": latency.low if latency else None,
-                "latency_high_s": latency.high if latency else None,
-                "samples_per_s": record.samples / record.wall_s if record.wall_s else None,
-                "record": record.id,
-            }
-        )
+    rows = [_row(count, record) for count, record in zip(counts, records, strict=True)]
     timed = [row for row in rows if row["latency_s"] is not None]
     slowest = timed[0]["latency_s"] if timed else None
     for row in timed:
@@ -80,6 +69,18 @@ def threads(request: Request) -> Outcome:
         chart,
         tuple(record.id for record in records),
     )
+
+
+def _row(count: int, record: Record) -> dict[str, Any]:
+    latency = record.latency.p50_s if record.latency else None
+    return {
+        "threads": count,
+        "latency_s": latency.value if latency else None,
+        "latency_low_s": latency.low if latency else None,
+        "latency_high_s": latency.high if latency else None,
+        "samples_per_s": record.samples / record.wall_s if record.wall_s else None,
+        "record": record.id,
+    }
 
 
 def default_counts(cores: int) -> list[int]:

@@ -18,6 +18,7 @@ from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
 from mlmodelscope.worker.answers import Answers, Batch
 from mlmodelscope.worker.loaded import Loaded, loaded_from
+from mlmodelscope.worker.plugins import inside_the_stack, module_paths
 from mlmodelscope.worker.process import Buffer, WorkerProcess
 from mlmodelscope_worker import messages
 from mlmodelscope_worker.messages import BatchAnswer, Content, Latency, Opened, PredictorTask, Progress, Task, Trained
@@ -230,6 +231,7 @@ def needs_of(site: Site, plan: Plan) -> Needs:
         writes=(Path(site.folder),) if site.folder else (),
         gpu=device != "cpu",
         network=plan.predictor.name == "remote",
+        modules=module_paths(plan),
     )
 
 
@@ -241,6 +243,7 @@ def task_of(site: Site, plan: Plan) -> Task:
         input=plan.input.model_dump(mode="json") if plan.input else None,
         output=plan.output.model_dump(mode="json", exclude={"names"}),
         batch_size=plan.scenario.batch_size,
+        plugins=[each.model_dump(mode="json") for each in inside_the_stack(plan)],
     )
     return _with_functions(task, site, plan) if plan.functions else task
 

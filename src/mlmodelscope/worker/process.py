@@ -55,17 +55,20 @@ class WorkerProcess:
         self._folder = tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=_place())
         place = Path(self._folder.name)
         self._log = place / "log"
-        # Only the worker's own package goes onto the stack's path, not whatever else lies beside it here.
+        # Only the worker's own package, and what a plan uses of others, goes onto the stack's path, not whatever else
+        # lies beside it here.
         source = place / "source"
         source.mkdir()
         package = Path(mlmodelscope_worker.__file__).parent.resolve()
-        (source / "mlmodelscope_worker").symlink_to(package)
+        for name, path in {"mlmodelscope_worker": package, **needs.modules}.items():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).symlink_to(path)
         launch = stack.launch(
             ("-m", "mlmodelscope_worker", "--connect", str(place / "socket")),
             replace(
                 needs,
                 environment={**needs.environment, **_limits(), "PYTHONPATH": str(source)},
-                reads=(*needs.reads, package),
+                reads=(*needs.reads, package, *needs.modules.values()),
                 writes=(*needs.writes, place),
                 folder=source,
             ),

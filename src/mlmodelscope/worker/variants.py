@@ -13,6 +13,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.worker.answers import Batch
 from mlmodelscope.worker.client import OpenWorker, task_of
+from mlmodelscope.worker.plugins import inside_the_stack, of_all
 from mlmodelscope_worker import messages
 from mlmodelscope_worker.messages import VariantAnswer
 
@@ -83,8 +84,17 @@ class VariantWorker(OpenWorker):
     """One open model with the pipelines of many plans that differ in nothing else."""
 
     def __init__(self, site: Site, plan: Plan, variants: Mapping[str, Plan]) -> None:
-        pipelines = [{"id": key, "steps": _steps(each)} for key, each in variants.items() if each.input is not None]
-        super().__init__(site, plan, task_of(site, plan)._replace(variants=pipelines))
+        together = plan.model_copy(update={"plugins": of_all((plan, *variants.values()))})
+        pipelines = [
+            {
+                "id": key,
+                "steps": _steps(each),
+                "plugins": [plugin.model_dump(mode="json") for plugin in inside_the_stack(each)],
+            }
+            for key, each in variants.items()
+            if each.input is not None
+        ]
+        super().__init__(site, together, task_of(site, plan)._replace(variants=pipelines))
         self.missing = self.opened.missing
         """Variants that this stack cannot compute, and why."""
 

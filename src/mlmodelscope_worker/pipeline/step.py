@@ -6,6 +6,7 @@ a step runs, so that the host can read declarations in an interpreter that has n
 """
 
 from ..parameters import Declaration, ParameterError
+from ..registry import add
 
 STEPS = {}
 
@@ -18,7 +19,8 @@ def step(main=None, settle=None, rules=()):
     """
 
     def register(function):
-        STEPS[function.__name__] = Declaration(function, main=main, settle=settle, rules=rules)
+        declaration = Declaration(function, main=main, settle=settle, rules=rules)
+        add(STEPS, declaration.name, declaration, Declaration.code)
         return function
 
     return register

@@ -17,6 +17,7 @@ from .predictor import Layer, NotSupported, Profile
 
 _TYPES = {"float32": 1, "int32": 2, "uint8": 3, "int64": 4, "bool": 6, "int16": 7, "int8": 9, "float16": 10}
 _CPU, _HOST_MEMORY, _WRITE = 1, 1, 1
+_ZERO = ctypes.c_size_t(0)
 _ROUNDED_OFF_NS = 500
 _ROW = re.compile(r"^\s*(\S.*?)\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+([\d.]+)%\s+[\d.]+%\s+[\d.]+\s+\d+\s+(\S.*)$")
 _START = (
@@ -132,6 +133,77 @@ class _Library(object):
         return made
 
 
+class _Model(object):
+    """A model that is compiled with LiteRT's profiler, and the buffers of its tensors."""
+
+    def __init__(self, path, threads, kernels, tensor, answers):
+        self._call = call = _Library()
+        self._environment = call.make("CreateEnvironment", ctypes.c_int(0), None)
+        model = call.make("CreateModelFromFile", self._environment, path.encode("utf-8"))
+        self._compiled = call.make("CreateCompiledModel", self._environment, model, self._options(threads, kernels))
+        sizes = (ctypes.c_int32 * tensor.ndim)(*tensor.shape)
+        call("CompiledModelResizeInputTensor", self._compiled, _ZERO, _ZERO, sizes, ctypes.c_size_t(tensor.ndim))
+        self._profiler = call.make("CompiledModelGetProfiler", self._compiled)
+        question = self._fill(tensor)
+        layouts = (ctypes.c_byte * (64 * len(answers)))()
+        count = ctypes.c_size_t(len(answers))
+        call("GetCompiledModelOutputTensorLayouts", self._compiled, _ZERO, count, layouts, True)
+        replies = [self._buffer("Output", place, answers) for place in range(len(answers))]
+        held = (ctypes.c_void_p * 1)(question), (ctypes.c_void_p * len(replies))(*replies)
+        given = _ZERO, ctypes.c_size_t(1), held[0], ctypes.c_size_t(len(replies)), held[1]
+        self._run = ("RunCompiledModel", self._compiled) + given
+
+    def _options(self, threads, kernels):
+        call = self._call
+        options = call.make("CreateOptions")
+        call("SetOptionsHardwareAccelerators", options, ctypes.c_int(_CPU))
+        system = ctypes.CDLL(None)
+        system.strdup.restype = ctypes.c_void_p
+        for identifier, text in (
+            (b"runtime_options_string", b"enable_profiling = true\n"),
+            (b"xnnpack", ('num_threads = %s\nkernel_mode = "%s"\n' % (threads, kernels)).encode("ascii")),
+        ):
+            content = ctypes.c_void_p(system.strdup(text))  # LiteRT frees it
+            call("AddOpaqueOptions", options, call.make("CreateOpaqueOptions", identifier, content, system.free))
+        return options
+
+    def _buffer(self, what, place, described):
+        """A buffer for the input or output at a place, which is the one of these that has its size."""
+        call, at = self._call, ctypes.c_size_t(place)
+        needed = call.make("GetCompiledModel%sBufferRequirements" % what, self._compiled, _ZERO, at)
+        size = ctypes.c_size_t()
+        call("GetTensorBufferRequirementsBufferSize", needed, ctypes.byref(size))
+        name, shape, count = next((each for each in described if each[2] == size.value), described[place])
+        kind = _TensorType(_TYPES[name], len(shape), (ctypes.c_int32 * 8)(*shape), None)
+        given = _HOST_MEMORY, ctypes.byref(kind), ctypes.c_size_t(count)
+        return call.make("CreateManagedTensorBuffer", self._environment, *given)
+
+    def _fill(self, tensor):
+        """The input's buffer, with the tensor in it."""
+        question = self._buffer("Input", 0, [[tensor.dtype.name, list(tensor.shape), tensor.nbytes]])
+        memory = ctypes.c_void_p()
+        self._call("LockTensorBuffer", question, ctypes.byref(memory), ctypes.c_int(_WRITE))
+        ctypes.memmove(memory, tensor.ctypes.data, tensor.nbytes)
+        self._call("UnlockTensorBuffer", question)
+        return question
+
+    def run(self):
+        self._call(*self._run)
+
+    def profile(self):
+        """LiteRT's summary of one run, and how long it took."""
+        call = self._call
+        call("StartProfiler", self._profiler)
+        start = nanoseconds()
+        self.run()
+        call_ns = nanoseconds() - start
+        call("StopProfiler", self._profiler)
+        summary = ctypes.c_char_p()
+        call("GetProfileSummary", self._profiler, self._compiled, ctypes.byref(summary))
+        call("ResetProfiler", self._profiler)  # else the summary is that of the first run for ever; its totals go on
+        return {"summary": summary.value.decode("utf-8", "replace"), "call_ns": call_ns}
+
+
 def main(path, threads, kernels, folder):
     """In the process of its own: for each line that comes, run the model and write LiteRT's summary to the folder."""
     import numpy as np
@@ -139,60 +211,15 @@ def main(path, threads, kernels, folder):
     tensor = np.load(os.path.join(folder, "input.npy"))
     with open(os.path.join(folder, "answers.json")) as file:
         answers = json.load(file)
-    call, zero = _Library(), ctypes.c_size_t(0)
-    environment = call.make("CreateEnvironment", ctypes.c_int(0), None)
-    model = call.make("CreateModelFromFile", environment, path.encode("utf-8"))
-    options = call.make("CreateOptions")
-    call("SetOptionsHardwareAccelerators", options, ctypes.c_int(_CPU))
-    system = ctypes.CDLL(None)
-    system.strdup.restype = ctypes.c_void_p
-    for identifier, text in (
-        (b"runtime_options_string", b"enable_profiling = true\n"),
-        (b"xnnpack", ('num_threads = %s\nkernel_mode = "%s"\n' % (threads, kernels)).encode("ascii")),
-    ):
-        content = ctypes.c_void_p(system.strdup(text))  # LiteRT frees it
-        call("AddOpaqueOptions", options, call.make("CreateOpaqueOptions", identifier, content, system.free))
-    compiled = call.make("CreateCompiledModel", environment, model, options)
-    sizes = (ctypes.c_int32 * tensor.ndim)(*tensor.shape)
-    call("CompiledModelResizeInputTensor", compiled, zero, zero, sizes, ctypes.c_size_t(tensor.ndim))
-    profiler = call.make("CompiledModelGetProfiler", compiled)
-
-    def buffer(what, place, described):
-        """A buffer for the input or output at a place, which is the one of these that has its size."""
-        needed = call.make("GetCompiledModel%sBufferRequirements" % what, compiled, zero, ctypes.c_size_t(place))
-        size = ctypes.c_size_t()
-        call("GetTensorBufferRequirementsBufferSize", needed, ctypes.byref(size))
-        name, shape, count = next((each for each in described if each[2] == size.value), described[place])
-        kind = _TensorType(_TYPES[name], len(shape), (ctypes.c_int32 * 8)(*shape), None)
-        return call.make(
-            "CreateManagedTensorBuffer", environment, _HOST_MEMORY, ctypes.byref(kind), ctypes.c_size_t(count)
-        )
-
-    question = buffer("Input", 0, [[tensor.dtype.name, list(tensor.shape), tensor.nbytes]])
-    memory = ctypes.c_void_p()
-    call("LockTensorBuffer", question, ctypes.byref(memory), ctypes.c_int(_WRITE))
-    ctypes.memmove(memory, tensor.ctypes.data, tensor.nbytes)
-    call("UnlockTensorBuffer", question)
-    layouts = (ctypes.c_byte * (64 * len(answers)))()
-    call("GetCompiledModelOutputTensorLayouts", compiled, zero, ctypes.c_size_t(len(answers)), layouts, True)
-    replies = [buffer("Output", place, answers) for place in range(len(answers))]
-    held = (ctypes.c_void_p * 1)(question), (ctypes.c_void_p * len(replies))(*replies)
-    ask = "RunCompiledModel", compiled, zero, ctypes.c_size_t(1), held[0], ctypes.c_size_t(len(replies)), held[1]
-    call(*ask)  # the first one also prepares kernels
+    model = _Model(path, threads, kernels, tensor, answers)
+    model.run()  # the first one also prepares kernels
     number = 0
     while sys.stdin.readline():
-        call(*ask)  # what ran before, in the other process, has left caches full of something else
-        call("StartProfiler", profiler)
-        start = nanoseconds()
-        call(*ask)
-        call_ns = nanoseconds() - start
-        call("StopProfiler", profiler)
-        summary = ctypes.c_char_p()
-        call("GetProfileSummary", profiler, compiled, ctypes.byref(summary))
-        call("ResetProfiler", profiler)  # else the summary is that of the first run for ever; its totals go on
+        model.run()  # what ran before, in the other process, has left caches full of something else
+        told = model.profile()
         place = os.path.join(folder, "run-%d.json" % number)
         with open(place + ".part", "w") as file:
-            json.dump({"summary": summary.value.decode("utf-8", "replace"), "call_ns": call_ns}, file)
+            json.dump(told, file)
         os.rename(place + ".part", place)
         number += 1
     sys.stdout.flush()

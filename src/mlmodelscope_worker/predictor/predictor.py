@@ -2,6 +2,7 @@
 
 from ..clock import nanoseconds
 from ..parameters import Declaration
+from ..registry import add
 
 PREDICTORS = {}
 
@@ -92,6 +93,17 @@ class Profile(list):
         self.note = "%.1f µs %s" % (abs(each_ns) / 1e3, why)
 
 
+class PredictorDeclaration(Declaration):
+    """The function that opens a model, and the distributions that bring its framework."""
+
+    def __init__(self, function, packages, where):
+        Declaration.__init__(self, function)
+        if isinstance(packages, str) or isinstance(where, str):
+            raise TypeError("`packages` and `where` of `%s` are lists of names, not one name" % self.name)
+        self.packages = tuple(packages)
+        self.where = tuple(where)
+
+
 def predictor(packages, where=()):
     """Register a function `framework(files, *, option: Kind(...) = default, ...)` that opens a Predictor.
 
@@ -100,10 +112,8 @@ def predictor(packages, where=()):
     """
 
     def register(function):
-        declaration = Declaration(function)
-        declaration.packages = packages
-        declaration.where = where
-        PREDICTORS[function.__name__] = declaration
+        declaration = PredictorDeclaration(function, packages, where)
+        add(PREDICTORS, declaration.name, declaration, Declaration.code)
         return function
 
     return register

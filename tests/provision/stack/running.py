@@ -2,6 +2,7 @@
 
 import json
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +11,9 @@ from mlmodelscope.worker.process import WorkerProcess
 from mlmodelscope_worker.messages import Open, Opened, PredictorTask, Task
 
 
-def environment_of(stack: Runnable, needs: Needs | None = None) -> dict[str, object]:
+def environment_of(
+    stack: Runnable, needs: Needs | None = None, plugins: Sequence[Mapping[str, str]] = ()
+) -> dict[str, object]:
     """What a worker in the stack says of its environment, once it has opened a model there."""
     with tempfile.TemporaryDirectory() as folder:
         graph = Path(folder, "model.json")
@@ -20,6 +23,7 @@ def environment_of(stack: Runnable, needs: Needs | None = None) -> dict[str, obj
             input={"layer_name": None, "element_type": "float32", "steps": []},
             output={"layer_name": None, "steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
             batch_size=1,
+            plugins=[dict(each) for each in plugins],
         )
         needs = needs or Needs()
         with WorkerProcess(stack, replace(needs, reads=(*needs.reads, graph))) as worker:

@@ -18,6 +18,7 @@ from mlmodelscope.provision.stack.debian import packages_of
 from mlmodelscope.provision.stack.root import unpack_root
 from mlmodelscope.provision.stack.root_files import find_python, library_path
 from mlmodelscope.settings import Settings
+from plugins.packages import step_named
 from provision.stack.running import environment_of
 
 TRIPLET = find_architecture(None).triplet
@@ -154,8 +155,9 @@ def bookworm(store: StackStore) -> Built:
     [("loader", "sh"), ("bubblewrap", "bwrap"), ("chroot", "unshare"), ("container", "podman")],
 )
 def test_a_worker_runs_inside_by_every_entrance(
-    bookworm: Built, entrance: str, tool: str, monkeypatch: pytest.MonkeyPatch, engine_settings: None
+    bookworm: Built, entrance: str, tool: str, monkeypatch: pytest.MonkeyPatch, engine_settings: None, tmp_path: Path
 ) -> None:
+    """With what it uses of other packages, a file and a folder, of which nothing else inside knows."""
     if shutil.which(tool) is None:
         pytest.skip(f"there is no {tool} here")
     if entrance == "chroot" and os.geteuid() != 0:
@@ -163,7 +165,14 @@ def test_a_worker_runs_inside_by_every_entrance(
     monkeypatch.setenv("MLMODELSCOPE_ROOT_ENTRANCE", entrance)
     if entrance != "loader" and not starts(bookworm):
         pytest.skip(f"{entrance} is not allowed here")
-    seen = environment_of(bookworm)
+    names = {"odd": tmp_path / "odd.py", "acme.even": tmp_path / "even" / "__init__.py"}
+    for name, path in names.items():
+        touch(path)
+        path.write_text(step_named(name.rpartition(".")[2]))
+    needs = Needs(modules={"odd.py": names["odd"], "acme/even": names["acme.even"].parent})
+    about = {"kind": "steps", "package": "odd-package", "version": "0.1"}
+    plugins = [{**about, "module": name, "name": name.rpartition(".")[2]} for name in names]
+    seen = environment_of(bookworm, needs, plugins)
     assert seen["python"] == bookworm.version and seen["architecture"] == platform.machine()
 
 

@@ -1,9 +1,11 @@
 """What every predictor must do. A framework's test file subclasses `Conformance`, says how its models are made, and
 inherits every test here; see `test_fake.py` for how little that takes.
 
-These files run inside the frameworks' own stacks, so they are written for Python 3.6.
+This file alone is the suite: packages with predictors of their own can take a copy of it (docs/extend.md). It runs
+inside the frameworks' own stacks, so it is written for Python 3.6.
 """
 
+import importlib
 import json
 import os
 import subprocess
@@ -15,6 +17,7 @@ from typing import Any, Dict
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 
@@ -30,6 +33,8 @@ class Conformance:
     """Tests for the predictor called `name`. Its models take `input`, float32 [?, 3, 8, 8], and give 10 scores each."""
 
     name = ""
+    module = ""
+    """Module of another package that registers the predictor; empty for one of ours."""
     input_name = "input"
     output_name = "scores"
     exact = True
@@ -52,8 +57,10 @@ class Conformance:
     # Helpers
 
     def open(self, files: Files, **options: Any) -> Predictor:
+        if self.module:
+            importlib.import_module(self.module)
         resolved = PREDICTORS[self.name].resolve(dict(self.options, **options))
-        return open_predictor({"name": self.name, "files": files, "options": resolved})
+        return open_predictor(PredictorTask(self.name, files, resolved))
 
     def close_to(self, one: np.ndarray, other: np.ndarray) -> bool:
         return np.allclose(one, other, rtol=self.tolerance, atol=self.tolerance / 10)
@@ -61,8 +68,9 @@ class Conformance:
     def elsewhere(self, program: str, files: Files) -> Any:
         """What a program prints in a process of its own, where `predictor` opens the model."""
         opening = (
-            "import json, resource, sys; import numpy as np\n"
+            "import importlib, json, resource, sys; import numpy as np\n"
             "from mlmodelscope_worker.predictor import PREDICTORS\n"
+            "importlib.import_module(sys.argv[4])\n"
             "declaration, files, options = PREDICTORS[sys.argv[1]], json.loads(sys.argv[2]), json.loads(sys.argv[3])\n"
             "def predictor(): return declaration.function(files, **declaration.resolve(options))\n"
             "def peak_mib(): return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024\n"
@@ -70,6 +78,7 @@ class Conformance:
         # Inside another system's root file system, its Python alone does not start: what starts it is told.
         python = json.loads(os.environ.get("MLMODELSCOPE_TEST_PYTHON", json.dumps([sys.executable])))
         command = python + ["-c", opening + program, self.name, json.dumps(files), json.dumps(self.options)]
+        command.append(self.module or "mlmodelscope_worker.predictor")
         return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, universal_newlines=True).stdout)
 
     # A model says what it takes and gives.

@@ -10,6 +10,7 @@ from worker_package.predictor.nets.caffe import caffemodel, save
 
 pytest.importorskip("caffe")
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 
@@ -39,7 +40,7 @@ def store(folder: Path, network: str = NETWORK, seed: int = 0) -> Files:
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["caffe"].resolve(options)
-    return open_predictor({"name": "caffe", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("caffe", files, resolved))
 
 
 class TestCaffe(Conformance):

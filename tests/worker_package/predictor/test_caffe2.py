@@ -12,6 +12,7 @@ pytest.importorskip("caffe2.python.workspace")
 from caffe2.proto import caffe2_pb2  # noqa: E402
 from caffe2.python.core import CreateOperator  # noqa: E402
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 from worker_package.predictor.nets.caffe2 import save  # noqa: E402
@@ -36,7 +37,7 @@ def classifier(folder: Path, seed: int = 0, placeholder: tuple = (1, 3, 8, 8), a
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["caffe2"].resolve(options)
-    return open_predictor({"name": "caffe2", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("caffe2", files, resolved))
 
 
 class TestCaffe2(Conformance):

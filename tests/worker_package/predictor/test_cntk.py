@@ -12,6 +12,7 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # of Linux distributions that it does not know, and of missing GPU libraries
     C = pytest.importorskip("cntk")
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 
@@ -38,7 +39,7 @@ def store(folder: Path, model: "C.Function") -> Files:
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["cntk"].resolve(options)
-    return open_predictor({"name": "cntk", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("cntk", files, resolved))
 
 
 class TestCNTK(Conformance):

@@ -13,6 +13,7 @@ jax = pytest.importorskip("jax")
 export = pytest.importorskip("jax.export")
 pytest.importorskip("flatbuffers")
 
+from mlmodelscope_worker.messages import PredictorTask  # noqa: E402
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
@@ -88,7 +89,7 @@ class TestJaxOnGpu(TestJax):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["jax"].resolve(options)
-    return open_predictor({"name": "jax", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("jax", files, resolved))
 
 
 def refusal(files: Files, **options: object) -> str:

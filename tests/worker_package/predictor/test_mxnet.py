@@ -12,6 +12,7 @@ from worker_package.predictor.nets.network import conformance
 
 mx = pytest.importorskip("mxnet")
 
+from mlmodelscope_worker.messages import PredictorTask  # noqa: E402
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 
@@ -48,7 +49,7 @@ def scores(active: "mx.sym.Symbol") -> "mx.sym.Symbol":
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["mxnet"].resolve(options)
-    return open_predictor({"name": "mxnet", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("mxnet", files, resolved))
 
 
 class TestMXNet(Conformance):

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import ultraface
@@ -64,7 +65,7 @@ class TestNcnn(Conformance):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["ncnn"].resolve(options)
-    return open_predictor({"name": "ncnn", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("ncnn", files, resolved))
 
 
 def test_answers_are_those_of_the_arithmetic(tmp_path: Path) -> None:

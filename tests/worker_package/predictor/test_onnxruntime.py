@@ -12,6 +12,7 @@ onnx = pytest.importorskip("onnx")
 
 from onnx import TensorProto, helper  # noqa: E402
 
+from mlmodelscope_worker.messages import PredictorTask  # noqa: E402
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor  # noqa: E402
 from mlmodelscope_worker.predictor import onnxruntime as module  # noqa: E402
 from mlmodelscope_worker.predictor import onnxruntime as subject  # noqa: E402
@@ -56,7 +57,7 @@ class TestOnnxRuntimeOnGpu(TestOnnxRuntime):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["onnxruntime"].resolve(options)
-    return open_predictor({"name": "onnxruntime", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("onnxruntime", files, resolved))
 
 
 @pytest.mark.parametrize("options", [{"threads": 2}, {"threads": 4}, {"inter_op_threads": 2}])

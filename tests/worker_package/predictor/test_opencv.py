@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import nets, ultraface
@@ -92,7 +93,7 @@ class TestCaffe(OpenCvConformance):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["opencv"].resolve(options)
-    return open_predictor({"name": "opencv", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("opencv", files, resolved))
 
 
 def channels_first() -> np.ndarray:

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import ultraface
@@ -54,7 +55,7 @@ def as_ir(folder: Path, path: str) -> Files:
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["openvino"].resolve(options)
-    return open_predictor({"name": "openvino", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("openvino", files, resolved))
 
 
 @pytest.mark.parametrize("options", [{"threads": 2}, {"threads": 2, "streams": 2}])

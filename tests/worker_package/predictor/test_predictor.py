@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.predictor.predictor import Tensor, pick, spell_shape
 from mlmodelscope_worker.session import open_predictor
@@ -74,7 +75,7 @@ def test_a_framework_that_is_not_installed_names_the_command_that_brings_it(monk
 
     monkeypatch.setattr(PREDICTORS["onnxruntime"], "function", missing)
     with pytest.raises(ModelError, match="this stack cannot use onnxruntime .*pip install onnxruntime$"):
-        open_predictor({"name": "onnxruntime", "files": {}, "options": {}})
+        open_predictor(PredictorTask("onnxruntime", {}, {}))
 
 
 def test_declarations_are_read_without_any_framework_or_numpy() -> None:

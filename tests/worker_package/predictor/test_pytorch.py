@@ -15,6 +15,7 @@ from worker_package.predictor.conformance import Conformance, Files, batch
 
 torch = pytest.importorskip("torch")
 
+from mlmodelscope_worker.messages import PredictorTask  # noqa: E402
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
@@ -148,7 +149,7 @@ class TestExportedOnGpu(TestExported):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["pytorch"].resolve(options)
-    return open_predictor({"name": "pytorch", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("pytorch", files, resolved))
 
 
 def refusal(files: Files, **options: object) -> str:

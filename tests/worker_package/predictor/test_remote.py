@@ -19,6 +19,7 @@ from urllib.parse import unquote
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.parameters import ParameterError
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError, Predictor
 from mlmodelscope_worker.predictor.fake import fake
@@ -133,7 +134,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.close_connection = True
                 return
             if self.server.answer == "wait":
-                self.server.release.wait(30)
+                self.server.release.wait(300)
                 return
             return self.reply(*self.server.answer[0], **self.server.answer[1])
         self.reply(200, self.server.mangle({"model_name": "toy", "outputs": [output]}), rest)
@@ -164,7 +165,7 @@ def save(folder: Path, **model: Any) -> str:
 
 def load(url: str, model: str, **options: Any) -> Predictor:
     resolved = PREDICTORS["remote"].resolve(dict(options, url=url, model=model))
-    return open_predictor({"name": "remote", "files": {}, "options": resolved})
+    return open_predictor(PredictorTask("remote", {}, resolved))
 
 
 class TestRemote(Conformance):
@@ -404,7 +405,8 @@ def test_a_model_that_cannot_be_asked_is_refused(
 
 
 def test_a_server_that_does_not_answer_is_given_up(server: Server, tmp_path: Path) -> None:
-    with load(server.url, save(tmp_path), timeout_s=0.2) as predictor:
+    with load(server.url, save(tmp_path)) as predictor:
+        predictor._transport._timeout_s = 0.2  # after it was opened, which may take its time
         server.answer = "wait"
         with pytest.raises(ModelError, match=r"cannot be asked: no answer within 0\.2 s"):
             predictor.run([batch(1)])
@@ -484,7 +486,7 @@ def test_grpc_says_what_it_needs() -> None:
             load("grpc://127.0.0.1:9", "toy")
     else:
         with pytest.raises(ModelError, match="grpc://127.0.0.1:9 cannot be asked: .*refused"):
-            load("grpc://127.0.0.1:9", "toy", timeout_s=5)
+            load("grpc://127.0.0.1:9", "toy")
 
 
 @pytest.mark.skipif(not REAL, reason="MLMODELSCOPE_TEST_OPEN_INFERENCE names no server")

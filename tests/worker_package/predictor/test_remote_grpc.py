@@ -10,6 +10,7 @@ from typing import Any, Callable, Iterator
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError, Predictor, protobuf
 from mlmodelscope_worker.predictor.fake import fake
 from mlmodelscope_worker.predictor.protobuf import each, text, write
@@ -140,7 +141,7 @@ def save(folder: Path, **model: Any) -> str:
 
 def load(url: str, model: str, files: Any = None, **options: Any) -> Predictor:
     resolved = PREDICTORS["remote"].resolve(dict(options, url=url, model=model))
-    return open_predictor({"name": "remote", "files": files or {}, "options": resolved})
+    return open_predictor(PredictorTask("remote", files or {}, resolved))
 
 
 class TestRemoteOverGrpc(Conformance):
@@ -255,4 +256,4 @@ def test_a_port_that_speaks_http_is_told(tmp_path: Path) -> None:
     from worker_package.predictor.device_agent import Agent
 
     with Agent([]) as agent, pytest.raises(ModelError, match="; a port for REST has an address with http://"):
-        load(agent.url.replace("http", "grpc"), "toy", timeout_s=20)
+        load(agent.url.replace("http", "grpc"), "toy")

@@ -13,6 +13,7 @@ from typing import Any, Dict, Iterator
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.predictor.remote_handover import MARK, parts_of
 from mlmodelscope_worker.session import open_predictor
@@ -38,7 +39,7 @@ def agent(tmp_path: Path) -> Iterator[Agent]:
 
 def load(agent: Agent, files: Dict[str, str], **options: Any) -> Predictor:
     resolved = PREDICTORS["remote"].resolve(dict({"url": agent.url, "model": "matrix"}, **options))
-    return open_predictor({"name": "remote", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("remote", files, resolved))
 
 
 def test_a_device_answers_with_what_its_firmware_makes_of_it(agent: Agent, tmp_path: Path) -> None:

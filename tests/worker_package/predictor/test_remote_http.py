@@ -66,7 +66,7 @@ def server() -> Iterator[Scripted]:
     started.close()
 
 
-def ask(server: Scripted, *pieces: bytes, hangs_up: bool = False, timeout_s: float = 10) -> Tuple[int, bytes]:
+def ask(server: Scripted, *pieces: bytes, hangs_up: bool = False, timeout_s: float = 300) -> Tuple[int, bytes]:
     server.pieces, server.hangs_up = list(pieces), hangs_up
     connection = Connection("127.0.0.1", server.port, False)
     try:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor.conformance import Files
@@ -48,7 +49,7 @@ class TestSklearn(TabularConformance):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["sklearn"].resolve(options)
-    return open_predictor({"name": "sklearn", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("sklearn", files, resolved))
 
 
 def rows(samples: int) -> np.ndarray:

@@ -15,6 +15,7 @@ from worker_package.predictor.conformance import Conformance, Files, batch
 
 tf = pytest.importorskip("tensorflow")
 
+from mlmodelscope_worker.messages import PredictorTask  # noqa: E402
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # noqa: E402
 from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
@@ -173,7 +174,7 @@ class TestSavedModel(FromTensorFlow):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["tensorflow"].resolve(options)
-    return open_predictor({"name": "tensorflow", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("tensorflow", files, resolved))
 
 
 def refusal(files: Files, **options: object) -> str:

@@ -10,6 +10,7 @@ from typing import Any, Dict, List, Tuple
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.predictor.cuda import Cuda, count_gpus
 from mlmodelscope_worker.predictor.tensorrt import TensorRT
@@ -36,7 +37,7 @@ needs_gpu = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "there is a GPU"
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["tensorrt"].resolve(options)
-    return open_predictor({"name": "tensorrt", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("tensorrt", files, resolved))
 
 
 def classifier(folder: Path, **changes: object) -> Files:

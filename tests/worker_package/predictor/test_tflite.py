@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import ultraface
@@ -68,7 +69,7 @@ class TestTflite(Conformance):
 
 def load(path: Path, **options: object) -> Predictor:
     resolved = PREDICTORS["tflite"].resolve(options)
-    return open_predictor({"name": "tflite", "files": {"graph": str(path)}, "options": resolved})
+    return open_predictor(PredictorTask("tflite", {"graph": str(path)}, resolved))
 
 
 def test_answers_are_those_of_the_arithmetic() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor.conformance import Files
@@ -45,7 +46,7 @@ class TestJson(TestUbj):
 
 def load(files: Files, **options: object) -> Predictor:
     resolved = PREDICTORS["xgboost"].resolve(options)
-    return open_predictor({"name": "xgboost", "files": files, "options": resolved})
+    return open_predictor(PredictorTask("xgboost", files, resolved))
 
 
 def test_answers_are_those_of_xgboost_itself(tmp_path: Path) -> None:

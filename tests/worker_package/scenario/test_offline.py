@@ -41,7 +41,7 @@ def test_a_slow_first_batch_holds_back_the_others() -> None:
 
     def prepare(sample: int, buffers: list) -> int:
         if sample == 0:
-            assert second_done.wait(30)
+            assert second_done.wait(300)
         else:
             second_done.set()
         return sample
@@ -59,7 +59,7 @@ def test_decoding_runs_ahead_of_the_predictor() -> None:
         return sample
 
     def infer(batch: Batch) -> tuple:
-        assert ahead.wait(30)
+        assert ahead.wait(300)
         return batch.index, ()
 
     answers: list[int] = []

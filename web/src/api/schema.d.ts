@@ -4681,6 +4681,14 @@ export interface components {
             refused: {
                 [key: string]: string;
             };
+            /**
+             * More
+             * @description Numbers of metrics that have no field of their own, by their name; absent without any.
+             * @default {}
+             */
+            more: {
+                [key: string]: components["schemas"]["Interval"] | number;
+            };
         };
         /** MissingAnalysis */
         MissingAnalysis: {
@@ -5232,6 +5240,12 @@ export interface components {
             /** @description How the machine is set while it runs. */
             settings?: components["schemas"]["MachineSettings"] | null;
             /**
+             * Plugins
+             * @description What it uses of other packages.
+             * @default []
+             */
+            plugins: components["schemas"]["PlannedPlugin"][];
+            /**
              * Claims
              * @default []
              */
@@ -5371,6 +5385,33 @@ export interface components {
             label_order: string;
             /** @description File with the class names. */
             names: components["schemas"]["PlannedFile"] | null;
+        };
+        /**
+         * PlannedPlugin
+         * @description Something that a package other than ours adds, and that the result depends on.
+         */
+        PlannedPlugin: {
+            /**
+             * Kind
+             * @description The group of entry points that it is in, such as `steps`.
+             */
+            kind: string;
+            /** Name */
+            name: string;
+            /** Package */
+            package: string;
+            /** Version */
+            version: string;
+            /**
+             * Module
+             * @description What is imported for it.
+             */
+            module: string;
+            /**
+             * Sha256
+             * @description Digest of that module's files, and of the package that it is part of.
+             */
+            sha256: string;
         };
         /**
          * PlannedPredictor

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 from mlmodelscope.author.draft import Draft
 from mlmodelscope.model_file.model_file import ModelFile
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope_worker.registry import add
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,15 @@ class Importer:
 
 
 IMPORTERS: dict[str, Importer] = {}
+REGISTRY: Registry[Importer] = Registry("importer", "importers", IMPORTERS, Importer, attrgetter("read"))
 
 
 def importer(name: str, recognise: Recognise) -> Callable[[Read], Read]:
     """Register a reader; the first line of its docstring is its documentation."""
 
     def register(read: Read) -> Read:
-        IMPORTERS[name] = Importer(name, (read.__doc__ or "").split("\n")[0], recognise, read)
+        made = Importer(name, (read.__doc__ or "").split("\n")[0], recognise, read)
+        add(IMPORTERS, name, made, REGISTRY.code)
         return read
 
     return register

@@ -27,7 +27,7 @@ def batch_sweep(lab: Lab, request: Request, say: Progress) -> Outcome:
         say(f"batch size {size}")
         try:
             with lab.process(size) as station:
-                found = measure(taker(station, "single-stream"), share_s, GOALS[:2])
+                found = measure(taker(station, "single-stream"), share_s, GOALS[:2], request.queries)
         except WorkerDied as error:
             raise TooLarge(f"a batch of {size} ended the worker: {error.message.splitlines()[0]}") from None
         except WorkerError as error:

@@ -48,7 +48,8 @@ def closed(lab: Lab, request: Request, say: Progress) -> Outcome:
     for number in range(request.processes):
         say(f"{request.scenario}, process {number + 1} of {request.processes}")
         with lab.process() as station:
-            found.append(measure(taker(station, request.scenario), request.budget_s / request.processes, GOALS))
+            share_s = request.budget_s / request.processes
+            found.append(measure(taker(station, request.scenario), share_s, GOALS, request.queries))
     runs = [join([stretch.run for stretch in each.kept]) for each in found]
     latencies = [value for run in runs for value in run.loaded.latencies_ns]
     return Outcome(

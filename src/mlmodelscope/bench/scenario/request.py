@@ -15,6 +15,9 @@ class Request:
 
     scenario: str = "single-stream"
     budget_s: float = 20.0
+    queries: int = 1
+    """At least so many count in each process, even where that takes longer than the budget; for streams, servers and
+    sweeps."""
     processes: int = 2
     rate_qps: float | None = None
     bound_s: float | None = None

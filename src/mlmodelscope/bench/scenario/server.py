@@ -33,7 +33,8 @@ def server(lab: Lab, request: Request, say: Progress) -> Outcome:
             while True:
                 say(f"server at {rate:.4g} queries a second, process {number + 1} of {request.processes}")
                 seed = lab.seed + 1000 * number + attempt
-                run = station.server(rate, queries_for(rate, seconds), seed, patience_s=max(1.0, seconds))
+                queries = max(request.queries, queries_for(rate, seconds))
+                run = station.server(rate, queries, seed, patience_s=max(1.0, seconds))
                 spent += run.loaded.duration_s
                 if run.loaded.unanswered or is_tight(run.loaded.latencies_ns, LOOSE) or spent >= share_s * 0.7:
                     break

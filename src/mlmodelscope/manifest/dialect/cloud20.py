@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlmodelscope.manifest.dialect import v1, v2
+from mlmodelscope.manifest.dialect import v1, v1_claims, v1_input, v1_layer, v2
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.words import (
@@ -43,22 +43,22 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     _imply_task(data, notes)
     keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
-    v1.convert_claims(data, notes)
+    v1_claims.convert_claims(data, notes)
     keep_unknown(data, v1.TOP_LEVEL, attributes_of(data), notes)
     drop_empty(data, "attributes")
     return data
 
 
 def _convert_layer(layer: SourceMap, kind: str, notes: Notes) -> None:
-    parameters = v1.take_parameters(layer)
+    parameters = v1_layer.take_parameters(layer)
     for key in list(parameters):
         if key not in layer:
             parameters.move(key, layer)
     for old in ("input_layer", "output_layer", "layer"):
         rename(layer, old, "layer_name")
-    mend_value(layer, "element_type", v1.ELEMENT_TYPES, notes)
+    mend_value(layer, "element_type", v1_layer.ELEMENT_TYPES, notes)
     if kind == "inputs":
-        mend_value(layer, "type", v1.INPUT_TYPES, notes)
+        mend_value(layer, "type", v1_input.INPUT_TYPES, notes)
         if isinstance(layer.get("steps"), (list, dict)) and "processing" not in layer:
             layer.put("processing", _input_steps(layer, notes), layer.places["steps"])
             take(layer, "steps")

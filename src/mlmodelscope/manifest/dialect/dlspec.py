@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlmodelscope.manifest.dialect import v1, v2
+from mlmodelscope.manifest.dialect import v1, v1_claims, v1_input, v2
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.words import (
@@ -55,7 +55,7 @@ def convert_model(data: SourceMap, notes: Notes) -> SourceMap:
     _convert_task(data, notes)
     rename(data, "input", "inputs")
     rename(data, "output", "outputs")
-    for kind, words in (("inputs", v1.INPUT_TYPES), ("outputs", v2.OUTPUT_TYPES)):
+    for kind, words in (("inputs", v1_input.INPUT_TYPES), ("outputs", v2.OUTPUT_TYPES)):
         for layer in listed(data, kind):
             if isinstance(layer, SourceMap):
                 v2.convert_layer(layer, words, notes)
@@ -65,7 +65,7 @@ def convert_model(data: SourceMap, notes: Notes) -> SourceMap:
             requirements[index] = word.lower()
     keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
-    v1.convert_claims(data, notes)
+    v1_claims.convert_claims(data, notes)
     keep_unknown(data, _MODEL, attributes_of(data), notes)
     for key in ("attributes", "licence", "license", "description", "references"):
         drop_empty(data, key)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from mlmodelscope.manifest.dialect import v1
+from mlmodelscope.manifest.dialect import v1, v1_claims, v1_input, v1_layer, v1_output
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.words import (
@@ -73,10 +73,10 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     if "preprocess" in data:
         _convert_plain_inputs(data, notes)
     else:
-        v1.convert_inputs(data, v1.framework_word(data), notes)
+        v1_input.convert_inputs(data, v1.framework_word(data), notes)
     keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
-    v1.convert_claims(data, notes)
+    v1_claims.convert_claims(data, notes)
     keep_unknown(data, _TOP_LEVEL, attributes_of(data), notes)
     for key in ("attributes", "licence", "license", "description", "references", "container"):
         drop_empty(data, key)
@@ -106,7 +106,7 @@ def _task_of_outputs(data: SourceMap) -> str | None:
     layers = outputs if isinstance(outputs, list) else [outputs]
     if len(layers) != 1 or not isinstance(layers[0], SourceMap):
         return None
-    task = v1.TASKS.get(str(layers[0].get("type")).lower())
+    task = v1_output.TASKS.get(str(layers[0].get("type")).lower())
     return task if task not in ("general", "image_enhancement") else None
 
 
@@ -132,7 +132,7 @@ def _convert_outputs(data: SourceMap, notes: Notes) -> None:
         data.put("outputs", wrapped, place)
         if "task" not in data:
             kind = str(written.get("type", "general")).lower()
-            task = v1.TASKS.get(kind) or TASKS.get(kind) or "general"
+            task = v1_output.TASKS.get(kind) or TASKS.get(kind) or "general"
             data.put("task", task, written.places.get("type", place), f"is what the output's `type: {kind}` stands for")
     outputs = data.get("outputs")
     for output in outputs if isinstance(outputs, list) else ():
@@ -144,18 +144,18 @@ def _convert_plain_inputs(data: SourceMap, notes: Notes) -> None:
     inputs = data.get("inputs")
     for layer in inputs if isinstance(inputs, list) else ():
         if isinstance(layer, SourceMap):
-            convert_layer(layer, v1.INPUT_TYPES, notes)
+            convert_layer(layer, v1_input.INPUT_TYPES, notes)
 
 
 def convert_layer(layer: SourceMap, types: dict[str, str], notes: Notes) -> None:
     """An input or output that is described for people: its type, its `parameters`."""
     _convert_type(layer, types, notes)
-    parameters = v1.take_parameters(layer)
+    parameters = v1_layer.take_parameters(layer)
     for old in ("input_layer", "output_layer", "probabilities_layer"):
         rename(parameters, old, "layer_name")
     _lift(parameters, layer, ("layer_name", "element_type", "features_url", "features_checksum"), notes)
-    is_input = types is v1.INPUT_TYPES
-    v1.keep_others(layer, Input if is_input else Output, notes, "inputs[]." if is_input else "outputs[].")
+    is_input = types is v1_input.INPUT_TYPES
+    v1_layer.keep_others(layer, Input if is_input else Output, notes, "inputs[]." if is_input else "outputs[].")
 
 
 def _convert_type(layer: SourceMap, words: dict[str, str], notes: Notes) -> None:
@@ -174,7 +174,7 @@ def _lift(parameters: SourceMap, layer: SourceMap, keys: tuple[str, ...], notes:
         drop_empty(parameters, key)
         if key in parameters and key not in layer:
             parameters.move(key, layer)
-    mend_value(layer, "element_type", v1.ELEMENT_TYPES, notes)
+    mend_value(layer, "element_type", v1_layer.ELEMENT_TYPES, notes)
     for key in list(parameters):
         drop_empty(parameters, key)
         if key in parameters:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
+from mlmodelscope.manifest.formats import format_names, is_format
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Init, Load, Unload
 from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
 from mlmodelscope.manifest.schema.task import Task
@@ -36,15 +38,23 @@ class Labels(Part):
     offset: Annotated[int, Field(description="Number of the first class in the labels: 1 where they count from 1.")] = 0
 
 
+def _known_format(name: str) -> str:
+    if not is_format(name):
+        raise PydanticCustomError("unknown_name", "an unknown name", {"known": format_names()})
+    return name
+
+
 class DatasetManifest(Manifest):
     """Samples and their labels."""
 
     task: Annotated[Task, Field(description="What the labels are for.")] = "general"
     format: Annotated[
-        Literal["folder", "list", "imagenet", "cifar10", "cifar100", "mnist", "arrays", "rows", "files", "functions"],
+        str,
+        AfterValidator(_known_format),
         Field(
+            json_schema_extra=lambda schema: schema.update(enum=format_names()),
             description="How samples and labels are stored; `files` are samples without labels, `functions` are "
-            "samples that the embedded functions know by their number."
+            "samples that the embedded functions know by their number.",
         ),
     ]
     sources: Annotated[Items[DatasetSource], Field(description="Where the files come from.")] = ()

@@ -12,8 +12,8 @@ from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManif
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, same_framework
 from mlmodelscope.plan.match import normal_architecture
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.environment import normalise
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 @dataclass(frozen=True)

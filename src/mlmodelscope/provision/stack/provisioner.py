@@ -26,6 +26,8 @@ class Needs:
     writes: tuple[Path, ...] = ()
     folder: Path | None = None
     """Where it starts."""
+    modules: Mapping[str, Path] = field(default_factory=dict)
+    """Files and packages that a worker imports beside its own, by their place on its path."""
     gpu: bool = False
     network: bool = False
 

@@ -10,11 +10,15 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from inspect import getdoc
+from operator import attrgetter
 
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.plugins import with_plugins
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.plugins.steps import STEPS
 from mlmodelscope_worker.parameters import ParameterError
-from mlmodelscope_worker.pipeline import STEPS
+from mlmodelscope_worker.registry import add
 
 Edits = Iterator[tuple[str, Plan]]
 
@@ -52,7 +56,7 @@ class Variant:
 
 
 PITFALLS: dict[str, Pitfall] = {}
-
+REGISTRY: Registry[Pitfall] = Registry("pitfall", "pitfalls", PITFALLS, Pitfall, attrgetter("edits"))
 
 Edit = Callable[[Plan], Edits]
 
@@ -69,7 +73,8 @@ def pitfall(
     """Register a pitfall."""
 
     def register(function: Edit) -> Edit:
-        PITFALLS[name] = Pitfall(name, title, paper, function, finer, is_about_stack, weight)
+        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight)
+        add(PITFALLS, name, made, REGISTRY.code)
         return function
 
     return register
@@ -91,9 +96,11 @@ def finer_variants(variant: Variant) -> list[Variant]:
 def _distinct(plan: Plan, edits: Iterable[tuple[str, Callable[[Plan], Iterable[tuple[str, Plan]]]]]) -> list[Variant]:
     found: dict[tuple[str, str], Variant] = {}
     for name, edit in edits:
-        for words, edited in edit(plan):
-            if edited.digest != plan.digest:
-                found.setdefault((name, edited.digest), Variant((name,), words, edited))
+        with REGISTRY.blaming(name):
+            for words, edited in edit(plan):
+                made = with_plugins(edited)
+                if made.digest != plan.digest:
+                    found.setdefault((name, made.digest), Variant((name,), words, made))
     return list(found.values())
 
 

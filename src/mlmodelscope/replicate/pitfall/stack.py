@@ -6,9 +6,9 @@ Each needs the model opened anew, so these are tried after all that share one.
 from __future__ import annotations
 
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
 from mlmodelscope_worker.parameters import ParameterError
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 @pitfall("threads", "Threads", "second paper, Figure 15", is_about_stack=True, weight=0.1)

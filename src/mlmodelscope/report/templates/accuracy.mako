@@ -5,14 +5,17 @@
 % endfor
 </%def>
 <%def name="class_table(rows)">
+      <div class="scroll">
       <table class="classes">
         <thead class="hidden"><tr><th scope="col">Class</th><th scope="col">Bar</th><th scope="col">Accuracy</th><th scope="col">Right of all</th></tr></thead>
         <tbody>
 ${class_rows(rows)}
         </tbody>
       </table>
+      </div>
 </%def>
 <%def name="pair_table(rows)">
+      <div class="scroll">
       <table class="pairs${"" if confusions[0].count > 1 else " even"}">
         <thead><tr><th scope="col">What it is</th><th scope="col">What was answered</th><th scope="col" class="wide"><span class="hidden">Bar</span></th><th scope="col" class="number">Times</th></tr></thead>
         <tbody>
@@ -21,6 +24,7 @@ ${class_rows(rows)}
 % endfor
         </tbody>
       </table>
+      </div>
 </%def>
 <%def name="pair_panel(shown)">
     <div class="panel">

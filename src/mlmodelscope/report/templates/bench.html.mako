@@ -20,12 +20,16 @@
   <div class="panel">
     <table class="facts-table"><tbody>
 % for name, value, between in rows:
+% if between:
       <tr><th scope="row"><bdi>${name}</bdi></th><td><bdi>${value}</bdi></td><td>${between}</td></tr>
+% else:
+      <tr><th scope="row"><bdi>${name}</bdi></th><td colspan="2"><bdi>${value}</bdi></td></tr>
+% endif
 % endfor
     </tbody></table>
   </div>
 % if run_rows:
-  <div class="panel">
+  <div class="panel scroll" role="region" aria-label="Runs" tabindex="0">
     <table>
       <thead><tr>
 % for name in run_head:

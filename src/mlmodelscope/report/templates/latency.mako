@@ -7,6 +7,7 @@
       ${latency_chart | n}
       <figcaption>Duration of a call in ${words.time_unit(record.latency.p50_s.value)[1]}</figcaption>
     </figure>
+    <div class="scroll" role="region" aria-labelledby="latency-title" tabindex="0">
     <table>
       <thead><tr><th scope="col"><span class="hidden">Number</span></th><th scope="col" class="number">Duration</th><th scope="col" class="number">95 % interval</th></tr></thead>
       <tbody>
@@ -18,6 +19,7 @@
 % endif
       </tbody>
     </table>
+    </div>
   </div>
 % else:
   <p class="about">Latency was not measured.</p>

@@ -15,6 +15,15 @@
 % endif
     </article>
 % endfor
+% for name, number in record.metrics.more.items():
+    <article class="card">
+      <h3>${name}</h3>
+      <p class="figure">${words.number_value(number)}</p>
+% if words.number_range(number):
+      <p class="under">95 % interval ${words.number_range(number)}</p>
+% endif
+    </article>
+% endfor
     <article class="card">
       <h3>Samples</h3>
       <p class="figure">${words.count(record.samples)}</p>

@@ -35,7 +35,7 @@ def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
 def drain(desk: Desk, person: Person, identity: str, draining: bool) -> dict[str, Any]:
     demand(person, "admin")
     desk.agents.drain(identity, draining)
-    desk.pulse.forget(identity)
+    desk.heartbeats.forget(identity)
     desk.audit.note(person.owner, "drain" if draining else "undrain", identity)
     return _spell(desk.agents.get(identity))
 
@@ -58,7 +58,7 @@ def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:
 
 def beat(desk: Desk, person: Person, identity: str, incarnation: str, held: Mapping[str, int]) -> Beat:
     demand(person, "agent")
-    draining = desk.pulse.beat(identity, incarnation)
+    draining = desk.heartbeats.beat(identity, incarnation)
     gone, cancel = desk.queue.keep(identity, held, desk.config.lease_s)
     return Beat(gone, cancel, draining)
 
@@ -66,13 +66,13 @@ def beat(desk: Desk, person: Person, identity: str, incarnation: str, held: Mapp
 def quick_beat(desk: Desk, person: Person, identity: str, incarnation: str) -> Beat | None:
     """A heartbeat of one who runs nothing, without asking the database; None where that must be asked."""
     demand(person, "agent")
-    draining = desk.pulse.note(identity, incarnation)
+    draining = desk.heartbeats.note(identity, incarnation)
     return None if draining is None else Beat((), (), draining)
 
 
 def take(desk: Desk, person: Person, identity: str, incarnation: str, most: int, alone: bool) -> list[Assigned]:
     demand(person, "agent")
-    if desk.pulse.beat(identity, incarnation):
+    if desk.heartbeats.beat(identity, incarnation):
         return []
     return desk.queue.take(identity, most, desk.config.lease_s, alone=alone)
 

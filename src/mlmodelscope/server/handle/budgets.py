@@ -19,6 +19,6 @@ def end_spent(desk: Desk) -> list[str]:
             hint="ask again with a larger `budget_s`; what was answered is kept and not asked again",
         )
         for evaluation in each.open:
-            desk.queue.end_whole(evaluation, None, failure)
+            desk.parts.end_whole(evaluation, None, failure)
         ended.append(each.request)
     return ended

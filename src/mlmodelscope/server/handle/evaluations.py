@@ -9,8 +9,8 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
+from mlmodelscope.ledger.change import ENDED
 from mlmodelscope.ledger.moment import spoken
-from mlmodelscope.ledger.queue import ENDED
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk, Refused, demand
 
@@ -27,7 +27,7 @@ def find(
     desk: Desk, person: Person, limit: int, before: tuple[datetime, str] | None, **wanted: str | None
 ) -> Sequence[dict[str, Any]]:
     demand(person, "read")
-    return [spell(row) for row in desk.queue.list(limit=limit, before=before, **wanted)]
+    return [spell(row) for row in desk.history.list(limit=limit, before=before, **wanted)]
 
 
 def cancel(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def cancel(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
 
 def events(desk: Desk, person: Person, identity: str, after: int) -> list[dict[str, Any]]:
     demand(person, "read")
-    return [_event(row) for row in desk.queue.events(identity, after)]
+    return [_event(row) for row in desk.history.events(identity, after)]
 
 
 def _event(row: RowMapping) -> dict[str, Any]:

@@ -208,7 +208,7 @@ async def take(
 ) -> Waiting | None:
     """The next prediction for an agent, after a while."""
     known = quick_beat(desk, person, agent, incarnation)
-    draining = known.draining if known else await asyncio.to_thread(desk.pulse.beat, agent, incarnation)
+    draining = known.draining if known else await asyncio.to_thread(desk.heartbeats.beat, agent, incarnation)
     return None if draining else await desk.board.take(agent, incarnation, wait_s, is_gone)
 
 

@@ -34,7 +34,7 @@ def find(
 ) -> list[dict[str, Any]]:
     """Newest first."""
     demand(person, "read")
-    rows = desk.queue.list(limit=limit, before=before, kind="replicate", **wanted)
+    rows = desk.history.list(limit=limit, before=before, kind="replicate", **wanted)
     verdicts = Verdicts(desk.store.database).of([row["id"] for row in rows])
     return [_summary(row, verdicts.get(row["id"])) for row in rows]
 

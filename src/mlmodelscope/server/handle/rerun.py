@@ -1,4 +1,4 @@
-"""The request that runs a record again, and the claims that were published before it was measured."""
+"""The request that runs a record again, and the command that does the same."""
 
 from __future__ import annotations
 
@@ -9,13 +9,11 @@ from typing import Any
 from mlmodelscope.ledger.request import Request, Where
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.plan.options import Options
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.record.record import Record
-from mlmodelscope.report.claims import compare_claims, unmeasured_claims
 from mlmodelscope.report.reproduction import command
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle.claims import last_verdicts
 from mlmodelscope.server.handle.reuse import chosen
-from mlmodelscope_worker.predictor import PREDICTORS
 
 
 def request(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:
@@ -72,36 +70,4 @@ def _arguments(record: Record) -> dict[str, Any]:
         found |= {"bound_s": bench.rate.bound_s, "percentile": bench.rate.percentile}
     if bench.cold:
         found["cold_starts"] = len(bench.cold)
-    return found
-
-
-def claims(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
-    """Published numbers beside what this record measured, and the last verdict of a replication on each."""
-    demand(person, "read")
-    record = desk.store.get(name)
-    told = last_verdicts(desk)
-    by_claim = {(each.metric, each.value, each.source): each for each in record.plan.claims}
-    found = []
-    for each in compare_claims(record):
-        claim = by_claim[each.metric, each.published, each.source]
-        verdict = told.get((record.plan.model.reference, claim.metric, claim.value, claim.dataset))
-        found.append(
-            {
-                "metric": each.metric,
-                "published": each.published,
-                "dataset": claim.dataset,
-                "source": each.source,
-                "measured": each.measured,
-                "same_dataset": each.same_dataset,
-                "tag": each.tag,
-                "sentence": each.sentence,
-                "verdict": verdict["verdict"] if verdict else None,
-                "replication": verdict["replication"] if verdict else None,
-            }
-        )
-    for other in unmeasured_claims(record):
-        claim = other.claim
-        nothing = {"measured": None, "same_dataset": False, "verdict": None, "replication": None}
-        facts = {"metric": claim.metric, "published": claim.value, "dataset": claim.dataset, "source": claim.source}
-        found.append({**nothing, **facts, "tag": "not measured", "sentence": f"Not measured: {other.reason}."})
     return found

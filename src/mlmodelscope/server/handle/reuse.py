@@ -18,13 +18,13 @@ from mlmodelscope.manifest.schema import HardwareManifest
 from mlmodelscope.plan.match import unmet
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.machine.facts import facts_of
 from mlmodelscope.record.record import Record
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import requests
 from mlmodelscope.server.handle.requests import Prepared
 from mlmodelscope_worker.environment import normalise
-from mlmodelscope_worker.predictor import PREDICTORS
 
 _KINDS = {"evaluate": "evaluation", "replicate": "evaluation", "sensitivity": "evaluation", "train": "training"}
 _LOOKED_AT = 20
@@ -99,10 +99,11 @@ def meets(where: Where, hardware: HardwareManifest | None, record: Record, agent
 
 def _framework(plan: Plan) -> list[Offer]:
     name = plan.predictor.name
-    if name is None or name not in PREDICTORS:
+    declaration = PREDICTORS.get(name or "")
+    if name is None or declaration is None:
         return []
     packages = {normalise(each): version for each, version in plan.stack.packages.items()}
-    versions = [packages[normalise(each)] for each in PREDICTORS[name].packages if normalise(each) in packages]
+    versions = [packages[normalise(each)] for each in declaration.packages if normalise(each) in packages]
     return [
         Offer(stack=plan.stack.name, framework=name, version=each, state="built")
         for each in versions[:1] or ["unknown"]

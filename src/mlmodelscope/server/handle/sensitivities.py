@@ -28,7 +28,7 @@ def find(
 ) -> list[dict[str, Any]]:
     """Newest first, without what was found."""
     demand(person, "read")
-    rows = desk.queue.list(limit=limit, before=before, kind="sensitivity", **wanted)
+    rows = desk.history.list(limit=limit, before=before, kind="sensitivity", **wanted)
     return [evaluations.spell(row) for row in rows]
 
 

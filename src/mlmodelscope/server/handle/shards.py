@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.ledger.queue import ENDED
+from mlmodelscope.ledger.change import ENDED
 from mlmodelscope.ledger.request import Failure, Work
 from mlmodelscope.record.packed import opened
 from mlmodelscope.server.desk import Desk
@@ -39,7 +39,7 @@ def keep(desk: Desk, evaluation: str, attempt: int, packed: Path) -> None:
 
 def advance_all(desk: Desk) -> None:
     """What a server that was killed had not come to."""
-    for whole in desk.queue.open_wholes():
+    for whole in desk.parts.open_wholes():
         advance(desk, whole)
 
 
@@ -47,25 +47,25 @@ def advance(desk: Desk, whole: str) -> None:
     """Join the parts when all are there; end it when one has failed."""
     if desk.queue.get(whole)["state"] in ENDED:
         return
-    states = desk.queue.part_states(whole)
+    states = desk.parts.states(whole)
     count = sum(states.values())
-    desk.queue.progress(whole, states.get("finished", 0), count)
+    desk.parts.progress(whole, states.get("finished", 0), count)
     if set(states) == {"finished"}:
         with desk.store.lock(f"join-{whole}"):  # the last two parts may come in at the same moment
             if desk.queue.get(whole)["state"] not in ENDED:
                 _join(desk, whole, count)
     elif "failed" in states:
-        desk.queue.end_whole(whole, None, desk.queue.failure_of_parts(whole))
+        desk.parts.end_whole(whole, None, desk.parts.failure(whole))
     elif "cancelled" in states and set(states) <= set(ENDED):
-        desk.queue.end_whole(whole, None)
+        desk.parts.end_whole(whole, None)
 
 
 def _join(desk: Desk, whole: str, count: int) -> None:
     paths = [place_of(desk, whole, number) for number in range(count)]
     try:
         record = join_shards(paths, desk.store)
-        desk.queue.end_whole(whole, record.id)
+        desk.parts.end_whole(whole, record.id)
     except MLModelScopeError as error:
         failure = Failure(kind=type(error).__name__, message=error.message, hint=error.hint)
-        desk.queue.end_whole(whole, None, failure)
+        desk.parts.end_whole(whole, None, failure)
     shutil.rmtree(paths[0].parent, ignore_errors=True)

@@ -18,7 +18,7 @@ from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import agents
-from mlmodelscope.server.rest import answers
+from mlmodelscope.server.rest import agent_answers
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
 from mlmodelscope.server.rest.problem import fails
@@ -41,7 +41,7 @@ class Told(BaseModel):
     document: dict[str, Any]
 
 
-@router.post("/agents", response_model=answers.Joined)
+@router.post("/agents", response_model=agent_answers.Joined)
 def join_agent(
     desk: TheDesk, person: Someone, description: AgentDescription, incarnation: Incarnation
 ) -> dict[str, float]:
@@ -57,7 +57,7 @@ def leave_agent(
     agents.leave(desk, person, identity, incarnation)
 
 
-@router.post("/agents/{identity}/beat", response_model=answers.Beat)
+@router.post("/agents/{identity}/beat", response_model=agent_answers.Beat)
 async def beat_agent(
     desk: TheDesk,
     person: Someone,
@@ -72,7 +72,7 @@ async def beat_agent(
     return {"gone": list(found.gone), "cancel": list(found.cancel), "draining": found.draining}
 
 
-@router.post("/agents/{identity}/take", response_model=answers.Taken)
+@router.post("/agents/{identity}/take", response_model=agent_answers.Taken)
 async def take_evaluations(
     desk: TheDesk,
     person: Someone,
@@ -112,7 +112,7 @@ def tell_events(
     agents.tell(desk, person, identity, attempt, [(each.kind, each.document) for each in events])
 
 
-@router.put("/evaluations/{identity}/record", response_model=answers.Kept, openapi_extra=ZIP)
+@router.put("/evaluations/{identity}/record", response_model=agent_answers.Kept, openapi_extra=ZIP)
 async def finish_evaluation(
     desk: TheDesk,
     person: Someone,

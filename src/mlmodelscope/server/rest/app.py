@@ -42,7 +42,7 @@ from mlmodelscope.server.rest.openapi import describe_problems, operation_name
 from mlmodelscope.server.rest.pages import Pages
 from mlmodelscope.server.rest.problem import add_problems, fails, problem
 from mlmodelscope.server.rpc.server import RpcServer, check_packages
-from mlmodelscope.server.tidy import tidy
+from mlmodelscope.server.scheduled_retention import apply_retention
 from mlmodelscope_worker import __version__
 
 _LOG = logging.getLogger("mlmodelscope.server")
@@ -95,7 +95,7 @@ async def _lifespan(app: FastAPI, with_agent: bool) -> AsyncIterator[None]:
     # Python runs one thread at a time: forty of them, which is the default, mostly take turns.
     anyio.to_thread.current_default_thread_limiter().total_tokens = _THREADS
     beside = [asyncio.create_task(_reap(desk, stop)), asyncio.create_task(_wake(desk, stop))]
-    beside.append(asyncio.create_task(tidy(desk, stop)))
+    beside.append(asyncio.create_task(apply_retention(desk, stop)))
     if with_agent and desk.config.executor == "local":
         beside.append(asyncio.create_task(_own_agent(app, stop)))
     elif with_agent and desk.config.executor == "ray":
@@ -165,7 +165,7 @@ async def _wake(desk: Desk, stop: asyncio.Event) -> None:
     """Write heartbeats down, and wake agents for what waits: from another server, or at the end of a pause."""
     while not stop.is_set():
         try:
-            await asyncio.to_thread(desk.pulse.write)
+            await asyncio.to_thread(desk.heartbeats.write)
             desk.bell.now_wanted(await asyncio.to_thread(desk.queue.wanted_agents))
         except MLModelScopeError as error:
             _LOG.error("%s", error.message)

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 from mlmodelscope.author.request import Request as Said
 from mlmodelscope.server.desk import demand
 from mlmodelscope.server.handle import authoring, listing, registry
-from mlmodelscope.server.rest import answers
 from mlmodelscope.server.rest import catalogue_answers as own
+from mlmodelscope.server.rest import manifest_answers
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
 from mlmodelscope.server.rest.problem import fails
@@ -110,13 +110,13 @@ async def begin_manifest(
 
 
 @router.get("/manifests/{kind}/schema", tags=["manifests"], response_model=dict[str, Any])
-def get_manifest_schema(desk: TheDesk, person: Someone, kind: answers.ManifestKind) -> dict[str, Any]:
+def get_manifest_schema(desk: TheDesk, person: Someone, kind: manifest_answers.ManifestKind) -> dict[str, Any]:
     """JSON Schema of a kind of manifest, for editors."""
     return authoring.schema(desk, person, kind)
 
 
 @router.get("/manifests/{kind}/{name}", tags=["manifests"], response_model=own.VersionList, responses=fails(404))
-def list_versions(desk: TheDesk, person: Someone, kind: answers.ManifestKind, name: Name) -> dict[str, Any]:
+def list_versions(desk: TheDesk, person: Someone, kind: manifest_answers.ManifestKind, name: Name) -> dict[str, Any]:
     """All versions of a manifest, the newest first."""
     return {"items": authoring.versions(desk, person, kind, name)}
 

@@ -9,7 +9,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
-from mlmodelscope.server.rest.answers import Problem
+from mlmodelscope.server.rest.problem_answers import Problem
 
 _REFERENCE = "#/components/schemas/{model}"
 _WHAT_GOES_WRONG = ("4", "5")

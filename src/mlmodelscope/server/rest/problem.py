@@ -21,8 +21,8 @@ from mlmodelscope.errors import (
     UsageError,
     VersionError,
 )
+from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.manifests import Taken
-from mlmodelscope.ledger.queue import Gone
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log_lines

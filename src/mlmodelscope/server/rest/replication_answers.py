@@ -8,7 +8,8 @@ from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
 from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Goal, Measured
-from mlmodelscope.server.rest.answers import Answer, Evaluation, example
+from mlmodelscope.server.rest.answers import Answer, example
+from mlmodelscope.server.rest.evaluation_answers import Evaluation
 
 Verdict = Literal["reproduced", "not reproduced", "undecided"]
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from mlmodelscope.server.handle import claims, evaluations, replications
-from mlmodelscope.server.rest import answers, cursor
+from mlmodelscope.server.rest import cursor, evaluation_answers
 from mlmodelscope.server.rest import replication_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
@@ -35,7 +35,7 @@ def list_claims(
     return {"items": claims.find(desk, person, model, verdict)}
 
 
-@router.post("/replications", status_code=202, response_model=answers.Accepted, responses=fails(404, 409))
+@router.post("/replications", status_code=202, response_model=evaluation_answers.Accepted, responses=fails(404, 409))
 def ask_for_replication(
     desk: TheDesk,
     person: Someone,
@@ -51,7 +51,7 @@ def ask_for_replication(
 def list_replications(
     desk: TheDesk,
     person: Someone,
-    state: answers.EvaluationState | None = None,
+    state: evaluation_answers.EvaluationState | None = None,
     model: Identity | None = None,
     dataset: Identity | None = None,
     limit: Limit = 50,

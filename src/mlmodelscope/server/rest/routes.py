@@ -15,7 +15,14 @@ from mlmodelscope.ledger.request import Request as Asked
 from mlmodelscope.record.record import Record
 from mlmodelscope.server.handle import agents, evaluations, manifests, people, records, requests, reuse, samples
 from mlmodelscope.server.handle.follow import Stopping, follow
-from mlmodelscope.server.rest import answers, cursor
+from mlmodelscope.server.rest import (
+    agent_answers,
+    cursor,
+    evaluation_answers,
+    manifest_answers,
+    people_answers,
+    record_answers,
+)
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
 from mlmodelscope.server.rest.problem import fails
@@ -36,25 +43,31 @@ _PARQUET = "application/vnd.apache.parquet"
 _REPORTS = {"html": "text/html", "md": "text/markdown", "json": "application/json", "csv": "text/csv"}
 
 
-@router.get("/whoami", tags=["people"], response_model=answers.Somebody)
+@router.get("/whoami", tags=["people"], response_model=people_answers.Somebody)
 def who_am_i(person: Someone) -> dict[str, Any]:
     """Who the token is, and what it may do."""
     return {"owner": person.owner, "scopes": sorted(person.scopes)}
 
 
-@router.get("/manifests/{kind}", tags=["manifests"], response_model=answers.ManifestList)
+@router.get("/manifests/{kind}", tags=["manifests"], response_model=manifest_answers.ManifestList)
 def list_manifests(
-    desk: TheDesk, person: Someone, kind: answers.ManifestKind, q: Annotated[str | None, Query(max_length=200)] = None
+    desk: TheDesk,
+    person: Someone,
+    kind: manifest_answers.ManifestKind,
+    q: Annotated[str | None, Query(max_length=200)] = None,
 ) -> dict[str, Any]:
     """Manifests of a kind; `q` are words that must occur."""
     return {"items": manifests.find(desk, person, kind, q)}
 
 
 @router.get(
-    "/manifests/{kind}/{name}/{version}", tags=["manifests"], response_model=answers.Manifest, responses=fails(404)
+    "/manifests/{kind}/{name}/{version}",
+    tags=["manifests"],
+    response_model=manifest_answers.Manifest,
+    responses=fails(404),
 )
 def get_manifest(
-    desk: TheDesk, person: Someone, kind: answers.ManifestKind, name: Name, version: Name
+    desk: TheDesk, person: Someone, kind: manifest_answers.ManifestKind, name: Name, version: Name
 ) -> dict[str, Any]:
     return manifests.get(desk, person, kind, name, version)
 
@@ -63,8 +76,8 @@ def get_manifest(
     "/manifests",
     tags=["manifests"],
     status_code=201,
-    response_model=answers.Manifest,
-    responses={200: {"model": answers.Manifest, "description": "It was there already."}, **fails(409)},
+    response_model=manifest_answers.Manifest,
+    responses={200: {"model": manifest_answers.Manifest, "description": "It was there already."}, **fails(409)},
 )
 def put_manifest(
     desk: TheDesk, person: Someone, response: Response, text: Annotated[str, Body(embed=True, max_length=1_000_000)]
@@ -76,18 +89,26 @@ def put_manifest(
 
 
 @router.delete("/manifests/{kind}/{name}/{version}", tags=["manifests"], status_code=204, responses=fails(404))
-def delete_manifest(desk: TheDesk, person: Someone, kind: answers.ManifestKind, name: Name, version: Name) -> None:
+def delete_manifest(
+    desk: TheDesk, person: Someone, kind: manifest_answers.ManifestKind, name: Name, version: Name
+) -> None:
     manifests.delete(desk, person, kind, name, version)
 
 
-@router.post("/requests/resolve", tags=["requests"], response_model=answers.Resolution, responses=fails(404, 409))
+@router.post(
+    "/requests/resolve", tags=["requests"], response_model=evaluation_answers.Resolution, responses=fails(404, 409)
+)
 def resolve_request(desk: TheDesk, person: Someone, request: Asked) -> dict[str, Any]:
     """Which agents fit a request, or what stands in the way, and which records answer it already; nothing runs."""
     return reuse.resolve_request(desk, person, request)
 
 
 @router.post(
-    "/requests", tags=["requests"], status_code=202, response_model=answers.Accepted, responses=fails(404, 409)
+    "/requests",
+    tags=["requests"],
+    status_code=202,
+    response_model=evaluation_answers.Accepted,
+    responses=fails(404, 409),
 )
 def ask_for_work(
     desk: TheDesk,
@@ -104,11 +125,11 @@ def ask_for_work(
     }
 
 
-@router.get("/evaluations", tags=["evaluations"], response_model=answers.EvaluationPage)
+@router.get("/evaluations", tags=["evaluations"], response_model=evaluation_answers.EvaluationPage)
 def list_evaluations(
     desk: TheDesk,
     person: Someone,
-    state: answers.EvaluationState | None = None,
+    state: evaluation_answers.EvaluationState | None = None,
     model: Identity | None = None,
     dataset: Identity | None = None,
     agent: Identity | None = None,
@@ -124,13 +145,18 @@ def list_evaluations(
     return {"items": found, "next": cursor.write(last["created_at"], last["id"]) if last else None}
 
 
-@router.get("/evaluations/{identity}", tags=["evaluations"], response_model=answers.Evaluation, responses=fails(404))
+@router.get(
+    "/evaluations/{identity}", tags=["evaluations"], response_model=evaluation_answers.Evaluation, responses=fails(404)
+)
 def get_evaluation(desk: TheDesk, person: Someone, identity: Name) -> dict[str, Any]:
     return evaluations.get(desk, person, identity)
 
 
 @router.post(
-    "/evaluations/{identity}/cancel", tags=["evaluations"], response_model=answers.Evaluation, responses=fails(404)
+    "/evaluations/{identity}/cancel",
+    tags=["evaluations"],
+    response_model=evaluation_answers.Evaluation,
+    responses=fails(404),
 )
 def cancel_evaluation(desk: TheDesk, person: Someone, identity: Name) -> dict[str, Any]:
     return evaluations.cancel(desk, person, identity)
@@ -169,7 +195,7 @@ async def follow_evaluation(
     return StreamingResponse(stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
 
 
-@router.get("/records", tags=["records"], response_model=answers.RecordList)
+@router.get("/records", tags=["records"], response_model=record_answers.RecordList)
 def list_records(
     desk: TheDesk,
     person: Someone,
@@ -259,17 +285,17 @@ def delete_record(desk: TheDesk, person: Someone, name: Name) -> None:
     records.delete(desk, person, name)
 
 
-@router.get("/agents", tags=["agents"], response_model=answers.AgentList)
+@router.get("/agents", tags=["agents"], response_model=agent_answers.AgentList)
 def list_agents(desk: TheDesk, person: Someone) -> dict[str, Any]:
     return {"items": agents.find(desk, person)}
 
 
-@router.get("/agents/{identity}", tags=["agents"], response_model=answers.Agent, responses=fails(404))
+@router.get("/agents/{identity}", tags=["agents"], response_model=agent_answers.Agent, responses=fails(404))
 def get_agent(desk: TheDesk, person: Someone, identity: Name) -> dict[str, Any]:
     return agents.get(desk, person, identity)
 
 
-@router.post("/agents/{identity}/drain", tags=["agents"], response_model=answers.Agent, responses=fails(404))
+@router.post("/agents/{identity}/drain", tags=["agents"], response_model=agent_answers.Agent, responses=fails(404))
 def drain_agent(
     desk: TheDesk, person: Someone, identity: Name, draining: Annotated[bool, Body(embed=True)] = True
 ) -> dict[str, Any]:
@@ -277,18 +303,18 @@ def drain_agent(
     return agents.drain(desk, person, identity, draining)
 
 
-@router.get("/tokens", tags=["people"], response_model=answers.TokenList)
+@router.get("/tokens", tags=["people"], response_model=people_answers.TokenList)
 def list_tokens(desk: TheDesk, person: Someone) -> dict[str, Any]:
     return {"items": people.tokens(desk, person)}
 
 
-@router.post("/tokens", tags=["people"], status_code=201, response_model=answers.NewToken)
+@router.post("/tokens", tags=["people"], status_code=201, response_model=people_answers.NewToken)
 def make_token(
     desk: TheDesk,
     person: Someone,
     name: Annotated[str, Body(max_length=100, examples=["laboratory"])],
     owner: Annotated[str, Body(min_length=1, max_length=100, examples=["lab"])],
-    scopes: Annotated[list[answers.Scope], Body(min_length=1, max_length=10, examples=[["agent", "read"]])],
+    scopes: Annotated[list[people_answers.Scope], Body(min_length=1, max_length=10, examples=[["agent", "read"]])],
     days: Annotated[
         float | None, Body(gt=0, le=3650, description="Until it expires; never where it is left out.")
     ] = None,
@@ -302,7 +328,7 @@ def revoke_token(desk: TheDesk, person: Someone, identity: Name) -> None:
     people.revoke_token(desk, person, identity)
 
 
-@router.get("/audit", tags=["people"], response_model=answers.AuditPage)
+@router.get("/audit", tags=["people"], response_model=people_answers.AuditPage)
 def read_audit(
     desk: TheDesk, person: Someone, limit: Limit = 100, before: Annotated[int | None, Query(ge=0, le=2**62)] = None
 ) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from fastapi import APIRouter, Path, Query, Response
 
 from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import dataset_samples, rerun, samples
-from mlmodelscope.server.rest import answers
+from mlmodelscope.server.handle import dataset_samples, record_claims, rerun, samples
+from mlmodelscope.server.rest import record_answers
 from mlmodelscope.server.rest import sample_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
@@ -33,7 +33,7 @@ _PICTURE: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/records/{name}/samples", tags=["records"], response_model=answers.SamplePage, responses=fails(404))
+@router.get("/records/{name}/samples", tags=["records"], response_model=record_answers.SamplePage, responses=fails(404))
 def get_samples(
     desk: TheDesk,
     person: Someone,
@@ -68,7 +68,7 @@ def get_classes(desk: TheDesk, person: Someone, name: Name) -> Any:
 @router.get("/records/{name}/claims", tags=["records"], response_model=own.RecordClaimList, responses=fails(404))
 def get_record_claims(desk: TheDesk, person: Someone, name: Name) -> Any:
     """What was published of the model beside what this record measured, and what may be said of the two."""
-    return {"items": rerun.claims(desk, person, name)}
+    return {"items": record_claims.find(desk, person, name)}
 
 
 @router.get("/records/{name}/request", tags=["records"], response_model=own.RecordRequest, responses=fails(404))

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
 from mlmodelscope.replicate.sensed import Sensed
-from mlmodelscope.server.rest.answers import Evaluation
+from mlmodelscope.server.rest.evaluation_answers import Evaluation
 
 
 class SensitivityRequest(Request):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Header, Path, Query
 
 from mlmodelscope.server.handle import evaluations, sensitivities
-from mlmodelscope.server.rest import answers, cursor
+from mlmodelscope.server.rest import cursor, evaluation_answers
 from mlmodelscope.server.rest import sensitivity_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
@@ -19,7 +19,7 @@ Identity = Annotated[str, Query(max_length=100)]
 Name = Annotated[str, Path(min_length=1, max_length=100)]
 
 
-@router.post("/sensitivities", status_code=202, response_model=answers.Accepted, responses=fails(404, 409))
+@router.post("/sensitivities", status_code=202, response_model=evaluation_answers.Accepted, responses=fails(404, 409))
 def ask_for_sensitivity(
     desk: TheDesk,
     person: Someone,
@@ -31,11 +31,11 @@ def ask_for_sensitivity(
     return {"id": identity, "evaluations": evaluations.find(desk, person, 1000, None, request=identity)}
 
 
-@router.get("/sensitivities", response_model=answers.EvaluationPage)
+@router.get("/sensitivities", response_model=evaluation_answers.EvaluationPage)
 def list_sensitivities(
     desk: TheDesk,
     person: Someone,
-    state: answers.EvaluationState | None = None,
+    state: evaluation_answers.EvaluationState | None = None,
     model: Identity | None = None,
     dataset: Identity | None = None,
     limit: Limit = 50,

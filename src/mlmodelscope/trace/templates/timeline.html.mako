@@ -78,6 +78,7 @@
   <div class="split layers-split">
     <div class="panel">
       <h3>By type</h3>
+      <div class="scroll">
       <table class="kinds">
         <thead><tr><th>type</th><th class="number">layers</th><th class="number">time</th><th class="number">share</th></tr></thead>
         <tbody>
@@ -87,6 +88,7 @@
 % endfor
         </tbody>
       </table>
+      </div>
     </div>
     <div class="panel">
       <h3>By time</h3>

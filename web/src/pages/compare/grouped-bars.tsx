@@ -3,6 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import { digits } from "../../lib/format";
 import { colours } from "../../lib/series";
+import { cut } from "../../lib/svg";
 import { ChartCard } from "../../ui/chart-card";
 import type { Bar } from "./layer-rows";
 
@@ -18,7 +19,6 @@ export function GroupedBars({ title, name, data, names }: Props) {
   const draw = useCallback(
     (width: number) => {
       const things = [...new Set(data.map((each) => each.what))];
-      const room = Math.round((width - 20) / 6.2);
       return Plot.plot({
         width,
         height: 34 + things.length * 52,
@@ -53,7 +53,7 @@ export function GroupedBars({ title, name, data, names }: Props) {
           }),
           Plot.text(things, {
             fy: (thing: string) => thing,
-            text: (thing: string) => (thing.length > room ? `${thing.slice(0, room - 1)}…` : thing),
+            text: (thing: string) => cut(thing, width - 20),
             frameAnchor: "top-left",
             dy: -14,
             fontSize: 11,

@@ -3,6 +3,7 @@ import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { digits } from "../../lib/format";
+import { cut } from "../../lib/svg";
 import { ChartCard } from "../../ui/chart-card";
 import { type Cell, cells } from "./points";
 
@@ -72,6 +73,7 @@ function plot(data: Cell[], width: number) {
       narrow
         ? Plot.text(names, {
             y: (name: string) => name,
+            text: (name: string) => cut(name, width - 20),
             frameAnchor: "left",
             dy: -24,
             dx: 2,

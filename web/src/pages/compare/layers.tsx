@@ -5,6 +5,7 @@ import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { digits, time } from "../../lib/format";
 import { colours, series } from "../../lib/series";
+import { cut } from "../../lib/svg";
 import { Card } from "../../ui/parts";
 import { ChartCard } from "../../ui/chart-card";
 import { Table } from "../../ui/table";
@@ -101,7 +102,7 @@ function Runs({ of, names }: { of: Schemas["LayersApart"]; names: Names }) {
             textAnchor: "start",
             dy: -34,
             fontSize: 12,
-            text: (name: string) => name,
+            text: (name: string) => cut(name, width - 24, 12),
             fill: "currentColor",
           }),
         ],

@@ -1,5 +1,5 @@
 import { percent } from "../../lib/format";
-import { cut, svg } from "../../lib/svg";
+import { cut, lettersIn, svg } from "../../lib/svg";
 import { type Cell, type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
 
 /** The whole map as one drawing, in the colours of the page. */
@@ -16,7 +16,7 @@ export function drawHeat(costs: readonly Cost[], width: number, name: string): S
         "text",
         { x: 0, y: y + (narrow ? 15 : 20), "font-size": 12.5, "font-weight": 550, fill: "var(--ink)" },
         svg("title", {}, row.title),
-        cut(row.title, narrow ? width : 190, 6.6),
+        cut(row.title, narrow ? width : 190, 12.5),
       ),
     ),
     ...cells.map((cell) => draw(cell, strength(cell.cost.difference, largest))),
@@ -39,7 +39,7 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
       { ...label, y: y + 20, "font-size": 15, "font-weight": 600 },
       cost.idle ? "no change" : points(cost.difference),
     ),
-    ...twoLines(cost.words, Math.floor((width - 8) / 5.4)).map((line, at) =>
+    ...twoLines(cost.words, lettersIn(width - 8, 11)).map((line, at) =>
       svg("text", { ...label, y: y + 38 + 14 * at, "font-size": 11 }, line),
     ),
   );

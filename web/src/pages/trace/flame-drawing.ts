@@ -1,6 +1,7 @@
 /** A flame graph as an SVG picture whose boxes can be clicked. */
 import type { Schemas } from "../../api/client";
 import { percent, time } from "../../lib/format";
+import { lettersIn } from "../../lib/svg";
 import { boxes } from "./flame-layout";
 
 const HIGH = 20;
@@ -38,7 +39,7 @@ export function drawFlames(
       ...{ fill: LEVEL_COLOURS[node.level] ?? "var(--muted)", "fill-opacity": 0.82 + 0.09 * (place % 3) },
     });
     group.append(title, box);
-    const letters = Math.floor((wide * width - 8) / 6.2);
+    const letters = lettersIn(wide * width - 8, 11);
     if (letters >= 3) {
       const text = shape("text", { x: 4, y: HIGH / 2 + 3, fill: "var(--card)" });
       text.textContent = node.name.length > letters ? `${node.name.slice(0, letters - 1)}…` : node.name;

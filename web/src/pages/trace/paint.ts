@@ -1,5 +1,6 @@
 /** Draws what can be seen of a timeline, and nothing else. */
 import { time } from "../../lib/format";
+import { lettersIn } from "../../lib/svg";
 import { type Layout, ROW, AXIS, HEAD, LEVELS } from "./bands";
 import { rangeOf, type Piece, type Tiles, tilesOf } from "./tiles";
 import { ticks, type View } from "./view";
@@ -165,7 +166,7 @@ function outline(canvas: CanvasRenderingContext2D, x: number, y: number, wide: n
 function label(told: Piece["told"], at: number, room: number): string {
   const count = told.count[at]!;
   const name = count > 1 ? `${count} spans` : told.names[told.name[at]!]!;
-  const letters = Math.floor((room - 8) / 6);
+  const letters = lettersIn(room - 8, 11);
   if (name.length <= letters - 9) return `${name}  ${time(told.spent_ns[at])}`;
   return name.length <= letters ? name : `${name.slice(0, Math.max(1, letters - 1))}…`;
 }

@@ -15,8 +15,8 @@ interface Props {
 export function Zoom({ head, store, level, onLevel }: Props) {
   const known = LEVELS.filter((each) => head.rows.some((row) => row.level === each));
   return (
-    <div className="flex flex-wrap items-center gap-2">
-      <div className="flex gap-1" role="group" aria-label="Zoom">
+    <div className="flex max-w-full min-w-0 flex-wrap items-center gap-2">
+      <div className="flex flex-wrap gap-1" role="group" aria-label="Zoom">
         <Button aria-label="Zoom in" onClick={() => store.set(zoomed(store.view, 0.5, 0.5))}>
           +
         </Button>
@@ -28,7 +28,7 @@ export function Zoom({ head, store, level, onLevel }: Props) {
           <Button onClick={() => store.set(firstView(head.rows, head.duration_ns))}>Layers</Button>
         )}
       </div>
-      <label className="flex items-center gap-2 text-sm text-muted">
+      <label className="flex max-w-full items-center gap-2 text-sm text-muted">
         Down to
         <select
           value={level ?? ""}

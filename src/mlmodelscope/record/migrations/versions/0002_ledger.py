@@ -14,6 +14,13 @@ def upgrade() -> None:
     op.add_column("records", sa.Column("scenario", sa.String(20)))
     op.create_index("records_by_kind", "records", ["kind", "created_at"])
     _name_kinds()
+    _make_evaluations()
+    _index_evaluations()
+    _make_events()
+    _make_agents_and_people()
+
+
+def _make_evaluations() -> None:
     op.create_table(
         "requests",
         sa.Column("id", sa.String(40), primary_key=True),
@@ -49,6 +56,9 @@ def upgrade() -> None:
         sa.Column("error", sa.Text),
         sa.Column("work", sa.Text, nullable=False),
     )
+
+
+def _index_evaluations() -> None:
     whole = sa.text("part_of IS NULL")
     for name in ("agent", "dataset", "model", "owner", "state"):
         op.create_index(
@@ -65,6 +75,9 @@ def upgrade() -> None:
     )
     part = sa.text("part_of IS NOT NULL")
     op.create_index("evaluations_by_whole", "evaluations", ["part_of"], sqlite_where=part, postgresql_where=part)
+
+
+def _make_events() -> None:
     op.create_table(
         "eligible",
         sa.Column("evaluation", sa.String(40), sa.ForeignKey("evaluations.id", ondelete="CASCADE"), primary_key=True),
@@ -80,6 +93,9 @@ def upgrade() -> None:
         sa.Column("document", sa.Text, nullable=False),
     )
     op.create_index("events_by_evaluation", "events", ["evaluation", "number"])
+
+
+def _make_agents_and_people() -> None:
     op.create_table(
         "agents",
         sa.Column("id", sa.String(100), primary_key=True),

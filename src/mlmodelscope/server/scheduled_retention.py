@@ -1,4 +1,4 @@
-"""Retention, beside the server: once an hour, where its settings say that something may go."""
+"""Retention on a schedule: once an hour, if the server's settings have a policy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mlmodelscope.upkeep.retention import collect
 _LOG = logging.getLogger("mlmodelscope.server")
 
 
-async def tidy(desk: Desk, stop: asyncio.Event) -> None:
+async def apply_retention(desk: Desk, stop: asyncio.Event) -> None:
     retention = desk.config.retention
     policy = retention.policy()
     while not stop.is_set() and not policy.is_empty:

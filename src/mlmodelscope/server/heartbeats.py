@@ -7,7 +7,7 @@ import threading
 from mlmodelscope.ledger.agents import Agents
 
 
-class Pulse:
+class Heartbeats:
     """Knows the agents as they were a moment ago; whatever is not clear from that is asked of the ledger itself."""
 
     def __init__(self, agents: Agents, lease_s: float) -> None:

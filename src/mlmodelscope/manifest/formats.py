@@ -1,0 +1,29 @@
+"""What a dataset's `format` may be called. How each is read is no business of a manifest: see `dataset/format.py`."""
+
+from __future__ import annotations
+
+from mlmodelscope.plugins.installed import PREFIX, plugins_in
+
+GROUP = "datasets"
+BUILT_IN = {
+    "folder": "mlmodelscope.dataset.images",
+    "list": "mlmodelscope.dataset.images",
+    "imagenet": "mlmodelscope.dataset.images",
+    "cifar10": "mlmodelscope.dataset.cifar",
+    "cifar100": "mlmodelscope.dataset.cifar",
+    "mnist": "mlmodelscope.dataset.mnist",
+    "arrays": "mlmodelscope.dataset.arrays",
+    "rows": "mlmodelscope.dataset.rows",
+    "files": "mlmodelscope.dataset.files",
+    "functions": "mlmodelscope.dataset.files",
+}
+"""Formats of ours, and the module that reads each, which is imported when such a dataset is opened."""
+
+
+def format_names() -> list[str]:
+    """Ours, and those that installed packages add; nothing is imported for it."""
+    return [*BUILT_IN, *sorted({each.name for each in plugins_in(PREFIX + GROUP)} - BUILT_IN.keys())]
+
+
+def is_format(name: str) -> bool:
+    return name in BUILT_IN or name in format_names()

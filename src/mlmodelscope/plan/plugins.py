@@ -1,0 +1,51 @@
+"""Which installed packages a plan uses, in which version and with which source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mlmodelscope.errors import PlanError
+from mlmodelscope.manifest.formats import BUILT_IN, GROUP
+from mlmodelscope.plan.plan import Plan, PlannedPlugin
+from mlmodelscope.plugins.files import files_of
+from mlmodelscope.plugins.installed import PREFIX, Plugin, plugins_in
+from mlmodelscope.plugins.load import Fault
+from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+
+
+def with_plugins(plan: Plan) -> Plan:
+    """The plan with what it uses of other packages, so that its identity covers their code."""
+    used = {(each.group, name): _planned(each, name) for each, name in _used(plan)}
+    planned = tuple(used[key] for key in sorted(used))
+    return plan if planned == plan.plugins else plan.model_copy(update={"plugins": planned})
+
+
+def _used(plan: Plan) -> Iterator[tuple[Plugin, str]]:
+    names = [(STEPS, step.name) for step in (plan.input.steps if plan.input else ())]
+    names += [(OUTPUT_STEPS, step.name) for step in plan.output.steps]
+    for registry, name in names:
+        if (plugin := registry.origin(name)) is not None:
+            yield plugin, name
+    predictor = plan.predictor.name or ""
+    if (plugin := PREDICTORS.origin(predictor)) is not None:
+        yield plugin, predictor
+    if plan.dataset.format not in BUILT_IN:  # how it is read is known further on; whose it is, here
+        for plugin in plugins_in(PREFIX + GROUP):
+            if plugin.name == plan.dataset.format:
+                yield plugin, plugin.name
+
+
+def _planned(plugin: Plugin, name: str) -> PlannedPlugin:
+    try:
+        digest = files_of(plugin).sha256
+    except (Fault, OSError) as error:
+        raise PlanError(f"the files of {plugin.owner}, which adds `{name}`, cannot be used: {error}") from None
+    return PlannedPlugin(
+        kind=plugin.group.removeprefix(PREFIX),
+        name=name,
+        package=plugin.package,
+        version=plugin.version,
+        module=plugin.module,
+        sha256=digest,
+    )

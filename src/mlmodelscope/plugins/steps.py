@@ -1,0 +1,20 @@
+"""Steps and output steps, which run inside stacks."""
+
+from __future__ import annotations
+
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope_worker import output, pipeline
+from mlmodelscope_worker.parameters import Declaration
+
+STEPS: Registry[Declaration] = Registry(
+    "step", "steps", pipeline.STEPS, Declaration, Declaration.code, names="[a-z][a-z0-9_]*", travels=True
+)
+OUTPUT_STEPS: Registry[Declaration] = Registry(
+    "output step",
+    "output_steps",
+    output.OUTPUT_STEPS,
+    Declaration,
+    Declaration.code,
+    names="[a-z][a-z0-9_]*",
+    travels=True,
+)

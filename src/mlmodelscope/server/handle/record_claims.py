@@ -1,0 +1,42 @@
+"""Published numbers beside what a record measured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.report.claims import compare_claims, unmeasured_claims
+from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle.claims import last_verdicts
+
+
+def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
+    """Published numbers beside what this record measured, and the last verdict of a replication on each."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    told = last_verdicts(desk)
+    by_claim = {(each.metric, each.value, each.source): each for each in record.plan.claims}
+    found = []
+    for each in compare_claims(record):
+        claim = by_claim[each.metric, each.published, each.source]
+        verdict = told.get((record.plan.model.reference, claim.metric, claim.value, claim.dataset))
+        found.append(
+            {
+                "metric": each.metric,
+                "published": each.published,
+                "dataset": claim.dataset,
+                "source": each.source,
+                "measured": each.measured,
+                "same_dataset": each.same_dataset,
+                "tag": each.tag,
+                "sentence": each.sentence,
+                "verdict": verdict["verdict"] if verdict else None,
+                "replication": verdict["replication"] if verdict else None,
+            }
+        )
+    for other in unmeasured_claims(record):
+        claim = other.claim
+        nothing = {"measured": None, "same_dataset": False, "verdict": None, "replication": None}
+        facts = {"metric": claim.metric, "published": claim.value, "dataset": claim.dataset, "source": claim.source}
+        found.append({**nothing, **facts, "tag": "not measured", "sentence": f"Not measured: {other.reason}."})
+    return found

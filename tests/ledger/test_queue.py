@@ -62,6 +62,18 @@ def test_an_evaluation_is_taken_once_and_ends_once(queue: Queue, history: Histor
     assert history.counts() == {"finished": 1}
 
 
+def test_what_is_finished_stays_so_when_its_agent_stops(queue: Queue) -> None:
+    """The agent was told to stop while the answer to its record was on the way."""
+    ask(queue)
+    (taken,) = queue.take("a", 1, 30, alone=True)
+    queue.finish(taken.id, 1, "record-1")
+    with pytest.raises(Gone, match="has ended"):
+        queue.give_back(taken.id, 1)
+    with pytest.raises(Gone, match="has ended"):
+        queue.fail(taken.id, 1, Failure(kind="Died", message="its process ended"), again=True)
+    assert (queue.get(taken.id)["state"], queue.get(taken.id)["agent"]) == ("finished", "a")
+
+
 def test_strangers_get_nothing(queue: Queue) -> None:
     ask(queue)
     assert take(queue, "stranger") == []

@@ -37,6 +37,14 @@ def own_row(connection: Connection, evaluation: str, attempt: int) -> RowMapping
     return row
 
 
+def running_row(connection: Connection, evaluation: str, attempt: int) -> RowMapping:
+    """The same for what can only happen before its end: an agent that stops may not know yet that it was heard."""
+    row = own_row(connection, evaluation, attempt)
+    if row["state"] in ENDED:
+        raise Gone(f"evaluation {evaluation} has ended: it is {row['state']}")
+    return row
+
+
 def tell(connection: Connection, evaluation: str, kind: str, document: Mapping[str, Any]) -> None:
     connection.execute(
         insert(events).values(evaluation=evaluation, at=now(), kind=kind, document=json.dumps(dict(document)))

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, RowMapping, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
-from mlmodelscope.ledger.change import ENDED, end, fail, lose, own_row, row_of, tell
+from mlmodelscope.ledger.change import ENDED, end, fail, lose, own_row, row_of, running_row, tell
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.request import TIMED, Failure, Request, Shard, Work
 from mlmodelscope.ledger.tables import eligible, evaluations, requests
@@ -224,13 +224,12 @@ class Queue:
     def fail(self, evaluation: str, attempt: int, failure: Failure, *, again: bool) -> None:
         """It did not work. `again` says that another attempt may do better, such as after a crash."""
         with self._database.writing() as connection:
-            row = own_row(connection, evaluation, attempt)
-            fail(connection, row, failure, again)
+            fail(connection, running_row(connection, evaluation, attempt), failure, again)
 
     def give_back(self, evaluation: str, attempt: int) -> None:
         """The agent stops before it is done: somebody goes on, and it is not counted as an attempt."""
         with self._database.writing() as connection:
-            own_row(connection, evaluation, attempt)
+            running_row(connection, evaluation, attempt)
             values = {"state": "waiting", "agent": None, "lease_until": None, "not_before": now()}
             connection.execute(update(evaluations).where(evaluations.c.id == evaluation).values(values))
             tell(connection, evaluation, "waiting", {"because": "the agent stopped"})

@@ -89,7 +89,6 @@ def test_a_database_of_a_newer_release_is_refused(settings: Settings) -> None:
 
 
 def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:
-    settings.home.mkdir(parents=True)
     (settings.home / "records.sqlite").write_bytes(b"this is not a database" * 100)
     with pytest.raises(StoreError, match="not a database"):
         Store(settings)

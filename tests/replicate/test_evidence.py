@@ -4,7 +4,6 @@ import base64
 import io
 import json
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -24,17 +23,18 @@ from mlmodelscope.replicate.pitfall.pitfall import step, steps_of, with_steps
 from mlmodelscope.replicate.replication import Replication, open_trials
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Picture, View
-from replicate.scenes import evidence_of, replicated
+from replicate.conftest import Scene
+from replicate.scenes import evidence_of
 
 
 @pytest.fixture
-def done(tmp_path: Path, settings: Settings) -> Replication:
-    return replicated(tmp_path, settings)
+def settings(scene: Scene) -> Settings:
+    return scene.settings
 
 
 @pytest.fixture
-def evidence(done: Replication, settings: Settings) -> Evidence:
-    return evidence_of(done, settings)
+def evidence(scene: Scene) -> Evidence:
+    return scene.evidence
 
 
 def shown(uri: str) -> Image.Image:

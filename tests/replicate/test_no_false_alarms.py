@@ -3,6 +3,10 @@
 Thousands of studies are drawn by chance, each time with the same seed; then real manifests that are right are judged.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -77,25 +81,27 @@ def test_a_gap_of_a_point_is_always_seen_on_the_whole_dataset(share: float) -> N
     assert share_rejected(published(share, 2), rights, WHOLE, WHOLE) == 1
 
 
-@pytest.fixture(scope="module")
-def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    place = tmp_path_factory.mktemp("right")
-    return Settings(home=place / "home", cache=place / "cache", mirrors=(planted_data.SHARED / "models",))
+@pytest.fixture
+def settings(settings: Settings, fetched: Path) -> Settings:
+    return replace(settings, cache=fetched, mirrors=(planted_data.SHARED / "models",))
 
 
-def right_manifests() -> list[object]:
+OFTEN = ("lite0", "lite0, decoded by OpenCV")
+"""Those that every run judges; the others are written otherwise, and judged nightly."""
+
+
+def right_manifests() -> Iterator[object]:
     """Those that the product ships or fetches, and those that need the development data folder."""
-    return [
-        pytest.param(name, marks=pytest.mark.shared if bed.needs_shared else (), id=name)
-        for name, (bed, _, _) in planted.read_right().items()
-    ]
+    for name, (bed, _, _) in planted.read_right().items():
+        marks = [pytest.mark.shared] if bed.needs_shared else []
+        yield pytest.param(name, marks=marks if name in OFTEN else [*marks, pytest.mark.nightly], id=name)
 
 
 def test_there_are_twenty_right_manifests() -> None:
     assert len(planted.read_right()) >= 20
 
 
-@pytest.mark.parametrize("name", right_manifests())
+@pytest.mark.parametrize("name", list(right_manifests()))
 def test_a_right_manifest_is_never_called_wrong(name: str, settings: Settings) -> None:
     bed, number, of = planted.read_right()[name]
     if bed.needs_shared and not planted_data.SHARED.is_dir():

@@ -68,7 +68,7 @@ def test_a_search_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path, 
                 if self.rounds == 2:
                     raise KeyboardInterrupt
 
-    model, colours = make_seer(tmp_path), make_colours(tmp_path, each=30)
+    model, colours = make_seer(tmp_path), make_colours(tmp_path, each=12)
     claim = Claim("top1", "78.0", "colours")
     with pytest.raises(KeyboardInterrupt):
         replicate(model, colours, claim=claim, settings=settings, watcher=Impatient())

@@ -17,11 +17,6 @@ from replicate.scenes import replicated
 
 
 @pytest.fixture
-def done(tmp_path: Path, settings: Settings) -> Replication:
-    return replicated(tmp_path, settings)
-
-
-@pytest.fixture
 def evidence(done: Replication) -> Evidence:
     assert done.evidence is not None
     return done.evidence

@@ -33,12 +33,13 @@ def record(settings: Settings, make_model: Callable, make_dataset: Callable, mak
     return evaluate(make_model(), make_dataset(make_pictures(count=12)), TOP_K, settings=settings)
 
 
-def test_each_variant_answers_as_it_would_alone(record: Record, settings: Settings) -> None:
+@pytest.mark.parametrize("every", [6, pytest.param(1, marks=pytest.mark.nightly)])
+def test_each_variant_answers_as_it_would_alone(record: Record, settings: Settings, every: int) -> None:
     with open_trials(record, settings, Watcher()) as trials:
         trials.ask((each.plan for each in trials.possible), range(12))
         assert len(trials.possible) > 10
         artifacts = ArtifactStore(settings)
-        for variant in trials.possible:
+        for variant in trials.possible[::every]:
             with Worker(provision(variant.plan, artifacts), variant.plan) as worker:
                 batches = [Batch(at, [sample]) for at, sample in enumerate(trials.dataset.samples)]
                 for answers in worker.run(batches):

@@ -40,19 +40,19 @@ class Run:
     said: Any
 
 
-def run_child(command: Sequence[str]) -> Run:
+def run_child(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Run:
     """Run a command to its end; its last line of output, where it is JSON, is what it said."""
     wait_for_quiet()
     started, busy_s = time.perf_counter(), machine_busy_s()
-    run = wait(start(command), started)
+    run = wait(start(command, environment), started)
     others_s = max(0.0, machine_busy_s() - busy_s - run.cpu_s)
     return replace(run, others=others_s / (run.wall_s * cores()))
 
 
-def start(command: Sequence[str]) -> subprocess.Popen[str]:
+def start(command: Sequence[str], environment: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
     """Begin a command whose cost `wait` will tell."""
     output = tempfile.TemporaryFile("w+")  # noqa: SIM115  (`wait` closes it; not a pipe, which might fill up unread)
-    child = subprocess.Popen(command, stdout=output, text=True, env={**os.environ, **_BYTECODE})
+    child = subprocess.Popen(command, stdout=output, text=True, env={**os.environ, **_BYTECODE, **(environment or {})})
     child.stdout = output
     return child
 

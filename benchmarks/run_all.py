@@ -10,6 +10,7 @@ import harness
 
 BENCHMARKS = (
     "start_up",
+    "short_commands",
     "timed_region",
     "tracing",
     "analyses",

@@ -18,7 +18,7 @@ from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, RESIZE_METHODS, antialias_choices
-from mlmodelscope_worker.predictor import PREDICTORS
+from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
@@ -80,7 +80,7 @@ def steps_page() -> str:
 
 
 def predictors_page() -> str:
-    pages = "\n".join(section(PREDICTORS[name]) for name in sorted(PREDICTORS))
+    pages = "\n".join(section(PREDICTORS[name]) for name in sorted(OURS))
     return f"# Predictors\n\n{WRITTEN}\nFrameworks. Options are given as `--option KEY=VALUE`.\n\n{pages}"
 
 

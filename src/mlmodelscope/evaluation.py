@@ -23,7 +23,7 @@ from mlmodelscope.record.journal import Journal, has_answers
 from mlmodelscope.record.measured import server_of, with_latency, with_worker
 from mlmodelscope.record.record import Record, ServerRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import machine_of, machine_set_for, opened_store, with_settings, with_setup
+from mlmodelscope.running import machine_digest, machine_of, machine_set_for, opened_store, with_settings, with_setup
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.answers import Batch, cut_batches
 from mlmodelscope.worker.client import Worker
@@ -58,18 +58,19 @@ def evaluate(
 
 
 def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool) -> Record:
-    machine, worker = machine_of(plan), worker_digest()
+    machine, worker = machine_digest(plan), worker_digest()
     asked_at = datetime.now(UTC)
     if store.is_locked(plan.digest):
         asked.watcher.waiting("another process is evaluating the same plan")
     with store.lock(plan.digest):
-        found = store.find(plan.digest, machine.digest, worker, "finished")
+        found = store.find(plan.digest, machine, worker, "finished")
         # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
         if found and (not again or found.created_at >= asked_at):
             # The same plan, but the record has the places of files then; callers need those of now.
             return found.model_copy(update={"plan": plan})
+        here = machine_of(plan)  # before it is set for the plan
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
-            record = with_settings(store.begin(plan, machine, __version__, worker), done)
+            record = with_settings(store.begin(plan, here, __version__, worker), done)
             try:
                 return _run(record, store, asked.artifacts, asked.watcher)
             except MLModelScopeError as error:

@@ -17,7 +17,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked, Conditions, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
-from mlmodelscope.record.samples import Row, rows_of
+from mlmodelscope.record.sample_rows import Row, rows_of
 from mlmodelscope.worker.answers import cut_batches
 from mlmodelscope.worker.client import Stage, Worker
 from mlmodelscope.worker.process import WorkerProcess

@@ -11,7 +11,7 @@ from pathlib import Path
 from mlmodelscope.errors import StoreError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked
-from mlmodelscope.provision.machine import Machine, describe_machine
+from mlmodelscope.provision.machine import Machine, describe_machine, identify_machine
 from mlmodelscope.provision.setting import Place, Setting, applied, restore_left_behind
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.stack import worker_digest
@@ -71,7 +71,16 @@ def with_setup(record: Record) -> Record:
 
 def machine_of(plan: Plan) -> Machine:
     """Where the plan is carried out: this machine, or a server, which is another one at another address."""
-    return describe_machine().model_copy(update={"server": plan.predictor.where.get("url")})
+    return _at_server(describe_machine(), plan)
+
+
+def machine_digest(plan: Plan) -> str:
+    """The digest of the same, for which only a part of the machine need be looked at."""
+    return _at_server(identify_machine(), plan).digest
+
+
+def _at_server(machine: Machine, plan: Plan) -> Machine:
+    return machine.model_copy(update={"server": plan.predictor.where.get("url")})
 
 
 def new_record(plan: Plan, identity: str | None = None) -> Record:

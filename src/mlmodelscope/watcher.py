@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mlmodelscope.record.record import Record
-from mlmodelscope.worker.client import Latency
+if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.worker.client import Latency
 
 
 class Watcher:

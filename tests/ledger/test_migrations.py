@@ -8,8 +8,8 @@ from sqlalchemy import insert, inspect, text
 import mlmodelscope.ledger.tables  # noqa: F401  its tables belong to the same schema
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import now
-from mlmodelscope.record.database import Database, migrate, revision
-from mlmodelscope.record.tables import HEAD, metadata, records
+from mlmodelscope.record.database import HEAD, Database, migrate, revision
+from mlmodelscope.record.tables import metadata, records
 
 
 def columns(database: Database) -> dict[str, dict[str, bool]]:

@@ -195,6 +195,20 @@ def test_paths_are_relative_to_the_manifest(tmp_path: Path) -> None:
     assert manifest.source.graph_path == str(tmp_path / "nets/inception.pb")
 
 
+def test_a_manifest_is_validated_once_and_its_digest_is_the_same_wherever_it_lies(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = []
+    validate = ModelManifest.model_validate
+    monkeypatch.setattr(ModelManifest, "model_validate", lambda data: seen.append(data) or validate(data))
+    text = LISTING.replace("https://../inception_v3.pb", "nets/inception.pb")
+    for folder in ("here", "there"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "model.yml").write_text(text)
+    here, there = (load_manifest(tmp_path / folder / "model.yml") for folder in ("here", "there"))
+    assert len(seen) == 2 and here.digest == there.digest and here != there
+
+
 def test_both_spellings_of_licence_are_welcome() -> None:
     assert model(LISTING.replace("licence:", "license:")).licence == "MIT"
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope.provision.machine import Machine, describe_machine, nvml
+from mlmodelscope.provision.machine import Machine, describe_machine, identify_machine, nvml
 
 XEON = {
     "proc/cpuinfo": "processor\t: 0\nvendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 85\n"
@@ -159,6 +159,12 @@ def test_a_record_of_before_has_no_details_and_the_same_digest(tmp_path: Path) -
     machine = describe(tmp_path, XEON)
     old = machine.model_dump(mode="json", exclude={"details"})
     assert machine.details is not None and Machine.model_validate(old).digest == machine.digest
+
+
+def test_a_machine_is_identified_without_its_details(tmp_path: Path) -> None:
+    machine = describe(tmp_path, XEON)
+    known = identify_machine(tmp_path)
+    assert known == machine.model_copy(update={"details": None}) and known.digest == machine.digest
 
 
 def test_load_frequency_and_free_memory_leave_the_digest(tmp_path: Path) -> None:

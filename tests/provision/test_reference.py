@@ -6,7 +6,7 @@ from mlmodelscope.manifest.reference import (
     artifact_reference,
     named_artifacts,
     parse_reference,
-    resolve_references,
+    with_absolute_paths,
     without_secrets,
 )
 
@@ -71,9 +71,9 @@ def test_a_url_is_shown_without_user_password_and_query() -> None:
 
 def test_paths_are_relative_to_the_manifest() -> None:
     data = {"source": {"graph_path": "graphs/net.onnx"}, "sources": [{"url": "data.zip#images/"}, {"url": "a/../b/"}]}
-    resolve_references(data, Path("/manifests"))
-    assert data["source"] == {"graph_path": "/manifests/graphs/net.onnx"}
-    assert data["sources"] == [{"url": "/manifests/data.zip#images/"}, {"url": "/manifests/a/../b"}]
+    found = with_absolute_paths(data, Path("/manifests"))
+    assert found["source"] == {"graph_path": "/manifests/graphs/net.onnx"}
+    assert found["sources"] == [{"url": "/manifests/data.zip#images/"}, {"url": "/manifests/a/../b"}]
 
 
 def test_urls_free_text_and_unknown_users_stay_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,8 +84,7 @@ def test_urls_free_text_and_unknown_users_stay_as_they_are(monkeypatch: pytest.M
         "sub": {"url": "~/x"},
         "odd": {"url": "~nobody-here/x"},
     }
-    resolve_references(data, Path("/m"))
-    assert data == {
+    assert with_absolute_paths(data, Path("/m")) == {
         "url": "https://host/x",
         "attributes": {"url": "x"},
         "sub": {"url": "/home/me/x"},

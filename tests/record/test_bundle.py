@@ -160,6 +160,16 @@ def test_the_same_id_for_something_else_is_refused(good: Files, elsewhere: Store
         take_in(elsewhere, pack(tmp_path, changed(good, plan_digest="0" * 64)))
 
 
+def test_a_list_of_files_that_would_begin_before_the_file_is_refused(
+    good: Files, elsewhere: Store, tmp_path: Path
+) -> None:
+    bundle = pack(tmp_path, good)
+    whole = bundle.read_bytes()
+    bundle.write_bytes(whole[:-6] + struct.pack("<I", len(whole) * 2) + whole[-2:])
+    with pytest.raises(UsageError, match="this is no"):
+        take_in(elsewhere, bundle)
+
+
 def test_whatever_byte_is_wrong_it_is_said(good: Files, elsewhere: Store, tmp_path: Path) -> None:
     """Cut and changed everywhere; never anything but a record or a refusal."""
     bundle = pack(tmp_path, good)

@@ -12,7 +12,8 @@ from sqlalchemy import create_engine, inspect
 import mlmodelscope.record
 from mlmodelscope import Options, Record, Settings, Store, evaluate
 from mlmodelscope.errors import StoreError, UsageError
-from mlmodelscope.record.tables import HEAD, metadata
+from mlmodelscope.record.database import HEAD
+from mlmodelscope.record.tables import metadata
 
 
 @pytest.fixture
@@ -89,6 +90,7 @@ def test_a_database_of_a_newer_release_is_refused(settings: Settings) -> None:
 
 
 def test_a_file_that_is_no_database_is_refused(settings: Settings) -> None:
+    settings.home.mkdir(parents=True, exist_ok=True)
     (settings.home / "records.sqlite").write_bytes(b"this is not a database" * 100)
     with pytest.raises(StoreError, match="not a database"):
         Store(settings)

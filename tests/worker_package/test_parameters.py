@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import (
     Choice,
@@ -23,10 +24,9 @@ from mlmodelscope_worker.parameters import (
     spell,
 )
 from mlmodelscope_worker.pipeline import STEPS
-from mlmodelscope_worker.predictor import PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
 
-DECLARATIONS = [*STEPS.values(), *OUTPUT_STEPS.values(), *PREDICTORS.values()]
+DECLARATIONS = [*STEPS.values(), *OUTPUT_STEPS.values(), *PREDICTORS.all().values()]
 everything = pytest.mark.parametrize("declaration", DECLARATIONS, ids=lambda declaration: declaration.name)
 
 

@@ -15,7 +15,7 @@ from mlmodelscope.metric import METRICS
 from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.pipeline import STEPS
-from mlmodelscope_worker.predictor import PREDICTORS
+from mlmodelscope_worker.predictor import OURS, PREDICTORS
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent
@@ -41,8 +41,18 @@ def test_every_output_step_has_a_test(step: str) -> None:
     assert any(re.search(f"_{step}(_|$)", name) for name in names_of_tests("output"))
 
 
-@pytest.mark.parametrize("predictor", PREDICTORS)
-def test_every_predictor_passes_the_conformance_suite(predictor: str) -> None:
+@pytest.mark.parametrize("predictor", OURS)
+def test_every_predictor_is_in_the_module_of_its_name(predictor: str) -> None:
+    assert PREDICTORS[predictor].function.__module__ == f"mlmodelscope_worker.predictor.{predictor}"
+
+
+def test_every_module_that_has_a_predictor_is_known_by_its_name() -> None:
+    folder = HERE.parent.parent / "src" / "mlmodelscope_worker" / "predictor"
+    assert {path.stem for path in folder.glob("*.py") if "\n@predictor(" in path.read_text()} == set(OURS)
+
+
+@pytest.mark.parametrize("predictor", OURS)
+def test_every_predictor_passes_passes_the_conformance_suite(predictor: str) -> None:
     path = HERE / "predictor" / f"test_{predictor}.py"
     assert (
         path.exists()

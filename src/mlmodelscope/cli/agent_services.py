@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
+    import asyncio
+
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import AgentDescription
     from mlmodelscope.cluster.device import Device, Seen

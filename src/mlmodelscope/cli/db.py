@@ -37,8 +37,7 @@ def downgrade(
 
 def _migrate(to: str, as_json: bool, *, upwards: bool) -> None:
     from mlmodelscope.errors import UsageError
-    from mlmodelscope.record.database import connect_database, migrate, revision
-    from mlmodelscope.record.tables import HEAD
+    from mlmodelscope.record.database import HEAD, connect_database, migrate, revision
 
     database = connect_database(settings(False))
     try:

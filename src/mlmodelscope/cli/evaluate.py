@@ -124,7 +124,6 @@ def show_record(record: Record) -> None:
 
     from mlmodelscope.report import words
     from mlmodelscope.report.claims import compare_claims
-    from mlmodelscope.report.latency import describe_parts
 
     plan = record.plan
     out = console()
@@ -150,6 +149,8 @@ def show_record(record: Record) -> None:
             f"batch {record.latency.batch_size}, {len(record.latency.raw_ns)} runs",
         )
         if record.latency.parts_ns:
+            from mlmodelscope.report.latency import describe_parts
+
             table.add_row("parts", describe_parts(record.latency))
     if record.wall_s:
         table.add_row("throughput", f"{record.samples / record.wall_s:.3g} samples/s")

@@ -3,44 +3,48 @@
 from __future__ import annotations
 
 import sys
+from functools import cached_property
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    DownloadColumn,
-    MofNCompleteColumn,
-    Progress,
-    TaskID,
-    TextColumn,
-    TimeRemainingColumn,
-    TransferSpeedColumn,
-)
 
-from mlmodelscope.record.record import Record
 from mlmodelscope.watcher import Watcher
-from mlmodelscope.worker.client import Latency
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, ProgressColumn, TaskID
+
+    from mlmodelscope.record.record import Record
+    from mlmodelscope.worker.client import Latency
 
 
 class TerminalWatcher(Watcher):
     """Shows downloads and samples with their rate and the time left."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True, highlight=False)
-        shown = sys.stderr.isatty()
-        self._console = console
-        self._quiet = not shown
-        bar: dict[str, Any] = {"console": console, "disable": not shown, "transient": True}
-        name = TextColumn("{task.description}")
-        self._downloads = Progress(
-            name, BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn(), **bar
-        )
-        rate = TextColumn("{task.fields[rate]}")
-        self._samples = Progress(name, BarColumn(), MofNCompleteColumn(), rate, TimeRemainingColumn(), **bar)
+        self._console = Console(stderr=True, highlight=False)
+        self._quiet = not sys.stderr.isatty()
         self._active: Progress | None = None
         self._files: dict[str, TaskID] = {}
         self._task: TaskID | None = None
+
+    @cached_property
+    def _downloads(self) -> Progress:
+        from rich.progress import DownloadColumn, TransferSpeedColumn
+
+        return self._bar(DownloadColumn(), TransferSpeedColumn())
+
+    @cached_property
+    def _samples(self) -> Progress:
+        from rich.progress import MofNCompleteColumn, TextColumn
+
+        return self._bar(MofNCompleteColumn(), TextColumn("{task.fields[rate]}"))
+
+    def _bar(self, *columns: ProgressColumn) -> Progress:
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        name = TextColumn("{task.description}")
+        return Progress(name, BarColumn(), *columns, TimeRemainingColumn(), console=self._console, transient=True)
 
     def __enter__(self) -> Self:
         return self
@@ -59,6 +63,8 @@ class TerminalWatcher(Watcher):
             self._active = progress
 
     def downloading(self, name: str, done: int, total: int | None) -> None:
+        if self._quiet:
+            return
         self._show(self._downloads)
         if name not in self._files:
             self._files[name] = self._downloads.add_task(name, total=total)

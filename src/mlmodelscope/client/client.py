@@ -17,7 +17,7 @@ from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.client.questions import ENDED, RETRIES, Question, record_of
 from mlmodelscope.prediction import Prediction
-from mlmodelscope.provision.download import Progress, silent
+from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.record.record import Record
 
 _MOST_SPANS = 10_000

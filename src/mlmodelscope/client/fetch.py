@@ -11,8 +11,8 @@ import httpx
 from mlmodelscope.client.http import TIMEOUT, ServerError, headers, raise_problem, unreachable
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.cache import Cache, storage_errors
-from mlmodelscope.provision.download import Progress
 from mlmodelscope.provision.hashing import hash_file
+from mlmodelscope.provision.progress import Progress
 
 _BLOCK = 1 << 20
 _TRIES = 5

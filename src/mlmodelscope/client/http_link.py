@@ -21,7 +21,7 @@ from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure, Work
 from mlmodelscope.provision.cache import Cache
-from mlmodelscope.provision.download import Progress
+from mlmodelscope.provision.progress import Progress
 from mlmodelscope.record.store import Store
 
 _LOG = logging.getLogger("mlmodelscope.agent")

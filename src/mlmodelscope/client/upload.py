@@ -16,8 +16,8 @@ from mlmodelscope.manifest.dialect import recognise_kind
 from mlmodelscope.manifest.load import open_document
 from mlmodelscope.manifest.reference import REFERENCE_KEYS, artifact_reference, parse_reference
 from mlmodelscope.manifest.write import write_manifest
-from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.provision.hashing import hash_file, list_files
+from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.provision.upload import NotBegun, OtherPlace
 
 _BLOCK = 1 << 20

@@ -16,7 +16,7 @@ from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned, Queue
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.provision.cache import Cache
-from mlmodelscope.provision.download import Progress
+from mlmodelscope.provision.progress import Progress
 
 _LOG = logging.getLogger("mlmodelscope.agent")
 _LONGEST_PAUSE_S = 30.0

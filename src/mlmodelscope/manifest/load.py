@@ -14,7 +14,7 @@ from mlmodelscope.errors import ManifestError, Problem
 from mlmodelscope.manifest.dialect import Dialect, Notes, recognise_dialect, recognise_kind
 from mlmodelscope.manifest.explain import explain
 from mlmodelscope.manifest.listing import rearrange
-from mlmodelscope.manifest.reference import resolve_references
+from mlmodelscope.manifest.reference import with_absolute_paths
 from mlmodelscope.manifest.schema import KINDS
 from mlmodelscope.manifest.schema.part import Manifest, content_digest
 from mlmodelscope.manifest.source import SourceList, SourceMap, decode_source, parse_source, read_bytes
@@ -95,11 +95,10 @@ def _validate(data: SourceMap, kind: str, file: str, folder: Path) -> Manifest:
     if problems:
         raise ManifestError(*(replace(problem, file=file) for problem in problems))
     digest = content_digest(manifest)
-    if resolve_references(data, folder):
-        manifest = schema.model_validate(data)
-    manifest._digest = digest
-    manifest._file = sys.intern(file)
-    return manifest
+    found: Manifest = with_absolute_paths(manifest, folder)
+    found._digest = digest
+    found._file = sys.intern(file)
+    return found
 
 
 def _with_places(value: Any) -> Any:

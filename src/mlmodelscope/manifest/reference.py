@@ -16,10 +16,13 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
+
+from pydantic import BaseModel
 
 _ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz)$", re.IGNORECASE)
 _PACKAGES = {
@@ -151,19 +154,31 @@ def _refuse_odd_address(url: str) -> None:
         )
 
 
-def resolve_references(data: Any, folder: Path) -> bool:
-    """Make paths that are relative to the manifest absolute, in place; whether there were any."""
-    changed = False
-    if isinstance(data, dict):
-        for key, value in data.items():
-            if key in REFERENCE_KEYS and isinstance(value, str) and value and not _SCHEME.match(value):
-                data[key] = _resolve(value, folder)
-                changed = True
-            elif key not in ("attributes", "description", "references"):
-                changed |= resolve_references(value, folder)
-    elif isinstance(data, list):
-        for item in data:
-            changed |= resolve_references(item, folder)
+def with_absolute_paths(value: Any, folder: Path) -> Any:
+    """A manifest, or a part of one, with the paths that are relative to its folder made absolute."""
+    if isinstance(value, BaseModel):
+        changed = _changed(value.__dict__, folder)
+        return value.model_copy(update=changed) if changed else value
+    if isinstance(value, dict):
+        changed = _changed(value, folder)
+        return {**value, **changed} if changed else value
+    if isinstance(value, (list, tuple)):
+        items = [with_absolute_paths(item, folder) for item in value]
+        if all(new is old for new, old in zip(items, value, strict=True)):
+            return value
+        return tuple(items) if isinstance(value, tuple) else items
+    return value
+
+
+def _changed(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    changed = {}
+    for key, value in fields.items():
+        if key in REFERENCE_KEYS and isinstance(value, str) and value and not _SCHEME.match(value):
+            changed[key] = _resolve(value, folder)
+        elif key not in ("attributes", "description", "references"):
+            absolute = with_absolute_paths(value, folder)
+            if absolute is not value:
+                changed[key] = absolute
     return changed
 
 

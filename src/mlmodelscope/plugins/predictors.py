@@ -12,6 +12,7 @@ PREDICTORS: Registry[PredictorDeclaration] = Registry(
     predictor.PREDICTORS,
     PredictorDeclaration,
     PredictorDeclaration.code,
+    built_in={name: f"{predictor.__name__}.{name}" for name in predictor.OURS},
     names="[a-z][a-z0-9]*",  # manifests spell frameworks with or without capitals, spaces and dashes
     travels=True,
 )

@@ -6,18 +6,22 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
 from mlmodelscope.manifest.reference import FileReference, parse_reference
 from mlmodelscope.provision.archive import MissingMember, extract_member
 from mlmodelscope.provision.cache import Cache, storage_errors, uploads_of
-from mlmodelscope.provision.download import Progress, silent
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import Mirrors
-from mlmodelscope.provision.origin import Copy, Origin
+from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
+
+if TYPE_CHECKING:
+    from mlmodelscope.provision.origin import Copy, Origin
 
 
 @dataclass(frozen=True)
@@ -39,7 +43,15 @@ class ArtifactStore:
         self._uploads = uploads_of(settings)
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
-        self._origin = Origin(self._cache, self._hasher, settings.offline, progress, public_only=settings.public_only)
+        self._progress = progress
+
+    @cached_property
+    def _origin(self) -> Origin:
+        """Made, and what speaks to the network imported, when a file is not here."""
+        from mlmodelscope.provision.origin import Origin
+
+        settings = self.settings
+        return Origin(self._cache, self._hasher, settings.offline, self._progress, public_only=settings.public_only)
 
     def fetch(self, reference: str, checksum: str | None = None) -> Artifact:
         """The artifact that a manifest names, from disk, cache, mirror or network, in this order."""
@@ -212,6 +224,8 @@ class ArtifactStore:
 
     def _copies(self, reference: FileReference, wanted: Checksum | None, place: Path) -> Iterator[Callable[[], Copy]]:
         """Ways to the file or archive that holds what is meant, the nearest first."""
+        from mlmodelscope.provision.origin import Copy
+
         if reference.is_local:
             yield lambda: Copy(_existing(reference), _local_path(reference).name)
             return

@@ -9,23 +9,17 @@ import json
 import os
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.provision import web
+from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.provision.web import WebError, open_url, read_block
 
-Progress = Callable[[str, int, int | None], None]
-"""Called with a name, the bytes so far and the bytes in all (None when unknown)."""
-
 _BLOCK = 1 << 18
-
-
-def silent(name: str, done: int, total: int | None) -> None:
-    """No progress shown."""
 
 
 def download(

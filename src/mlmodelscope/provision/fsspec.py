@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import without_secrets
-from mlmodelscope.provision.download import Progress, silent
+from mlmodelscope.provision.progress import Progress, silent
 
 _BLOCK = 1 << 20
 

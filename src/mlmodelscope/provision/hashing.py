@@ -10,7 +10,6 @@ import sqlite3
 import stat
 import time
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -118,6 +117,10 @@ def _state(path: Path | str) -> _State:
 
 def _hash_files(paths: list[Path | str], algorithm: str) -> list[str]:
     """Several threads, each with many files at a time: handing a small one over costs as much as reading it."""
+    if len(paths) <= _TOGETHER:
+        return [hash_file(path, algorithm) for path in paths]
+    from concurrent.futures import ThreadPoolExecutor
+
     parts = [paths[start : start + _TOGETHER] for start in range(0, len(paths), _TOGETHER)]
     with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
         done = pool.map(lambda part: [hash_file(path, algorithm) for path in part], parts)

@@ -9,7 +9,6 @@ from pathlib import Path
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import FileReference
 from mlmodelscope.provision.hashing import Hasher
-from mlmodelscope.provision.python_index import is_file_of
 from mlmodelscope.types import Checksum
 
 _AT_ONCE = 64
@@ -57,6 +56,8 @@ class Mirrors:
 
 def _is_archive_of(file: str, reference: FileReference) -> bool:
     if reference.scheme == "pypi":
+        from mlmodelscope.provision.python_index import is_file_of
+
         return is_file_of(file, reference.location, reference.version, reference.member)
     if reference.scheme == "npm":
         return file == npm_file_name(reference.location, reference.version)

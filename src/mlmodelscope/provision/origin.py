@@ -11,11 +11,12 @@ from urllib.parse import urlsplit
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
 from mlmodelscope.manifest.reference import FileReference, parse_reference, without_secrets
 from mlmodelscope.provision.cache import DISK_FULL, Cache
-from mlmodelscope.provision.download import Progress, discard, download, partial_name
+from mlmodelscope.provision.download import discard, download, partial_name
 from mlmodelscope.provision.fsspec import download_fsspec
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import npm_file_name
 from mlmodelscope.provision.npm_registry import find_npm_package
+from mlmodelscope.provision.progress import Progress
 from mlmodelscope.provision.python_index import (
     IndexSettings,
     find_package_file,

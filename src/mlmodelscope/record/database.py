@@ -1,34 +1,58 @@
-"""The database: opened, migrated when it is behind, its errors in words."""
+"""The database: opened, migrated when it is behind, its errors in words.
+
+Importing SQLAlchemy takes longer than most commands run. It is imported for what writes, migrates, or is not the SQLite
+file of the home folder; a plain query is put to that file directly.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
-from collections.abc import Iterator
+import sqlite3
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Connection, Engine, create_engine, event, make_url, text
-from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError
-from sqlalchemy.exc import TimeoutError as PoolTimeout
-
-from mlmodelscope.errors import StoreError, UsageError
-from mlmodelscope.record.tables import HEAD
+from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
+from mlmodelscope.record.sqlite import fill_file, read_file
+from mlmodelscope.record.unusable import one_line, unusable
 from mlmodelscope.settings import Settings
 
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+HEAD = "0004"
+"""The newest migration; a test compares it with the scripts."""
+_MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK = 0x6D6C6D73  # a number that only we lock in PostgreSQL
 
 
 class Database:
     """One database at its newest schema. Readers never wait; writers come one after the other."""
 
-    def __init__(self, engine: Engine, home: Path) -> None:
-        self.engine = engine
+    def __init__(self, home: Path, engine: Engine | None = None) -> None:
+        """Without an engine it is the SQLite file of the home folder."""
         self.home = home
+        self._engine = engine
+        self._making = Lock()
+
+    @property
+    def engine(self) -> Engine:
+        with self._making:
+            if self._engine is None:
+                from mlmodelscope.record.engine import file_engine
+
+                self._engine = file_engine(self._file)
+            return self._engine
+
+    @property
+    def _file(self) -> Path:
+        return self.home / "records.sqlite"
 
     @property
     def is_sqlite(self) -> bool:
-        return self.engine.dialect.name == "sqlite"
+        return self._engine is None or self._engine.dialect.name == "sqlite"
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -42,23 +66,54 @@ class Database:
         with self.errors(), self.engine.execution_options(**options).begin() as connection:
             yield connection
 
+    def rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What a query in plain SQL finds, with `:name` for each value. SQLite answers moments as text."""
+        with self.errors():
+            return self._rows(query, values)
+
+    def _rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+        if self._engine is None:
+            return read_file(self._file, query, values)
+        from mlmodelscope.record.engine import read_engine
+
+        return read_engine(self._engine, query, values)
+
+    def revision(self) -> str | None:
+        try:
+            found = self._rows("SELECT version_num FROM alembic_version", {})
+        except Exception as error:  # of SQLite, or of a driver inside one of SQLAlchemy
+            is_lost = getattr(error, "connection_invalidated", False)
+            if is_lost or "alembic_version" not in str(getattr(error, "orig", error)):
+                raise
+            return None
+        return str(found[0]["version_num"]) if found else None
+
+    def fill(self, script: Path) -> bool:
+        """Make all tables of the newest schema at once, where this is a file of the home folder that has none."""
+        return self._engine is None and fill_file(self._file, script.read_text())
+
     def close(self) -> None:
-        self.engine.dispose()
+        if self._engine is not None:
+            self._engine.dispose()
 
     @contextlib.contextmanager
     def errors(self) -> Iterator[None]:
         try:
             yield
-        except IntegrityError:
-            raise  # what was to be written contradicts what is there: whoever wrote it knows what that means
-        except DataError as error:  # a number or text that the database has no room for
-            raise UsageError(f"the database cannot keep this: {_reason(error)}") from None
-        except PoolTimeout:
-            raise StoreError(f"the database {self.place} is too busy") from None
-        except DBAPIError as error:
-            raise StoreError(
-                f"the database {self.place} cannot be used: {_reason(error)}", hint=_hint(_reason(error))
-            ) from None
+        except Exception as error:
+            told = self._in_words(error)
+            if told is None:
+                raise
+            raise told from None
+
+    def _in_words(self, error: Exception) -> MLModelScopeError | None:
+        if isinstance(error, sqlite3.Error):
+            return unusable(self.place, one_line(error))
+        if self._engine is None:  # so nothing of SQLAlchemy can have failed
+            return None
+        from mlmodelscope.record.engine import in_words
+
+        return in_words(error, self.place)
 
     @property
     def place(self) -> str:
@@ -83,108 +138,52 @@ def connect_database(settings: Settings) -> Database:
         raise StoreError(
             f"cannot use {home}: {error.strerror}", hint="set MLMODELSCOPE_HOME to a folder of yours"
         ) from None
-    return Database(_engine(settings), home)
-
-
-def _engine(settings: Settings) -> Engine:
     if settings.database is None:
-        return _sqlite(f"sqlite:///{settings.home / 'records.sqlite'}")
-    try:
-        url = make_url(settings.database)
-        if url.drivername in ("postgres", "postgresql"):
-            url = url.set(drivername="postgresql+psycopg")
-        if url.get_backend_name() == "sqlite":
-            return _sqlite(url.render_as_string(hide_password=False))
-        if url.get_backend_name() != "postgresql":
-            raise UsageError(f"a database of the kind `{url.drivername}` is not known: sqlite and postgresql are")
-        # A connection that the server has closed meanwhile is replaced before it is used.
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
-    except (ArgumentError, NoSuchModuleError) as error:
-        raise UsageError(f"`{settings.database}` is not the address of a database: {error}") from None
-    except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the package {error.name} is missing", hint="pip install 'mlmodelscope[postgresql]'"
-        ) from None
+        return Database(home)
+    from mlmodelscope.record.engine import named_engine
 
-
-def _sqlite(url: str) -> Engine:
-    # A server answers some dozens at the same moment; a connection to a file costs next to nothing.
-    engine = create_engine(url, connect_args={"timeout": 30}, pool_size=50, max_overflow=50)
-    event.listen(engine, "connect", _prepare_sqlite)
-    event.listen(engine, "begin", _begin_sqlite)
-    return engine
-
-
-def _prepare_sqlite(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # transactions begin where we say so
-    connection.execute("PRAGMA journal_mode = WAL")  # readers never wait for the writer
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _begin_sqlite(connection: Connection) -> None:
-    # A reader that becomes a writer halfway is refused when another one was first; one that says so waits.
-    writes = connection.get_execution_options().get("mlmodelscope_writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    return Database(home, named_engine(settings.database))
 
 
 def revision(database: Database) -> str | None:
     """The schema that the database has."""
-    with database.engine.connect() as connection:
-        try:
-            found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
-            return found
-        except DBAPIError as error:
-            if error.connection_invalidated or "alembic_version" not in str(error.orig):
-                raise
-            return None
+    return database.revision()
 
 
 def migrate(database: Database, wanted: str = "head") -> None:
     """Bring the schema to a revision, up or down."""
-    # Imported only when there is something to do: it takes longer than most commands.
+    aim = HEAD if wanted == "head" else wanted
+    with (database.home / "migrate.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two first runs at once
+        have = revision(database)
+        if have != aim and not (have is None and aim == HEAD and database.fill(_MIGRATIONS / "sqlite.sql")):
+            _migrate(database, have, aim, wanted)
+
+
+def _migrate(database: Database, have: str | None, aim: str, wanted: str) -> None:
     from alembic import command
     from alembic.config import Config
     from alembic.script import ScriptDirectory
     from alembic.util import CommandError
 
+    from mlmodelscope.record.engine import lock_schema
+
     config = Config()
-    config.set_main_option("script_location", str(Path(__file__).parent / "migrations"))
-    with (database.home / "migrate.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two first runs at once
-        have, scripts = revision(database), ScriptDirectory.from_config(config)
-        aim = HEAD if wanted == "head" else wanted
-        if have == aim:
-            return
-        try:
-            known = {script.revision: place for place, script in enumerate(scripts.walk_revisions())}
-            if have is not None and have not in known:
-                raise CommandError(have)
-            with database.engine.begin() as connection:
-                if not database.is_sqlite:  # and on two machines
-                    connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _MIGRATION_LOCK})
-                config.attributes["connection"] = connection
-                downwards = have is not None and (aim == "base" or known.get(aim, -1) > known[have])
-                (command.downgrade if downwards else command.upgrade)(config, aim)
-        except CommandError as error:
-            if have is not None and have in str(error):
-                raise StoreError(
-                    f"the database {database.place} was written by a newer mlmodelscope", hint="upgrade mlmodelscope"
-                ) from None
-            raise UsageError(f"there is no schema `{wanted}`: {error}") from None
-
-
-def _reason(error: DBAPIError) -> str:
-    return " ".join(str(error.orig).split())
-
-
-def _hint(reason: str) -> str | None:
-    if "full" in reason:
-        return "free some space, or set MLMODELSCOPE_HOME to another disk; nothing that was finished is lost"
-    if "not a database" in reason or "malformed" in reason:
-        return "the file is damaged or is something else; move it away to begin a new one"
-    if "readonly" in reason or "unable to open" in reason:
-        return "set MLMODELSCOPE_HOME to a folder of yours"
-    if "refused" in reason or "could not translate" in reason or "failed to resolve" in reason:
-        return "is the database running, and is its address right?"
-    return None
+    config.set_main_option("script_location", str(_MIGRATIONS))
+    try:
+        scripts = ScriptDirectory.from_config(config)
+        known = {script.revision: place for place, script in enumerate(scripts.walk_revisions())}
+        if have is not None and have not in known:
+            raise CommandError(have)
+        with database.engine.begin() as connection:
+            if not database.is_sqlite:  # and on two machines
+                lock_schema(connection, _MIGRATION_LOCK)
+            config.attributes["connection"] = connection
+            downwards = have is not None and (aim == "base" or known.get(aim, -1) > known[have])
+            (command.downgrade if downwards else command.upgrade)(config, aim)
+    except CommandError as error:
+        if have is not None and have in str(error):
+            raise StoreError(
+                f"the database {database.place} was written by a newer mlmodelscope", hint="upgrade mlmodelscope"
+            ) from None
+        raise UsageError(f"there is no schema `{wanted}`: {error}") from None

@@ -12,14 +12,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-
-from sqlalchemy import Connection, delete, insert, select, update
+from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import ArtifactError, StoreError
 from mlmodelscope.provision.blobs import Blobs
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.record.database import Database
-from mlmodelscope.record.tables import files
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
 
 FOLDERS = ("artifacts", "manifests")
 """Folders of a record's folder whose files are kept as they are, beside the tables."""
@@ -65,11 +66,19 @@ class RecordFiles:
 
     def known(self, record: str) -> list[KeptFile]:
         """What was written down of a record's files, without those that retention took away."""
+        from sqlalchemy import select
+
+        from mlmodelscope.record.tables import files
+
         query = select(files).where(files.c.record == record, files.c.dropped_at.is_(None)).order_by(files.c.name)
         with self._database.reading() as connection:
             return [KeptFile(row.name, row.sha256, row.size_bytes) for row in connection.execute(query)]
 
     def write(self, connection: Connection, record: str, found: Sequence[KeptFile]) -> None:
+        from sqlalchemy import delete, insert
+
+        from mlmodelscope.record.tables import files
+
         connection.execute(delete(files).where(files.c.record == record, files.c.dropped_at.is_(None)))
         if found:
             connection.execute(insert(files), [{"record": record, **vars(each)} for each in found])
@@ -101,6 +110,10 @@ class RecordFiles:
 
     def drop(self, record: str, name: str, moment: datetime) -> None:
         """Take one file of a record away for good, and write down that it was."""
+        from sqlalchemy import update
+
+        from mlmodelscope.record.tables import files
+
         change = update(files).where(files.c.record == record, files.c.name == name).values(dropped_at=moment)
         with self._database.writing() as connection:
             connection.execute(change)

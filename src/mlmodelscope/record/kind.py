@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mlmodelscope.record.record import Record
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
 
 KINDS = ("evaluation", "training", "profile", "bench")
 

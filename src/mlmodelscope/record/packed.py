@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import struct
 import zipfile
 import zlib
@@ -44,6 +45,10 @@ def opened(path: Path, largest: int, what: str) -> Iterator[zipfile.ZipFile]:
                 yield packed
     except _BROKEN as error:
         raise UsageError(f"this is no {what}: {error}") from None
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # which a place before the file's beginning is
+            raise
+        raise UsageError(f"this is no {what}: its list of files is not in it") from None
 
 
 def _check_directory(file: BinaryIO, what: str) -> None:

@@ -14,7 +14,7 @@ from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.record import NAMED_METRICS, Failure, LatencyRecord, Metrics
-from mlmodelscope.record.samples import BATCHES, SAMPLES, Row, TableWriter, add_row, rows_of
+from mlmodelscope.record.sample_rows import Row, rows_of
 from mlmodelscope.types import Interval
 
 _FAILURES_KEPT = 100
@@ -40,6 +40,9 @@ class Summary:
 
     def write(self, journal: Journal, samples: Sequence[Sample], folder: Path) -> None:
         """Write samples.parquet and batches.parquet, and take every answer in."""
+        # pyarrow takes a while to import, and a record that is found needs none of it.
+        from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter, add_row
+
         table = TableWriter(folder / "samples.parquet", SAMPLES)
         batches = TableWriter(folder / "batches.parquet", BATCHES)
         size = self._plan.scenario.batch_size

@@ -16,9 +16,6 @@ from sqlalchemy import (
     Text,
 )
 
-HEAD = "0004"
-"""The newest migration; a test compares it with the scripts."""
-
 metadata = MetaData()
 
 records = Table(

@@ -16,10 +16,10 @@ from sqlalchemy.engine.interfaces import ReflectedForeignKeyConstraint
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.provision.hashing import hash_file
-from mlmodelscope.record.database import Database, connect_database, migrate, revision
+from mlmodelscope.record.database import HEAD, Database, connect_database, migrate, revision
 from mlmodelscope.record.files import CONDEMNED, DELETED, KeptFile, blob_name, describe
 from mlmodelscope.record.store import Store
-from mlmodelscope.record.tables import HEAD, files, records
+from mlmodelscope.record.tables import files, records
 from mlmodelscope.settings import Settings
 
 LOST = "lost"

@@ -1,10 +1,45 @@
 """What every framework looks like from outside: one life (open, run, close), one set of errors."""
 
+import importlib
+
 from ..clock import nanoseconds
 from ..parameters import Declaration
 from ..registry import add
 
-PREDICTORS = {}
+OURS = (
+    "caffe",
+    "caffe2",
+    "cntk",
+    "fake",
+    "jax",
+    "mxnet",
+    "ncnn",
+    "onnxruntime",
+    "opencv",
+    "openvino",
+    "pytorch",
+    "remote",
+    "sklearn",
+    "tensorflow",
+    "tensorrt",
+    "tflite",
+    "xgboost",
+)
+"""Each is in the module of its name."""
+
+
+class _Predictors(dict):
+    """Declarations by name. One of ours is imported when it is asked for: a worker needs one of them, the host few."""
+
+    def __missing__(self, name):
+        if name in OURS:
+            importlib.import_module("%s.%s" % (__package__, name))
+        if name not in self:
+            raise KeyError(name)
+        return self[name]
+
+
+PREDICTORS = _Predictors()
 
 COPY_IN, RUN, COPY_OUT = "copy to device", "run", "copy from device"
 

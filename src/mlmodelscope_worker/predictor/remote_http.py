@@ -5,7 +5,6 @@ everything else that is done for a call here; see benchmarks/remote.py. No redir
 """
 
 import socket
-import ssl
 import time
 
 from ..public_address import connect
@@ -76,6 +75,8 @@ class Connection(object):
         try:
             opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             if self._is_encrypted:
+                import ssl  # which the workers of all other predictors, and the host, can do without
+
                 opened = ssl.create_default_context().wrap_socket(opened, server_hostname=self._host)
         except BaseException:
             opened.close()

@@ -2,7 +2,6 @@
 
 import json
 import socket
-import ssl
 import threading
 from urllib.parse import quote
 
@@ -165,6 +164,8 @@ class Rest(object):
         return ("%s %s HTTP/1.1\r\n%s%s\r\n" % (method, path, self._headers, content)).encode("utf-8")
 
     def _exchange(self, pieces, timeout_s, most_bytes):
+        import ssl  # which the workers of all other predictors, and the host, can do without
+
         connection = self._connection()
         was_open = connection.is_open
         try:

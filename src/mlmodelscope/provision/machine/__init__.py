@@ -3,6 +3,14 @@
 from mlmodelscope.provision.machine.cpu import available_cores
 from mlmodelscope.provision.machine.describe import Description, describe
 from mlmodelscope.provision.machine.facts import describe_facts
-from mlmodelscope.provision.machine.identity import Machine, describe_machine
+from mlmodelscope.provision.machine.identity import Machine, describe_machine, identify_machine
 
-__all__ = ["Description", "Machine", "available_cores", "describe", "describe_facts", "describe_machine"]
+__all__ = [
+    "Description",
+    "Machine",
+    "available_cores",
+    "describe",
+    "describe_facts",
+    "describe_machine",
+    "identify_machine",
+]

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from mlmodelscope.provision.machine.cpu import available_cores, cpu_name
 from mlmodelscope.provision.machine.describe import Description, describe
 from mlmodelscope.provision.machine.frequency import CPU, read_smt, read_turbo
-from mlmodelscope.provision.machine.gpu import Gpu
+from mlmodelscope.provision.machine.gpu import Gpu, describe_gpus
 from mlmodelscope.provision.machine.memory import memory_bytes
 from mlmodelscope.provision.machine.read import numbered, read
 from mlmodelscope.provision.machine.surroundings import container
@@ -53,7 +53,17 @@ class Machine(BaseModel):
 
 
 def describe_machine(root: Path = Path("/")) -> Machine:
+    """The machine with everything that can be read of it."""
     details = describe(root)
+    return _machine(root, details.gpus).model_copy(update={"details": details})
+
+
+def identify_machine(root: Path = Path("/")) -> Machine:
+    """The same machine without its details: enough to say which one it is."""
+    return _machine(root, describe_gpus(root))
+
+
+def _machine(root: Path, gpus: tuple[Gpu, ...]) -> Machine:
     return Machine(
         hostname=socket.gethostname(),
         architecture=platform.machine(),
@@ -66,8 +76,7 @@ def describe_machine(root: Path = Path("/")) -> Machine:
         turbo=read_turbo(root),
         smt=read_smt(root),
         container=container(root),
-        gpus=tuple(_line(gpu) for gpu in details.gpus if gpu.vendor == "nvidia"),
-        details=details,
+        gpus=tuple(_line(gpu) for gpu in gpus if gpu.vendor == "nvidia"),
     )
 
 

@@ -11,7 +11,6 @@ from mlmodelscope.plan.stack import StackDescription, misfits, provides
 from mlmodelscope.provision.stack.container import pin_image
 from mlmodelscope.provision.stack.current import describe_current
 from mlmodelscope.provision.stack.known import is_for_this_machine, known_software
-from mlmodelscope.provision.stack.made import make_software
 from mlmodelscope.provision.stack.provisioner import Progress
 from mlmodelscope.provision.stack.store import Built, StackStore
 from mlmodelscope.settings import Settings
@@ -36,6 +35,8 @@ def choose_stack(
     if software is None and not provides(model, None, current):
         software = known_software(model)
         if software is None and model.framework is not None:
+            from mlmodelscope.provision.stack.made import make_software
+
             software = make_software(model.framework, settings, progress)
         if software is not None:
             progress(f"this Python does not have what {model.name} needs; {software.reference} does")

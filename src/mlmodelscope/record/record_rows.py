@@ -1,0 +1,114 @@
+"""The rows of records in the database: written, found by name, the newest of each work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, delete, insert, select, update
+
+from mlmodelscope.record.kind import kind_of
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.tables import metrics, records
+from mlmodelscope.types import Interval
+
+_AT_ONCE = 200
+"""Documents read together."""
+
+
+def insert_record(connection: Connection, record: Record) -> None:
+    connection.execute(insert(records).values(_row(record)))
+
+
+def update_record(connection: Connection, record: Record) -> None:
+    connection.execute(update(records).where(records.c.id == record.id).values(_row(record)))
+
+
+def delete_record(connection: Connection, record_id: str) -> None:
+    connection.execute(delete(records).where(records.c.id == record_id))
+
+
+def write_metrics(connection: Connection, record: Record) -> None:
+    """In place of those that the record had before."""
+    connection.execute(delete(metrics).where(metrics.c.record == record.id))
+    rows = _metric_rows(record)
+    if rows:
+        connection.execute(insert(metrics), rows)
+
+
+def find_named(connection: Connection, name: str) -> list[tuple[str, str]]:
+    """(id, document) of the newest finished record for `latest`, or of those whose ids begin so, six at most."""
+    query = select(records.c.id, records.c.document).order_by(records.c.created_at.desc())
+    if name == "latest":
+        query = query.where(records.c.status == "finished").limit(1)
+    else:
+        query = query.where(records.c.id.startswith(name, autoescape=True)).limit(6)
+    return [(row.id, row.document) for row in connection.execute(query)]
+
+
+def newest_documents(connection: Connection, models: Sequence[str]) -> Iterator[str]:
+    """Of the newest finished record of each work on each machine, newest first; of some models only, where named."""
+    light = select(records.c.id, records.c.plan_digest, records.c.machine_digest)
+    light = light.where(records.c.status == "finished").order_by(records.c.created_at.desc())
+    if models:
+        light = light.where(records.c.model.in_(models))
+    works: dict[tuple[str, str], str] = {}
+    for row in connection.execute(light):
+        works.setdefault((row.plan_digest, row.machine_digest), row.id)
+    ids = list(works.values())
+    for start in range(0, len(ids), _AT_ONCE):
+        part = ids[start : start + _AT_ONCE]
+        query = select(records.c.id, records.c.document).where(records.c.id.in_(part))
+        documents = {row.id: row.document for row in connection.execute(query)}
+        yield from (documents[name] for name in part)
+
+
+def _row(record: Record) -> dict[str, Any]:
+    kind, scenario = kind_of(record)
+    return {
+        "kind": kind,
+        "scenario": scenario,
+        "id": record.id,
+        "status": record.status,
+        "plan_digest": record.plan_digest,
+        "machine_digest": record.machine.digest,
+        "worker_digest": record.worker_digest,
+        "model": record.plan.model.name,
+        "model_version": record.plan.model.version,
+        "dataset": record.plan.dataset.name,
+        "dataset_version": record.plan.dataset.version,
+        "created_at": _naive(record.created_at),
+        "finished_at": _naive(record.finished_at),
+        "samples": record.samples,
+        "failed": record.failed,
+        "document": record.model_dump_json(),
+    }
+
+
+def _naive(moment: datetime | None) -> datetime | None:
+    """Databases keep UTC without saying so."""
+    return moment.replace(tzinfo=None) if moment else None
+
+
+def _metric_rows(record: Record) -> list[dict[str, Any]]:
+    found: dict[str, Interval | float] = {}
+    for name in ("top1", "top5"):
+        if record.metrics[name] is not None:
+            found[name] = record.metrics[name]
+    if record.metrics.calibration is not None:
+        found["ece"] = record.metrics.calibration["ece"]
+    found |= record.metrics.more
+    if record.training is not None:
+        found |= record.training.metrics
+    if record.latency is not None:
+        found["latency_p50_s"] = record.latency.p50_s
+    if record.bench is not None and record.bench.measured is not None:
+        found["samples_per_s"] = record.bench.throughput or record.bench.measured.samples_per_s
+        found |= {f"latency_{name}_s": each for name, each in record.bench.measured.percentiles_s.items()}
+    return [
+        {"record": record.id, "name": name, "value": number.value, "low": number.low, "high": number.high}
+        if isinstance(number, Interval)
+        else {"record": record.id, "name": name, "value": number, "low": None, "high": None}
+        for name, number in found.items()
+    ]

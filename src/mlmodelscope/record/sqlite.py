@@ -1,0 +1,40 @@
+"""The SQLite file of a home folder, asked directly."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+WAIT_S = 30
+"""How long a writer waits for another one."""
+
+
+def read_file(file: Path, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    with closing(sqlite3.connect(file, timeout=WAIT_S)) as connection:
+        prepare(connection)
+        connection.row_factory = sqlite3.Row
+        return [dict(row) for row in connection.execute(query, values)]
+
+
+def fill_file(file: Path, script: str) -> bool:
+    """Run a script over a file without tables, all of it or nothing; False where there are some already."""
+    with closing(sqlite3.connect(file, timeout=WAIT_S)) as connection:
+        prepare(connection)
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("SELECT 1 FROM sqlite_master").fetchone() is not None:
+            return False
+        for statement in script.split(";\n"):
+            connection.execute(statement)
+        connection.execute("COMMIT")
+    return True
+
+
+def prepare(connection: sqlite3.Connection) -> None:
+    """What every connection needs, whoever made it."""
+    connection.isolation_level = None  # transactions begin where we say so
+    connection.execute("PRAGMA journal_mode = WAL")  # readers never wait for the writer
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")

@@ -1,0 +1,108 @@
+"""The database of a home folder: made at once, brought up from older releases, asked without SQLAlchemy."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mlmodelscope import Settings, Store
+from mlmodelscope.errors import StoreError
+from mlmodelscope.record.database import HEAD, connect_database, migrate, open_database, revision
+
+_OPEN = "import sys; from mlmodelscope import Settings, Store; Store(Settings.from_environment()).list()"
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Settings:
+    """A home folder that is not there yet."""
+    return Settings(tmp_path / "fresh", tmp_path / "cache")
+
+
+def structure(home: Path) -> dict[str, Any]:
+    """Columns, keys and indexes, however the statements that made them are spelled."""
+    with sqlite3.connect(home / "records.sqlite") as connection:
+        tables = [row[0] for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found: dict[str, Any] = {}
+        for table in tables:
+            indexes = connection.execute(f"PRAGMA index_list({table})").fetchall()
+            found[table] = (
+                connection.execute(f"PRAGMA table_info({table})").fetchall(),
+                sorted(connection.execute(f"PRAGMA foreign_key_list({table})").fetchall()),
+                {
+                    each[1]: (each[2:], connection.execute(f"PRAGMA index_info({each[1]})").fetchall())
+                    for each in indexes
+                },
+            )
+        return found
+
+
+def test_a_new_file_has_the_tables_that_the_migrations_make(tmp_path: Path) -> None:
+    filled, migrated = (Settings(tmp_path / name, tmp_path) for name in ("filled", "migrated"))
+    open_database(filled).close()
+    database = connect_database(migrated)
+    migrate(database, "0001")
+    migrate(database)
+    database.close()
+    assert structure(filled.home) == structure(migrated.home), "run tools/make_schema.py"
+    assert revision(connect_database(filled)) == HEAD
+
+
+def test_a_database_of_an_older_release_is_brought_up(settings: Settings) -> None:
+    database = connect_database(settings)
+    migrate(database, "0003")
+    database.close()
+    store = Store(settings)
+    assert revision(store.database) == HEAD and store.list() == []
+
+
+def test_what_somebody_else_put_into_the_file_stays(fresh: Settings) -> None:
+    fresh.home.mkdir()
+    with sqlite3.connect(fresh.home / "records.sqlite") as connection:
+        connection.execute("CREATE TABLE notes (text TEXT)")
+    database = open_database(fresh)
+    assert revision(database) == HEAD
+    assert {"notes", "records", "evaluations"} <= set(structure(fresh.home))
+
+
+def test_several_processes_may_open_a_new_home_at_once(fresh: Settings) -> None:
+    environment = {"MLMODELSCOPE_HOME": str(fresh.home), "MLMODELSCOPE_CACHE": str(fresh.cache), "HOME": "/"}
+    running = [subprocess.Popen([sys.executable, "-c", _OPEN], env=environment) for _ in range(4)]
+    assert [process.wait() for process in running] == [0, 0, 0, 0]
+    with sqlite3.connect(fresh.home / "records.sqlite") as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [(HEAD,)]
+
+
+def test_a_query_is_answered_alike_with_and_without_an_engine(settings: Settings) -> None:
+    database = open_database(settings)
+    query = "SELECT version_num, :word AS word FROM alembic_version WHERE version_num = :wanted"
+    values = {"word": "a", "wanted": HEAD}
+    directly = database.rows(query, values)
+    assert database.engine is database.engine
+    assert directly == database.rows(query, values) == [{"version_num": HEAD, "word": "a"}]
+
+
+def test_a_home_may_be_called_anything(tmp_path: Path) -> None:
+    home = tmp_path / "what? 100 % #1"
+    store = Store(Settings(home, tmp_path))
+    with store.database.reading():
+        assert store.list() == []
+    assert [path.name for path in tmp_path.iterdir()] == [home.name]
+
+
+def test_a_database_that_was_damaged_meanwhile_says_so(settings: Settings) -> None:
+    store = Store(settings)
+    for path in settings.home.glob("records.sqlite*"):
+        path.write_bytes(b"this is not a database" * 100)
+    with pytest.raises(StoreError, match="cannot be used: file is not a database") as refusal:
+        store.list()
+    assert refusal.value.hint == "the file is damaged or is something else; move it away to begin a new one"
+
+
+def test_a_query_that_cannot_be_put_names_the_place(settings: Settings) -> None:
+    with pytest.raises(StoreError, match=f"the database in {settings.home} cannot be used: no such table"):
+        open_database(settings).rows("SELECT * FROM missing", {})

@@ -13,6 +13,9 @@ import pytest
 
 from mlmodelscope import Record, Settings, Store
 
+# At chosen moments, tests/test_evaluate.py kills in every run.
+pytestmark = pytest.mark.nightly
+
 MODEL = """
 name: toy
 version: 1.0.0

@@ -1,4 +1,6 @@
-"""One network says the same in every framework that installs in seconds; `make test-stacks` asks all of them.
+"""One network says the same in two ways of one stack, and nightly in every framework that installs in seconds.
+
+`make agreement` asks all of them.
 
 tools/agreement.py has the ways to run it, docs/agreement.md what came of them.
 """
@@ -26,6 +28,7 @@ from worker_package.predictor.nets.bench import Bench, Row, Way
 from worker_package.predictor.nets.network import Network, conformance
 
 ROOT = Path(__file__).parent.parent
+OFTEN = "onnxruntime-1.31"
 QUICK = ("onnxruntime-1.17", "onnxruntime-1.31", "litert-2.3", "openvino-2026", "opencv-5", "opencv-4", "ncnn")
 
 
@@ -38,7 +41,16 @@ def load_tool() -> ModuleType:
 
 
 TOOL = load_tool()
-WAYS: list[Way] = TOOL.ways_of(QUICK, subjects.small(Settings.from_environment()))
+WAYS: list[Way] = sorted(
+    TOOL.ways_of(QUICK, subjects.small(Settings.from_environment())), key=lambda way: way.stack != OFTEN
+)
+
+
+def each_way(ways: list[Way]) -> list[object]:
+    return [
+        pytest.param(way, marks=() if way.stack == OFTEN else (pytest.mark.nightly,), id=f"{way.stack}-{way.form}")
+        for way in ways
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +83,7 @@ def row_of(bench: Bench) -> Callable[[Way], Row]:
     return find
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: f"{way.stack}-{way.form}")
+@pytest.mark.parametrize("way", each_way(WAYS))
 def test_a_framework_says_what_the_arithmetic_says(row_of: Callable[[Way], Row], bench: Bench, way: Way) -> None:
     row = row_of(way)
     assert row.failure is None
@@ -79,7 +91,7 @@ def test_a_framework_says_what_the_arithmetic_says(row_of: Callable[[Way], Row],
     assert row.same_best == bench.samples
 
 
-@pytest.mark.parametrize("way", WAYS[1:], ids=lambda way: f"{way.stack}-{way.form}")
+@pytest.mark.parametrize("way", each_way(WAYS[1:]))
 def test_frameworks_say_the_same_of_the_same_tensors(row_of: Callable[[Way], Row], bench: Bench, way: Way) -> None:
     first, other = row_of(WAYS[0]), row_of(way)
     assert first.tensors == other.tensors
@@ -93,6 +105,7 @@ def test_another_network_is_told_from_this_one(bench: Bench, settings: Settings,
     assert row.difference is not None and not row.agrees(subject.tolerance)
 
 
+@pytest.mark.nightly
 def test_known_defects_are_refused_by_name(bench: Bench) -> None:
     good, _ = TOOL.check_defects(bench, ("onnxruntime-1.17", "opencv-4"))
     assert good

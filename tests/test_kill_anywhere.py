@@ -14,6 +14,9 @@ import pytest
 from mlmodelscope import Record, Settings, Store
 from processes import children_of
 
+# At chosen moments, tests/test_evaluate.py kills in every run.
+pytestmark = pytest.mark.nightly
+
 MODEL = """
 name: toy
 version: 1.0.0

@@ -1,5 +1,9 @@
-"""`replicate` names what is wrong with a manifest: some of the faults of `make acceptance`, which tries them all."""
+"""`replicate` names what is wrong with a manifest: one fault in every run, one of each bed nightly.
 
+`make acceptance` tries them all.
+"""
+
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,6 +16,7 @@ from mlmodelscope.replicate.pitfall import PITFALLS
 
 BEDS, FAULTS = planted.read_faults()
 # One of each bed, and two at once; those of `lite0` need only what the product ships or fetches by itself.
+OFTEN = "lite0: BGR"
 CHOSEN = (
     "lite0: BGR",
     "lite0: values from 0 to 255",
@@ -31,12 +36,12 @@ def ground(tmp_path_factory: pytest.TempPathFactory) -> planted.Ground:
     return planted.Ground(Settings(place / "home", place / "cache", mirrors=(planted_data.SHARED / "models",)))
 
 
-def chosen_faults() -> list[object]:
+def chosen_faults() -> Iterator[object]:
     known = {fault.key: fault for fault in FAULTS}
-    return [
-        pytest.param(known[key], marks=pytest.mark.shared if BEDS[known[key].bed].needs_shared else (), id=key)
-        for key in CHOSEN
-    ]
+    for key in CHOSEN:
+        shared = [pytest.mark.shared] if BEDS[known[key].bed].needs_shared else []
+        nightly = [pytest.mark.nightly] if key != OFTEN else []
+        yield pytest.param(known[key], marks=shared + nightly, id=key)
 
 
 def test_there_are_enough_faults_of_every_kind() -> None:
@@ -56,7 +61,8 @@ def test_every_fault_is_a_manifest_that_can_be_read(fault: planted.Fault) -> Non
     assert set(fault.pitfalls) <= PITFALLS.keys()
 
 
-@pytest.mark.parametrize("fault", chosen_faults())
+@pytest.mark.slow(reason="a search tries dozens of variants of a real model")
+@pytest.mark.parametrize("fault", list(chosen_faults()))
 def test_the_fault_is_named_first(fault: planted.Fault, ground: planted.Ground) -> None:
     bed = BEDS[fault.bed]
     if bed.needs_shared and not planted_data.SHARED.is_dir():

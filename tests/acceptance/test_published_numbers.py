@@ -19,6 +19,7 @@ SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or HERE.parent.parent.parent
 
 pytestmark = [
     pytest.mark.shared,
+    pytest.mark.nightly,
     pytest.mark.skipif(not SHARED.is_dir(), reason="the development data folder is not here"),
 ]
 

@@ -47,20 +47,20 @@ def make_example(world: World, program: Path) -> Callable[[int], Example]:
 
 def test_it_asks_follows_and_prints_the_top1(world: World, make_example: Callable[[int], Example]) -> None:
     port = free_port()
-    world.serve(rpc_port=port)
+    world.host(rpc_port=port)
     ask_and_follow(make_example(port))
 
 
 def test_it_says_what_is_wrong(world: World, make_example: Callable[[int], Example]) -> None:
     port = free_port()
-    world.serve(rpc_port=port)
+    world.host(rpc_port=port)
     hear_what_is_wrong(make_example(port))
 
 
 def test_it_shows_its_token(world: World, make_example: Callable[[int], Example]) -> None:
     token = world.run("token", "make", "--owner", "ada", "--scope", "read", "--scope", "run")
     port = free_port()
-    world.serve(rpc_port=port, require_token=True)
+    world.host(rpc_port=port, require_token=True)
     show_a_token(make_example(port), token)
 
 

@@ -141,6 +141,8 @@ def postgresql() -> Iterator[str]:
     # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
     place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-"))
     server = pgserver.get_server(place, cleanup_mode="delete")
+    # It need not outlive the machine: waiting for the disk would take most of the tests' time.
+    server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();")
     try:
         yield server.get_uri()
     finally:

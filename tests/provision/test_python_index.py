@@ -166,19 +166,20 @@ def test_a_file_name_from_an_index_is_no_path(index: Server, store: ArtifactStor
 
 
 @pytest.fixture
-def wheels(tmp_path: Path, bare_machine: Path) -> Path:
-    folder = tmp_path / "wheels"
+def wheels(plain_path: Path, bare_machine: Path) -> Path:
+    """Where pip would find them: it cuts a path at its spaces."""
+    folder = plain_path / "wheels"
     folder.mkdir()
     for name, body in FILES.items():
         (folder / name).write_bytes(body)
     return folder
 
 
-@pytest.mark.parametrize("spelling", ["{0}", "file://{0}", "page", "relative"])
+@pytest.mark.parametrize("spelling", ["path", "file:", "page", "relative"])
 def test_a_folder_of_packages_needs_no_network(
     wheels: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch, spelling: str
 ) -> None:
-    place = spelling.format(wheels)
+    place = str(wheels) if spelling == "path" else wheels.as_uri()
     if spelling == "page":
         (wheels / "links.html").write_bytes(html_index(FILES, ""))
         place = str(wheels / "links.html")

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,11 +14,10 @@ from mlmodelscope.worker.process import WorkerDied, WorkerProcess
 
 
 @pytest.fixture(autouse=True)
-def place(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def place(plain_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder for temporary files that is only ours, with a short name, as sockets need one."""
-    with tempfile.TemporaryDirectory() as folder:
-        monkeypatch.setattr(tempfile, "tempdir", folder)
-        yield Path(folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(plain_path))
+    return plain_path
 
 
 def test_a_worker_leaves_no_files_and_no_process(place: Path) -> None:

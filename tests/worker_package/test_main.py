@@ -198,14 +198,14 @@ def test_a_crash_is_told_from_an_exit(process: WorkerProcess, number: signal.Sig
 
 
 @pytest.fixture
-def bare(tmp_path: Path) -> Iterator[tuple[subprocess.Popen, socket.socket]]:
+def bare(plain_path: Path) -> Iterator[tuple[subprocess.Popen, socket.socket]]:
     """A worker and the host's end of its connection, with no host around it."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
-        listener.bind(str(tmp_path / "socket"))
+        listener.bind(str(plain_path / "socket"))
         listener.listen(1)
-        command = [sys.executable, "-m", "mlmodelscope_worker", "--connect", str(tmp_path / "socket")]
+        command = [sys.executable, "-m", "mlmodelscope_worker", "--connect", str(plain_path / "socket")]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as started:
-            listener.settimeout(60)
+            listener.settimeout(300)
             connection, _ = listener.accept()
             yield started, connection
             connection.close()

@@ -163,9 +163,9 @@ class _Header(tarfile.TarInfo):
     """A header as tarfile reads it, without its leniency."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> _Header:
+    def fromtarfile(cls, packed: tarfile.TarFile) -> _Header:
         try:
-            return super().frombuf(buf, encoding, errors)
+            return super().fromtarfile(packed)
         except (tarfile.InvalidHeaderError, tarfile.TruncatedHeaderError) as error:  # type: ignore[attr-defined]
             # tarfile takes it for the archive's end: the files after it would be missing and nobody would know.
             raise tarfile.ReadError(str(error)) from None

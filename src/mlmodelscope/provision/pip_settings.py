@@ -43,6 +43,11 @@ def read_index_settings() -> IndexSettings:
     )
 
 
+def as_option(place: str) -> str:
+    """A page or folder with packages as the value of `--find-links`: uv would cut a path at its commas."""
+    return place if "://" in place else Path(place).absolute().as_uri()
+
+
 def _read(path: Path) -> configparser.RawConfigParser:
     parser = configparser.RawConfigParser(strict=False)
     try:

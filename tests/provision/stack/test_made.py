@@ -26,7 +26,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
         make_wheel(wheels, "numpy", version)
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
     monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("PIP_FIND_LINKS", wheels.as_uri())
     folder = tmp_path / "manifests" / "software"
     folder.mkdir(parents=True)
     (folder / "boost.yml").write_text(

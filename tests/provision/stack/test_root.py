@@ -100,9 +100,17 @@ def test_links_stay_as_they_are_and_devices_are_left_out(tmp_path: Path) -> None
         [member("../outside", size=1)],
         [member("out", tarfile.SYMTYPE, ".."), member("out/outside", size=1)],
         [member("out", tarfile.SYMTYPE, "/"), member("out/outside", size=1)],
+        [member("out", tarfile.LNKTYPE, "../../root.tar"), member("out", size=1)],
     ],
 )
-def test_a_member_that_would_land_outside_is_refused(tmp_path: Path, members: list[tarfile.TarInfo]) -> None:
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a Python that has filters wants one to be named
+@pytest.mark.parametrize("filters", [True, False])
+def test_a_member_that_would_land_outside_is_refused(
+    tmp_path: Path, members: list[tarfile.TarInfo], filters: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the filters of tarfile, and as with a Python that has none."""
+    if not filters:
+        monkeypatch.setattr("mlmodelscope.provision.stack.root._FILTERS", False)
     target = tmp_path / "a" / "root"
     with pytest.raises(ArtifactError, match="cannot be unpacked"):
         unpack_root(archive(tmp_path / "root.tar", *members), target)

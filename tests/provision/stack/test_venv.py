@@ -33,10 +33,10 @@ def store(tmp_path: Path) -> StackStore:
 def test_a_stack_has_what_its_recipe_names_and_what_that_needs(store: StackStore, recipe: StackRecipe) -> None:
     built = store.build(recipe, "toys")
     assert {"toy": "1.0", "needed": "2.0"}.items() <= built.packages.items()
-    code = "import toy, needed, sys; print(toy.__version__, needed.__version__, sys.prefix)"
+    code = "import toy, needed, sys; print(toy.__version__, needed.__version__, sys.prefix, sep='\\n')"
     said = subprocess.run(
         [*built.launch(("-c", code), Needs()).command], capture_output=True, text=True, check=True
-    ).stdout.split()
+    ).stdout.splitlines()
     assert said == ["1.0", "2.0", str(built.folder)]
 
 

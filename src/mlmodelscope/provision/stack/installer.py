@@ -13,7 +13,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.plan.plan import StackRecipe
-from mlmodelscope.provision.pip_settings import read_index_settings
+from mlmodelscope.provision.pip_settings import as_option, read_index_settings
 from mlmodelscope.provision.stack.interpreter import find_uv
 
 _KEPT = 3000
@@ -76,7 +76,7 @@ class Installer:
         for extra in settings.indexes[1:] if not self._offline else ():
             options += ["--extra-index-url", extra]
         for place in (*recipe.find_links, *settings.find_links):
-            options += ["--find-links", place]
+            options += ["--find-links", as_option(place)]
         return options
 
     def run(self, command: list[str], may_fail: bool = False) -> bool:

@@ -18,11 +18,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from mlmodelscope.errors import StackError
 from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.manifest.schema.software import Stack
-from mlmodelscope.provision.pip_settings import IndexSettings, read_index_settings
+from mlmodelscope.provision.hashing import hash_file
+from mlmodelscope.provision.pip_settings import IndexSettings, as_option, read_index_settings
 from mlmodelscope.provision.stack.interpreter import find_interpreter, find_uv
 from mlmodelscope_worker.environment import normalise
 
@@ -207,6 +210,9 @@ def _from_report(entry: Mapping[str, Mapping[str, object]]) -> _Package:
     if not isinstance(archive, dict):
         raise StackError(f"{name} comes from a repository or a folder, which has no hash")
     wanted = f" @ {without_secrets(url)}" if entry.get("is_direct") else f"=={version}"
+    if not archive.get("hashes") and url.startswith("file:"):  # pip up to 23.0 has none for files on disk
+        path = url2pathname(urlsplit(url).path)
+        archive = {"hashes": {"sha256": hash_file(path)}}
     return _Package(name, wanted, (_hash_of(name, archive),), url.partition("#")[0].endswith(".whl"))
 
 
@@ -251,7 +257,7 @@ def _options(places: IndexSettings) -> list[str]:
     for extra in places.indexes[1:]:
         options += ["--extra-index-url", extra]
     for place in places.find_links:
-        options += ["--find-links", place]
+        options += ["--find-links", as_option(place)]
     return options
 
 

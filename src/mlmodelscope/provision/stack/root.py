@@ -9,6 +9,8 @@ Python packages beside the system's own go into a folder of their own, so that t
 
 from __future__ import annotations
 
+import copy
+import os
 import tarfile
 from pathlib import Path
 
@@ -23,6 +25,9 @@ from mlmodelscope.provision.stack.installer import Installer
 from mlmodelscope.provision.stack.provisioner import Launch, Needs, Progress
 from mlmodelscope.provision.stack.root_files import find_python
 from mlmodelscope.settings import Settings
+
+_FILTERS = hasattr(tarfile, "tar_filter")
+"""Python 3.11 has them since 3.11.4; that of Debian 12 has not."""
 
 
 class RootProvisioner:
@@ -71,17 +76,29 @@ def unpack_root(archive: Path, target: Path) -> None:
 
     def allowed(member: tarfile.TarInfo, path: str) -> tarfile.TarInfo | None:
         budget.spend(member.size)
-        if member.isdev():
-            return None
-        kept = tarfile.tar_filter(member, path)
-        # Folders that their owner may not enter could not be filled, nor removed again.
-        return kept.replace(mode=(kept.mode or 0) | (0o700 if kept.isdir() else 0o400), deep=False)
+        return None if member.isdev() else _as_unpacked(member, path)
 
     try:
         with tarfile.open(archive, "r:*") as packed:
-            packed.extractall(target, filter=allowed)
+            if _FILTERS:
+                packed.extractall(target, filter=allowed)
+            else:  # the generator looks at a member when those before it are unpacked, as a filter does
+                packed.extractall(target, (kept for each in packed if (kept := allowed(each, str(target)))))
     except (tarfile.TarError, EOFError, OSError, ValueError) as error:
         raise ArtifactError(f"{archive.name} cannot be unpacked as a root file system: {error}") from None
+
+
+def _as_unpacked(member: tarfile.TarInfo, target: str) -> tarfile.TarInfo:
+    """The member below the target, with no rights that the archive could lend to others."""
+    kept = copy.copy(tarfile.tar_filter(member, target) if _FILTERS else member)
+    kept.name = kept.name.lstrip("/")
+    for name in (kept.name, *([kept.linkname] if kept.islnk() else [])):  # what is written to a hard link lands there
+        place, root = os.path.realpath(os.path.join(target, name)), os.path.realpath(target)
+        if os.path.commonpath([place, root]) != root:
+            raise tarfile.TarError(f"{member.name!r} would be unpacked to {place!r}, which is outside")
+    # Folders that their owner may not enter could not be filled, nor removed again.
+    kept.mode = (kept.mode or 0) & 0o755 | (0o700 if kept.isdir() else 0o400)
+    return kept
 
 
 def _with_python(packages: tuple[str, ...]) -> tuple[str, ...]:

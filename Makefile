@@ -55,13 +55,13 @@ $(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell 
 web: $(PAGES)
 
 PYTEST := $(BIN)/python -m pytest
-# Most tests run side by side, in random order (the seed is printed; `-p "randomly" -p "no:randomly"` decide it).
-# Those marked `alone` come afterwards, one at a time.
+# Tests marked `alone` come first, one at a time (5: there are none); the others run side by side, in random order. The
+# seed is printed: `pytest -p randomly --randomly-seed=N` repeats it.
 test: $(VENV)/.dev web
 	$(BIN)/python tools/get_browser.py
 	$(NPM) run --silent test
+	$(PYTEST) -m "alone and not nightly" || test $$? = 5
 	$(PYTEST) -n auto --dist worksteal -m "not alone and not nightly"
-	$(PYTEST) -m "alone and not nightly"
 
 test-all: test
 	$(PYTEST) -m nightly

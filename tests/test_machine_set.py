@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope import Options, Record, Settings, Store, evaluate, evaluation, load_manifest
+from mlmodelscope import Options, Record, Settings, Store, evaluate, load_manifest, running
 from mlmodelscope.errors import SetupError, TrustError, UsageError
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest
 from mlmodelscope.provision.setting import Place
@@ -72,7 +72,7 @@ def test_what_cannot_be_set_ends_it_and_leaves_no_record(
     run: Run, settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     root = no_frequencies(tmp_path / "root")
-    monkeypatch.setattr(evaluation, "Place", lambda home, **more: Place(home, root, **more))
+    monkeypatch.setattr(running, "Place", lambda home, **more: Place(home, root, **more))
     with pytest.raises(SetupError, match="the setting turbo = False cannot be applied"):
         run(hardware(turbo=False), trust=True)
     assert Store(settings).list() == []
@@ -87,7 +87,7 @@ def test_a_run_that_was_killed_is_set_back_before_the_machine_is_looked_at(
     turbo = root / "sys/devices/system/cpu/intel_pstate/no_turbo"
     turbo.parent.mkdir(parents=True)
     turbo.write_text("1\n")
-    monkeypatch.setattr(evaluation, "Place", lambda home, **more: Place(home, root, **more))
+    monkeypatch.setattr(running, "Place", lambda home, **more: Place(home, root, **more))
     settings.home.mkdir(parents=True, exist_ok=True)
     Journal(settings.home, root).write({"turbo": {str(turbo): "0"}})
     run(None)

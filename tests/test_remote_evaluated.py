@@ -264,7 +264,7 @@ def test_a_server_that_dies_midway_stops_the_evaluation_which_goes_on_when_it_is
 
     mortal = Mortal([digest(firmware)], 0, is_fatal)
     mortal.start()
-    with pytest.raises(WorkerError, match="cannot be asked: (?s:.*)the same command goes on where it stopped"):
+    with pytest.raises(WorkerError, match="cannot be asked: (?s:.*)the same command resumes where it left off"):
         evaluate(make(), dataset, options(mortal.url), settings=settings)
     (row,) = Store(settings).list()
     assert row["status"] == "interrupted"

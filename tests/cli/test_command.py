@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import mlmodelscope.cli.main
+import mlmodelscope.cli.verbs
 from mlmodelscope.cli import server_choice
 
 from .command import Run, run_command
@@ -42,7 +42,7 @@ def test_nothing_stays_behind(tmp_path: Path, environment: dict[str, str], monke
 
     before = state()
     for code, said in ((1, "ValueError: surprise"), (0, "a reason")):
-        monkeypatch.setattr(mlmodelscope.cli.main, "app", lambda code=code: bad(code))
+        monkeypatch.setattr(mlmodelscope.cli.verbs, "make_app", lambda _, code=code: lambda: bad(code))
         done = run_command("records", "--server", "http://127.0.0.1:9", cwd=tmp_path, environment=environment)
         assert done.returncode == 1 and done.stdout == "from below" and said in done.stderr
         assert state() == before and server_choice.remote.cache_info().currsize == 0

@@ -69,6 +69,10 @@ def test_what_was_not_timed_or_scored_comes_last(folder: Path) -> None:
     assert found(folder, sort="latency") == list("345612")
 
 
+def test_nothing_found_is_nothing_in_either_order(folder: Path) -> None:
+    assert found(folder, word="no such word", descending=True) == found(folder, word="no such word") == []
+
+
 def test_classes_are_numbers_and_0_is_one(folder: Path) -> None:
     assert found(folder, label=0) == ["1", "2"] and found(folder, answer=0) == ["1", "6"]
     assert found(folder, label=0, answer=1) == ["2"]

@@ -116,7 +116,9 @@ class World:
 
     def write_model(self, name: str = "toy", **fake: Any) -> None:
         model = {"shape": [None, 3, 8, 8], "classes": 10, **fake}
-        (self.place / "manifests" / f"{name}.json").write_text(json.dumps(model))
+        draft = self.place / "manifests" / f"{name}.json.draft"
+        draft.write_text(json.dumps(model))
+        draft.replace(draft.with_suffix(""))  # at once: an agent may be about to read it
 
     def environment(self, home: str) -> dict[str, str]:
         return {
@@ -134,6 +136,8 @@ class World:
     def say(self, *words: str, home: str = "elsewhere") -> tuple[int, str, str]:
         """A command in this process: (exit code, what it printed, what it complained about)."""
         told, wrong = io.StringIO(), io.StringIO()
+        remote.cache_clear()  # another test may have asked where nothing was to be asked
+        text_of.cache_clear()
         with pytest.MonkeyPatch.context() as patch:
             for name, value in self.environment(home).items():
                 patch.setenv(name, value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
@@ -11,8 +12,6 @@ from typing import TYPE_CHECKING
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    import asyncio
-
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import AgentDescription
     from mlmodelscope.cluster.device import Device, Seen

@@ -16,6 +16,7 @@ from mlmodelscope.dataset.text import read_json, read_lines, read_text
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.manifest.schema import Labels
 
+_LONGEST_CELL = 131_072
 __all__ = ["class_words", "read_classes", "read_labels", "to_number"]
 
 
@@ -70,7 +71,11 @@ def _delimiter(header: str, file: NamedFile, rule: Labels) -> str | None:
 
 def _rows(reader: Iterable[Any], file: NamedFile) -> Iterator[Any]:
     try:
-        yield from reader
+        for row in reader:
+            # Python's own limit is one for all of a process, and others may have lifted it.
+            if any(isinstance(cell, str) and len(cell) > _LONGEST_CELL for cell in row.values()):
+                raise csv.Error(f"field larger than field limit ({_LONGEST_CELL})")
+            yield row
     except csv.Error as error:
         raise DatasetError(f"{file.name} is not a table: {error}") from None
 

@@ -91,7 +91,7 @@ def _find(path: Path, wanted: Wanted, times: pa.Array) -> pa.Array:
         else pa.array(range(table.num_rows), pa.int64())
     )
     if wanted.sort == "order":
-        return rows.take(pa.array(range(len(rows) - 1, -1, -1))) if wanted.descending else rows
+        return rows.take(pa.array(range(len(rows) - 1, -1, -1), pa.int64())) if wanted.descending else rows
     keys = _first(table["scores"]) if wanted.sort == "score" else times
     ranked = pa.table({"key": keys.take(rows), "row": rows})
     order: Literal["ascending", "descending"] = "descending" if wanted.descending else "ascending"

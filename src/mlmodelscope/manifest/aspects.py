@@ -51,7 +51,7 @@ class Aspects:
 
     @property
     def carries_code(self) -> bool:
-        """Whether using them would run code that somebody else wrote."""
+        """Whether using them would run code from the manifests or an image."""
         return self.image is not None or any(code_of(each) for each in self.manifests)
 
 

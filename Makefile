@@ -63,6 +63,7 @@ test: $(VENV)/.dev web
 	$(PYTEST) -m "alone and not nightly" || test $$? = 5
 	$(PYTEST) -n auto --dist worksteal -m "not alone and not nightly"
 
+test-all: export MLMODELSCOPE_TEST_BUDGET = large
 test-all: test
 	$(PYTEST) -m nightly
 	$(MAKE) test-stacks test-peers agreement acceptance

@@ -11,6 +11,7 @@ import hypothesis
 import pytest
 
 from browser import NoBrowser, find_chromium, opened
+from budget import tries
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
@@ -27,7 +28,11 @@ pytest_plugins = ["plugin_summary"]
 
 # No timing: a busy machine is no failure. No folder of examples in the checkout either.
 hypothesis.settings.register_profile(
-    "calm", deadline=None, database=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+    "calm",
+    deadline=None,
+    database=None,
+    max_examples=tries(50, 2000),
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
 )
 hypothesis.settings.load_profile("calm")
 

@@ -7,7 +7,7 @@
 
 The number of a right manifest is measured and taken for the claim; then the manifest is made wrong, as a person would,
 and `replicate` is asked. What was found goes to `reports/acceptance.jsonl` at once, so that a run that was interrupted
-goes on where it stopped. Beds that need data which is not here are left out, and that is said.
+resumes where it left off. Beds that need data which is not here are left out, and that is said.
 """
 
 from __future__ import annotations

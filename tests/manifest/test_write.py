@@ -6,6 +6,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from budget import tries
 from mlmodelscope.manifest.source import parse_source
 from mlmodelscope.manifest.write import spell_number, spell_text, write_manifest
 
@@ -45,7 +46,7 @@ def exact(value: Any) -> Any:
     return ("whole", int(value)) if isinstance(value, int) else ("real", repr(float(value)))
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@settings(max_examples=tries(60, 5000), suppress_health_check=list(HealthCheck))
 @given(st.dictionaries(TEXT, DATA, min_size=1, max_size=5))
 @example({text: text for text in ODD})
 @example({"list": ODD})

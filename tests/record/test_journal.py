@@ -5,6 +5,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import tries
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.worker.answers import Answers
 
@@ -33,7 +34,7 @@ def test_the_journal_of_another_plan_is_not_believed(tmp_path: Path) -> None:
     other.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=tries(30, 1000))
 @given(cut=st.integers(0, 600), garbage=st.binary(max_size=20))
 def test_a_journal_cut_anywhere_keeps_its_whole_batches_and_goes_on(
     tmp_path_factory: object, cut: int, garbage: bytes

@@ -204,7 +204,7 @@ def test_class_names_that_nobody_knows_are_numbers(make_record: Callable, keep: 
 def test_a_running_record_is_refused_with_a_hint(make_record: Callable, report: Report) -> None:
     with pytest.raises(UsageError, match="is not finished") as raised:
         report(make_record(status="running"))
-    assert "goes on where it stopped" in (raised.value.hint or "")
+    assert "resumes where it left off" in (raised.value.hint or "")
 
 
 def test_an_unknown_format_is_refused_and_the_known_ones_are_named(make_record: Callable, report: Report) -> None:

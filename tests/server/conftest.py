@@ -22,6 +22,8 @@ from typing import Any
 
 import pytest
 
+from budget import tries
+
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
 import httpx
@@ -52,8 +54,7 @@ _patience = inspect.signature(httpx.get).parameters["timeout"].default
 for _part in ("connect", "read", "write", "pool"):
     setattr(_patience, _part, PATIENCE_S)
 
-LARGE = os.environ.get("MLMODELSCOPE_TEST_BUDGET") == "large"
-KILLS = int(os.environ.get("MLMODELSCOPE_KILLS", "5" if LARGE else "1"))
+KILLS = tries(1, 5)
 """Random moments at which each process is killed; 20 of them take half an hour."""
 MODEL = """\
 name: toy

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
+from budget import tries
 from mlmodelscope.manifest.reference import parse_reference
 
 from .conftest import World
@@ -31,7 +31,7 @@ PROMISES = (
     content_type_conformance,
     response_schema_conformance,
 )
-EXAMPLES = int(os.environ.get("MLMODELSCOPE_API_EXAMPLES", "6"))
+EXAMPLES = tries(3, 60)
 """Questions for each operation, right ones and wrong ones, and each person."""
 
 

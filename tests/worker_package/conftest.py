@@ -1,13 +1,8 @@
 """Libraries that a test may need. What is not installed is skipped once, in `pipeline/test_library.py`, and named."""
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from mlmodelscope_worker.pipeline import library as libraries
-
-# A busy machine is no reason to fail.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("patient")
 
 
 def missing(name: str) -> str | None:

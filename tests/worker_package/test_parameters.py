@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from budget import tries
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.parameters import (
@@ -270,7 +271,7 @@ def accepts(declaration: Declaration, written: object) -> bool:
 
 @everything
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=tries(20, 400))
 def test_what_the_schema_accepts_resolve_accepts_and_nothing_else(
     declaration: Declaration, data: st.DataObject
 ) -> None:
@@ -280,7 +281,7 @@ def test_what_the_schema_accepts_resolve_accepts_and_nothing_else(
 
 @everything
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=tries(20, 400))
 def test_what_was_resolved_resolves_to_itself(declaration: Declaration, data: st.DataObject) -> None:
     written = data.draw(writings(declaration))
     try:
@@ -297,7 +298,7 @@ anything = scalars | st.lists(scalars, max_size=4) | st.lists(st.lists(scalars, 
 
 @everything
 @given(data=st.data())
-@settings(max_examples=40)
+@settings(max_examples=tries(20, 400))
 def test_anything_else_is_a_parameter_error(declaration: Declaration, data: st.DataObject) -> None:
     names = st.sampled_from([*declaration.kinds, "other"])
     written = data.draw(anything | st.dictionaries(names, anything, max_size=4))

@@ -66,7 +66,7 @@ def evaluate(
 ) -> int:
     """Evaluate a model on a dataset.
 
-    The same plan again answers from the store; an interrupted one goes on where it stopped.
+    The same plan again answers from the store; an interrupted one resumes where it left off.
     """
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import evaluate as run

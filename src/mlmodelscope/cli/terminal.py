@@ -29,7 +29,7 @@ Offline = Annotated[bool, typer.Option("--offline", help="Never use the network.
 
 def verb(function: Callable[Parameters, int | None]) -> Callable[Parameters, None]:
     """Make a function a command: foreseen errors become a message and an exit code, surprises keep their traceback."""
-    return _command(function, "interrupted; the same command goes on where it stopped")
+    return _command(function, "interrupted; the same command resumes where it left off")
 
 
 def verb_of_a_moment(function: Callable[Parameters, int | None]) -> Callable[Parameters, None]:

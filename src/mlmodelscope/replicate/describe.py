@@ -67,7 +67,7 @@ def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
     else:
         yield f"Nothing that was tried explains {gap}."
     if found.is_cut_short:
-        yield "Its budget was spent before the search was over: a larger one (`--budget`) goes on where it stopped."
+        yield "Its budget was spent before the search was over: a larger one (`--budget`) resumes where it left off."
 
 
 def _alike(cause: Candidate) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Answers that a search has got, kept beside the cache: an interrupted search goes on where it stopped."""
+"""Answers that a search has got, kept beside the cache: an interrupted search resumes where it left off."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
     if record.status != "finished":
         raise UsageError(
             f"record {record.id} is not finished: there is nothing to report yet",
-            hint="give the same evaluate command again: it goes on where it stopped",
+            hint="give the same evaluate command again: it resumes where it left off",
         )
     if record.profile is not None:
         raise UsageError(

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from budget import tries
 from mlmodelscope_worker.pipeline.header import ImageError
 from worker_package.pictures import encode, jpeg, run, scene
 
@@ -48,13 +49,13 @@ def survives(data: bytes, library: str) -> None:
 
 
 @given(damages)
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(40, 4000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_damaged_file_is_refused_or_decoded(decoder: str, data: bytes) -> None:
     survives(data, decoder)
 
 
 @given(st.binary(max_size=200))
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=tries(20, 2000), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_random_bytes_are_refused(decoder: str, data: bytes) -> None:
     with pytest.raises(ImageError):
         run("decode", data, {"library": decoder})

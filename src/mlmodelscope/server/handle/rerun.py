@@ -37,7 +37,7 @@ def request_of(record: Record) -> Request:
         arguments=_arguments(record),
         where=Where(stack=plan.stack.name.partition("@")[0]),
         trust=bool(plan.functions or plan.setup),
-        again=record.status == "finished",  # one that was interrupted goes on where it stopped
+        again=record.status == "finished",  # one that was interrupted resumes where it left off
     )
 
 

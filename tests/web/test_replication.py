@@ -32,7 +32,7 @@ def manifests(site: Site) -> Site:
     sixty = (folder / "pictures.yml").read_text().replace("name: pictures", "name: sixty")
     (folder / "sixty.yml").write_text(f"{sixty}size: 60\n")
     model = json.loads((folder / "toy.json").read_text())
-    (folder / "slow.json").write_text(json.dumps({**model, "sleep_s": 0.01}))
+    (folder / "slow.json").write_text(json.dumps({**model, "sleep_s": 0.05}))
     return site
 
 

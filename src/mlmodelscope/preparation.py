@@ -17,10 +17,11 @@ from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.trust import options_that_run_code
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_facts
 from mlmodelscope.provision.stack import Progress, build_image, choose_stack
-from mlmodelscope.provision.trust import require_trust
+from mlmodelscope.provision.trust import refuse_options, require_trust
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
 from mlmodelscope.watcher import Watcher
@@ -102,7 +103,8 @@ def plan_aspects(
     progress: Progress = lambda line: None,
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
-    require_trust((aspects.model, aspects.dataset, aspects.software, aspects.hardware), settings, trust=trust)
+    require_trust(aspects.manifests, settings, trust=trust)
+    refuse_options(options_that_run_code(aspects.model, aspects.software, options), trust=trust)
     gpu = options.predictor_options.get("device", "cpu") != "cpu"
     if aspects.image is not None:
         software, stack = None, build_image(aspects.image, settings, progress).description

@@ -23,10 +23,16 @@ class ParameterError(ValueError):
 
 
 class Kind(object):
-    """What values a parameter takes, and one sentence on what it means."""
+    """What values a parameter takes, and one sentence on what it means.
 
-    def __init__(self, meaning):
+    One that `needs_trust` lets code out of files run, or hands out what is the machine's.
+    """
+
+    needs_trust = False
+
+    def __init__(self, meaning, needs_trust=False):
         self.meaning = meaning
+        self.needs_trust = needs_trust
 
     def check(self, value):
         raise NotImplementedError
@@ -218,6 +224,9 @@ class Declaration(object):
 
     def code(self):
         return self.function
+
+    def options_that_need_trust(self):
+        return sorted(name for name, kind in self.kinds.items() if kind.needs_trust)
 
     def resolve(self, value):
         """Everything this function will be called with, every default explicit; ParameterError when it cannot."""

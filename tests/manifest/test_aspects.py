@@ -38,7 +38,7 @@ def test_a_model_without_a_dataset_needs_one(make_model: Callable) -> None:
     [
         ("current", "current", False),
         ("image:python:3.12", "image:python:3.12", True),
-        (SOFTWARE, None, False),
+        (SOFTWARE, None, True),
         (HOOKED, None, True),
         (None, None, False),
     ],

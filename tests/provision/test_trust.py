@@ -77,7 +77,18 @@ def test_a_manifest_without_code_needs_no_trust(settings: Settings) -> None:
     require_trust([manifest(plain), None, manifest(HARDWARE, setup=None)], settings)
 
 
-@pytest.mark.parametrize("name", ["LD_PRELOAD", "ld_preload", "PYTHONSTARTUP", "PYTHONHOME", "CUDA_INJECTION64_PATH"])
+LOADING = ("LD_PRELOAD", "ld_preload", "PYTHONSTARTUP", "PYTHONHOME", "CUDA_INJECTION64_PATH")
+REACHING = (
+    "OPENCV_OPENCL_RUNTIME",
+    "MXNET_LIBRARY_PATH",
+    "TF_XLA_FLAGS",
+    "OMP_TOOL_LIBRARIES",
+    "BASH_ENV",
+    "NOBODY_KNOWS",
+)
+
+
+@pytest.mark.parametrize("name", [*LOADING, *REACHING])
 def test_a_variable_that_loads_code_is_code(settings: Settings, name: str) -> None:
     software = {
         "kind": "software",
@@ -91,9 +102,14 @@ def test_a_variable_that_loads_code_is_code(settings: Settings, name: str) -> No
     assert digest(MODEL, envvars={name: "/evil"}) not in (digest(MODEL), digest(MODEL, envvars={name: "/other"}))
 
 
-def test_other_variables_are_none() -> None:
+def test_switches_of_libraries_are_none() -> None:
     harmless = {"TF_ENABLE_WINOGRAD_NONFUSED": "0", "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0"}
     assert digest(MODEL, envvars=harmless) == digest(MODEL)
+
+
+@pytest.mark.parametrize("value", ["/lib/evil.so", "--dump=x", "a b", "$(id)", "x\ny", "1" * 101])
+def test_a_switch_whose_value_is_more_than_a_word_is_code(value: str) -> None:
+    assert digest(MODEL, envvars={"OMP_NUM_THREADS": value}) != digest(MODEL)
 
 
 def test_the_refusal_says_where_the_code_is_and_what_to_do(settings: Settings, tmp_path: Path) -> None:

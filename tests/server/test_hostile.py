@@ -15,7 +15,9 @@ import httpx
 import pytest
 
 from mlmodelscope.client.client import Client
-from mlmodelscope.errors import ManifestError, UsageError
+from mlmodelscope.errors import ManifestError, MLModelScopeError, TrustError, UsageError
+from mlmodelscope.manifest.shipped import shipped_pins
+from mlmodelscope.provision.stack.confine import why_not
 
 from .conftest import MODEL, World
 
@@ -104,6 +106,78 @@ def test_manifests_that_are_none_are_refused(guest: Client, text: str, words: st
     with pytest.raises(ManifestError, match=words):
         guest.put_manifest(text)
     guest.get("/health")
+
+
+SOFTWARE = "name: theirs\nversion: 1.0.0\nframework: {name: fake}\nstack: {requirements: [%s], %s}\n"
+(NAME, VERSION), HASHES = sorted(shipped_pins().items())[0]
+PINNED = f"{NAME}=={VERSION} --hash={sorted(HASHES)[0]}"
+
+
+@pytest.mark.parametrize(
+    "software",
+    [
+        SOFTWARE % ("", "system_packages: ['-oDPkg::Pre-Invoke::=touch %s; exit 1']"),
+        SOFTWARE % ("", "system_packages: ['-oAPT::Get::Simulate=false', '-c=%s', /path/of/any.deb]"),
+        SOFTWARE % ("", "library_names: {'../../../../../..%s': libc.so.6}"),
+        SOFTWARE % ('"some-wheel==1.0\\n-e %s"', ""),
+        SOFTWARE % ('"some-wheel==1.0\\n--index-url http:%s/simple"', ""),
+        SOFTWARE % ("'%s'", ""),
+        SOFTWARE % ("'file:%s'", ""),
+    ],
+)
+def test_a_recipe_that_is_more_than_a_recipe_is_no_manifest(guest: Client, software: str, tmp_path: Path) -> None:
+    marker = tmp_path / "marker"
+    request = {"model": "toy", "dataset": "pictures", "software": {"text": software % marker}, "options": QUICK}
+    with pytest.raises(ManifestError):
+        guest.ask(request)
+    with pytest.raises(ManifestError):
+        guest.put_manifest(software % marker)
+    assert not marker.is_symlink() and not marker.exists()
+
+
+@pytest.mark.parametrize(
+    "software",
+    [
+        SOFTWARE % ("some-wheel==1.0", ""),
+        SOFTWARE % (f"some-wheel==1.0 --hash=sha256:{'0' * 64}", ""),
+        SOFTWARE % (PINNED, "index_url: 'https://example.org/simple'"),
+        SOFTWARE % (PINNED, "find_links: ['https://example.org']"),
+        SOFTWARE % ("", "root: 'https://example.org/root.tar'"),
+        "name: theirs\nversion: 1.0.0\nframework: {name: fake}\nenv: {OPENCV_OPENCL_RUNTIME: evil.so}\n",
+        "name: theirs\nversion: 1.0.0\nframework: {name: fake}\nenv: {OMP_NUM_THREADS: /evil.so}\n",
+    ],
+)
+def test_packages_of_a_guests_choice_need_trust(guest: Client, software: str) -> None:
+    request = {"model": "toy", "dataset": "pictures", "software": {"text": software}, "options": QUICK}
+    with pytest.raises(TrustError, match="code in these manifests or their files would run"):
+        guest.ask(request)
+    with pytest.raises(MLModelScopeError, match="`trust`"):
+        guest.ask({**request, "trust": True})
+
+
+def test_an_option_that_runs_code_of_a_file_needs_trust(guest: Client, tmp_path: Path) -> None:
+    """The file is never fetched: it is refused when it is asked for."""
+    model = MODEL.replace("framework: {name: fake}", "framework: {name: sklearn}")
+    model = model.replace("graph_path: toy.json", "graph_path: 'https://example.org/model.pkl'")
+    request = {"model": {"text": model}, "dataset": "pictures"}
+    for options in ({"trust_pickle": True}, {"trust_types": "os.system"}):
+        with pytest.raises(TrustError, match="would run"):
+            guest.ask({**request, "options": {**QUICK, "predictor_options": options}})
+
+
+def test_a_guests_worker_is_closed_off(world: World, guest: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    if why_not() is not None:
+        pytest.skip(f"processes cannot be confined here: {why_not()}")
+    uploaded = guest.upload(str(world.place / "manifests" / "toy.json"))
+    model = MODEL.replace("graph_path: toy.json", f"graph_path: '{uploaded}'")
+    request = {"model": {"text": model}, "dataset": "pictures", "options": QUICK}
+    (asked,) = guest.ask(request)
+    assert asked.wait().state == "finished", asked.facts
+    monkeypatch.setenv("MLMODELSCOPE_CONFINE", "never or what")
+    (asked,) = guest.ask({**request, "again": True, "attempts": 1})
+    assert "MLMODELSCOPE_CONFINE" in asked.wait().facts["error"]["message"]  # so it was asked
+    (asked,) = world.client(world.token("admin", owner="root")).ask({**request, "again": True})
+    assert asked.wait().state == "finished"  # the machine's own people are not strangers
 
 
 def test_a_picture_that_would_explode_is_a_failed_sample(world: World, guest: Client) -> None:

@@ -29,7 +29,7 @@ class Finding:
 def doctor(offline: Offline = False, as_json: AsJson = False) -> int:
     """Look at this machine: what is there, what is missing, how to get it."""
     found = settings(offline)
-    findings = [*_machine(), *_stack(), *_plugins(), *_storage(found), *_catalogue(), *_network(found)]
+    findings = [*_machine(), *_walls(), *_stack(), *_plugins(), *_storage(found), *_catalogue(), *_network(found)]
     broken = any(finding.state == "broken" for finding in findings)
     if as_json:
         print_json([asdict(finding) for finding in findings])
@@ -59,6 +59,18 @@ def _machine() -> list[Finding]:
         Finding("gpu", "missing", "none seen; models run on the CPU")
     ]
     return findings
+
+
+def _walls() -> list[Finding]:
+    """Whether what strangers send to an agent here runs closed off."""
+    from mlmodelscope.provision.stack.confine import why_not
+
+    reason = why_not()
+    if reason is None:
+        return [Finding("walls", "good", "workers for strangers are closed off by bubblewrap")]
+    return [
+        Finding("walls", "missing", f"workers for strangers see this machine: {reason}", "apt-get install bubblewrap")
+    ]
 
 
 def _stack() -> list[Finding]:

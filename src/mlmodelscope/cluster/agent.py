@@ -54,7 +54,7 @@ class Agent:
         self._running: dict[str, _Running] = {}
         self._draining = False
         self._changed = asyncio.Event()
-        self._predictions = Predictions(link, settings, description.remote, self._may_take_more)
+        self._predictions = Predictions(link, settings, description, self._may_take_more)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop` is set; what is under way then is given back, and its journal stays for whoever goes on."""
@@ -166,7 +166,8 @@ class Agent:
         if ending is not None:
             await self._end(running, ending, teller)
             return
-        running.child = await Child.start(assigned.work, self._settings, self._description.remote)
+        work = assigned.work.trusted_by(self._description.trusts)
+        running.child = await Child.start(work, self._settings, self._description.remote)
         try:
             async with asyncio.timeout(assigned.timeout_s):
                 await self._end(running, await _last_event(running, running.child), teller)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from mlmodelscope.cluster.child import limits_of
 from mlmodelscope.cluster.work import at_device
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
@@ -105,8 +106,9 @@ class Answering:
         content = job.content if job.content is not None else self._fetch(posed)
         plan = self._plan(work, artifacts, job)
         digest = plan.digest
-        key = f"{digest} {plan.predictor.where} {is_limited}"
-        prediction, load_ns = self._ask(key, plan, artifacts, job, content)
+        limits = limits_of(work, artifacts.settings, self._speaks_for)
+        key = f"{digest} {plan.predictor.where} {limits}"
+        prediction, load_ns = self._ask(key, plan, artifacts, job, content, limits)
         if prediction.error is not None:
             raise InputError(prediction.error)
         if not all(math.isfinite(score) for score in prediction.scores):
@@ -158,11 +160,15 @@ class Answering:
             raise InputError(error.message, hint=error.hint) from None
 
     def _ask(
-        self, key: str, plan: Plan, artifacts: ArtifactStore, job: Job, content: bytes
+        self,
+        key: str,
+        plan: Plan,
+        artifacts: ArtifactStore,
+        job: Job,
+        content: bytes,
+        limits: Mapping[str, str],
     ) -> tuple[Prediction, int | None]:
         """(the answer, how long the model took to load, None where it was open)."""
-        is_limited = artifacts.settings.public_only
-        limits = {"MLMODELSCOPE_PUBLIC_ONLY": "1" if is_limited else "0", "MLMODELSCOPE_SPEAKS_FOR": self._speaks_for}
         fresh: list[OpenModel] = []
 
         def open_model() -> OpenModel:

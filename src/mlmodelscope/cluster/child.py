@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from mlmodelscope.ledger.request import Work
+from mlmodelscope.provision.stack.confine import CONFINED
 from mlmodelscope.settings import Settings
 
 LAST = ("done", "failed", "died")
@@ -40,7 +41,7 @@ class Child:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
-            env={**os.environ, **_environment(settings), **_limits(work, settings, speaks_for)},
+            env={**os.environ, **_environment(settings), **limits_of(work, settings, speaks_for)},
             limit=_LINE,
             start_new_session=True,
         )
@@ -101,7 +102,11 @@ def _environment(settings: Settings) -> dict[str, str]:
     return found
 
 
-def _limits(work: Work, settings: Settings, speaks_for: str | None) -> dict[str, str]:
+def limits_of(work: Work, settings: Settings, speaks_for: str | None) -> dict[str, str]:
     """What a stranger's work may reach; said either way, whatever the agent's own environment says."""
     is_limited = work.public_only or settings.public_only
-    return {"MLMODELSCOPE_PUBLIC_ONLY": "1" if is_limited else "0", "MLMODELSCOPE_SPEAKS_FOR": speaks_for or ""}
+    return {
+        "MLMODELSCOPE_PUBLIC_ONLY": "1" if is_limited else "0",
+        CONFINED: "1" if is_limited and not work.trust else "0",
+        "MLMODELSCOPE_SPEAKS_FOR": speaks_for or "",
+    }

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mlmodelscope.cluster.answering import Answering, Job
+from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Link
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.change import Gone
@@ -30,9 +31,11 @@ _PATIENCE_S = 600.0
 class Predictions:
     """Takes them from the server as long as `may_take` says so."""
 
-    def __init__(self, link: Link, settings: Settings, speaks_for: str | None, may_take: Callable[[], bool]) -> None:
-        self._link, self._may_take = link, may_take
-        self._answering, self._cache = Answering(settings, speaks_for), Cache(settings.cache)
+    def __init__(
+        self, link: Link, settings: Settings, description: AgentDescription, may_take: Callable[[], bool]
+    ) -> None:
+        self._link, self._may_take, self._trusts = link, may_take, description.trusts
+        self._answering, self._cache = Answering(settings, description.remote), Cache(settings.cache)
         self._jobs: dict[str, Job] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._changed = asyncio.Event()
@@ -92,6 +95,7 @@ class Predictions:
     def _begin(self, posed: Posed, content: bytes | None) -> None:
         loop = asyncio.get_running_loop()
         told: asyncio.Queue[Mapping[str, Any] | None] = asyncio.Queue()
+        posed = posed.model_copy(update={"work": posed.work.trusted_by(self._trusts)})
         job = Job(posed, content, lambda event: _soon(loop, told.put_nowait, event))
         self._jobs[posed.id] = job
         task = asyncio.create_task(self._predict(job, told), name=posed.id)

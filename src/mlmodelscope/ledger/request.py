@@ -114,6 +114,10 @@ class Work(Part):
         default=False, description="Who asked is a stranger: what manifests name is fetched from public places only."
     )
 
+    def trusted_by(self, operator: bool) -> Work:
+        """The same for an agent whose operator trusts others, or not: a server's word alone lets no code run."""
+        return self if operator or not self.trust else self.model_copy(update={"trust": False})
+
 
 class Failure(Part):
     """Why an evaluation came to nothing."""

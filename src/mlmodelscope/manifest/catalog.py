@@ -50,10 +50,16 @@ class Catalogued:
 def catalog_folders() -> list[Path]:
     """Where manifests are looked for; the user's own folders come first."""
     own = [Path(part).expanduser() for part in os.environ.get("MLMODELSCOPE_MANIFESTS", "").split(os.pathsep) if part]
+    shipped = shipped_folder()
+    return own + ([shipped] if shipped is not None else [])
+
+
+def shipped_folder() -> Path | None:
+    """The manifests that come with the package."""
     package = Path(__file__).parent.parent
-    # Installed, the manifests lie inside the package; in a checkout, at its top.
-    shipped = [package / "_manifests", package.parent.parent / "manifests"]
-    return own + [folder for folder in shipped if folder.is_dir()][:1]
+    # Installed, they lie inside the package; in a checkout, at its top.
+    places = (package / "_manifests", package.parent.parent / "manifests")
+    return next((folder for folder in places if folder.is_dir()), None)
 
 
 def list_catalog(kind: Kind) -> Iterator[Catalogued]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -45,13 +47,17 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     threads = int(plan.predictor.options.get("threads", 1))
     names = plan.output.names if plan.functions else None
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
+    model_files = provision_model(plan, artifacts)
+    other_files = {"features": str(labels)} if labels else {}
+    is_closed = plan.stack.is_closed or artifacts.settings.public_only
+    own = (*model_files.values(), *other_files.values())
     return Site(
         stack=_stack(plan, artifacts),
-        model_files=provision_model(plan, artifacts),
+        model_files=model_files,
         lanes=max(1, cores // threads),
         threads=cores,
-        other_files={"features": str(labels)} if labels else {},
-        reads=_reads(plan, artifacts) if plan.stack.is_closed else (),
+        other_files=other_files,
+        reads=_reads(plan, artifacts, own) if is_closed else (),
     )
 
 
@@ -62,13 +68,13 @@ def _stack(plan: Plan, artifacts: ArtifactStore) -> Runnable:
     return StackStore(artifacts.settings).build(plan.stack.recipe, plan.stack.name)
 
 
-def _reads(plan: Plan, artifacts: ArtifactStore) -> tuple[Path, ...]:
-    """What was fetched lies in the cache; what was there before lies where it is."""
+def _reads(plan: Plan, artifacts: ArtifactStore, own: Iterable[str]) -> tuple[Path, ...]:
+    """The plan's own files under the names that they have here, and no other file of the cache."""
     files = [source.files for source in plan.dataset.sources]
     files += [each for each in (plan.model.graph, plan.model.weights, plan.model.firmware) if each is not None]
     paths = [artifacts.fetch(each.url, f"sha256:{each.sha256}").path for each in files]
-    cache = artifacts.settings.cache
-    return (cache, *dict.fromkeys(path for path in paths if not path.is_relative_to(cache)))
+    paths += [Path(each) for each in own]
+    return tuple(dict.fromkeys(each for path in paths for each in (path, Path(os.path.realpath(path)))))
 
 
 def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:

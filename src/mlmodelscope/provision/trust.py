@@ -8,13 +8,13 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mlmodelscope.errors import StoreError, TrustError, UsageError
 from mlmodelscope.manifest.schema import Manifest
-from mlmodelscope.manifest.trust import code_digest, code_of
+from mlmodelscope.manifest.trust import Carried, code_digest, code_of
 from mlmodelscope.settings import Settings
 
 _MENDED = "mend it, or delete it: then nothing is trusted until you say so again"
@@ -93,6 +93,16 @@ def require_trust(manifests: Iterable[Manifest | None], settings: Settings, *, t
         trusted = trusted or Trusted(settings)
         if digest not in trusted:
             raise TrustError(_refusal(manifest, digest))
+
+
+def refuse_options(carried: Sequence[Carried], *, trust: bool = False) -> None:
+    """Options are the user's own words for one run; what they let run is trusted for that run or not at all."""
+    if carried and not trust:
+        said = ", ".join(line for each in carried for line in each.code.splitlines())
+        raise TrustError(
+            f"{said}: this option runs whatever code is in the model's file, which is not trusted",
+            hint="where you know who made the file, give the same command with --trust",
+        )
 
 
 def _refusal(manifest: Manifest, digest: str) -> str:

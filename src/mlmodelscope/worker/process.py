@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import socket
+import struct
 import subprocess
 import tempfile
 import time
@@ -18,6 +19,7 @@ from typing import NamedTuple, Self, TypeVar
 
 import mlmodelscope_worker
 from mlmodelscope.errors import WorkerError
+from mlmodelscope.provision.stack.confine import CONFINED, confine
 from mlmodelscope.provision.stack.provisioner import Needs, Runnable
 from mlmodelscope_worker.messages import REPLIES, Close, Gone, MessageError, Refused, from_header, to_header
 from mlmodelscope_worker.protocol import Channel, Closed
@@ -36,7 +38,7 @@ _LONGEST_PLACE = 56
 
 def _limits() -> dict[str, str]:
     """What a stranger's work may reach: no manifest's variables come before it."""
-    names = ("MLMODELSCOPE_PUBLIC_ONLY", "MLMODELSCOPE_SPEAKS_FOR")
+    names = ("MLMODELSCOPE_PUBLIC_ONLY", "MLMODELSCOPE_SPEAKS_FOR", CONFINED)
     return {name: os.environ.get(name, "") for name in names} if os.environ.get(names[0]) else {}
 
 
@@ -63,16 +65,16 @@ class WorkerProcess:
         for name, path in {"mlmodelscope_worker": package, **needs.modules}.items():
             (source / name).parent.mkdir(parents=True, exist_ok=True)
             (source / name).symlink_to(path)
-        launch = stack.launch(
-            ("-m", "mlmodelscope_worker", "--connect", str(place / "socket")),
-            replace(
-                needs,
-                environment={**needs.environment, **_limits(), "PYTHONPATH": str(source)},
-                reads=(*needs.reads, package, *needs.modules.values()),
-                writes=(*needs.writes, place),
-                folder=source,
-            ),
+        needs = replace(
+            needs,
+            environment={**needs.environment, **_limits(), "PYTHONPATH": str(source)},
+            reads=(*needs.reads, package, *needs.modules.values()),
+            writes=(*needs.writes, place),
+            folder=source,
         )
+        launch = stack.launch(("-m", "mlmodelscope_worker", "--connect", str(place / "socket")), needs)
+        if needs.environment.get(CONFINED) == "1":
+            launch = confine(launch, needs)
         self._stop = launch.stop
         self._patience_s = _REPORT_TIMEOUT_S if around else _STOP_TIMEOUT_S
         if around and launch.stop is not None:
@@ -107,6 +109,7 @@ class WorkerProcess:
             with contextlib.suppress(TimeoutError):
                 connection, _ = listener.accept()
                 connection.settimeout(None)
+                self._pid = peer_of(connection)
                 return connection
             if self._process.poll() is not None:
                 raise self._died()
@@ -165,7 +168,8 @@ class WorkerProcess:
 
     @property
     def pid(self) -> int:
-        return self._process.pid
+        """Of the worker itself, whatever was started around it."""
+        return self._pid
 
     def kill(self) -> None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
@@ -191,6 +195,12 @@ class WorkerProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close() if kind is None else self.kill()
+
+
+def peer_of(connection: socket.socket) -> int:
+    """The process at the other end, by the number that it has here."""
+    (pid,) = struct.unpack_from("i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))
+    return int(pid)
 
 
 def _place() -> str:

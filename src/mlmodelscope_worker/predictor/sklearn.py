@@ -21,8 +21,12 @@ def sklearn(
         "auto"
     ),
     element_type: Choice("The type of the features.", "float32", "float64") = "float64",
-    trust_pickle: Flag("Whether a joblib or pickle file may be loaded: that runs whatever code is in it.") = False,
-    trust_types: Text("Types beyond those of skops's own list that may be loaded, separated by commas.") = "",
+    trust_pickle: Flag(
+        "Whether a joblib or pickle file may be loaded: that runs whatever code is in it.", needs_trust=True
+    ) = False,
+    trust_types: Text(
+        "Types beyond those of skops's own list that may be loaded, separated by commas.", needs_trust=True
+    ) = "",
     any_version: Flag("Whether a model that another scikit-learn saved may be loaded all the same.") = False,
 ):
     """scikit-learn models from skops files (and, if trusted, from joblib or pickle files)."""

@@ -57,7 +57,11 @@ def _reference(text: str) -> str:
 
 
 def _root(text: str) -> str:
-    return text if text.startswith("debian:") else _reference(text)
+    if not text.startswith("debian:"):
+        return _reference(text)
+    if not re.fullmatch(r"debian:[a-z][a-z0-9-]*", text):
+        raise ValueError(f"`{text}` names no release of Debian, such as `debian:bookworm`")
+    return text
 
 
 LOOSE_TEXT = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})

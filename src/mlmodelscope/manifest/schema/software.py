@@ -8,6 +8,7 @@ from pydantic import Field
 
 from mlmodelscope.manifest.schema.model import Framework, Images
 from mlmodelscope.manifest.schema.part import ChecksumText, ConstraintText, Items, Manifest, Part, RootText
+from mlmodelscope.manifest.schema.recipe import LibraryText, PackageText, RequirementText
 
 
 class Stack(Part):
@@ -15,15 +16,17 @@ class Stack(Part):
 
     python: Annotated[ConstraintText, Field(description="Which Python, for example `3.11` or `>=3.9 <3.12`.")] = "*"
     requirements: Annotated[
-        Items[str], Field(description="Packages as pip takes them, locked to a version and better to hashes as well.")
+        Items[RequirementText],
+        Field(description="Packages as pip takes them, locked to a version and better to hashes as well."),
     ] = ()
     find_links: Annotated[Items[str], Field(description="Pages or folders with packages, beside the index.")] = ()
     index_url: Annotated[str | None, Field(description="Package index, where it is not the user's own.")] = None
     system_packages: Annotated[
-        Items[str], Field(description="Packages of the operating system; with a root, those that it is made of.")
+        Items[PackageText],
+        Field(description="Packages of the operating system; with a root, those that it is made of."),
     ] = ()
     library_names: Annotated[
-        dict[str, str],
+        dict[LibraryText, LibraryText],
         Field(description="Shared libraries that are asked for by an old name: that name, and today's."),
     ] = {}
     root: Annotated[

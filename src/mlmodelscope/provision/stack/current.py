@@ -11,6 +11,7 @@ from pathlib import Path
 
 import mlmodelscope_worker
 from mlmodelscope.plan.stack import StackDescription
+from mlmodelscope.provision.stack.interpreter import interpreter_folders
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
 from mlmodelscope_worker.environment import installed_packages
 
@@ -22,7 +23,8 @@ class CurrentStack:
         self._python = python
 
     def launch(self, arguments: tuple[str, ...], needs: Needs) -> Launch:
-        return Launch((self._python, *arguments), {**os.environ, **needs.environment})
+        reads = tuple(interpreter_folders(Path(self._python)))
+        return Launch((self._python, *arguments), {**os.environ, **needs.environment}, reads=reads)
 
 
 @cache

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.provision.stack.architecture import Architecture
+from mlmodelscope.provision.stack.builder import builder_environment
 
 _LIST = "packages.txt"
 _KEPT = 2000
@@ -43,7 +44,7 @@ def unpack_release(
         text=True,
         errors="replace",
         check=False,
-        env={**os.environ, "LC_ALL": "C"},
+        env=builder_environment(LC_ALL="C"),
     )
     if done.returncode:
         raise StackError(f"Debian {suite} could not be unpacked:\n{done.stderr.strip()[-_KEPT:]}")

@@ -140,7 +140,7 @@ class Docker:
         command += [f"--workdir={needs.folder}"] if needs.folder else []
         command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
         stop = (*self._command, "rm", "--force", name)
-        return Launch((*command, *self._system(system), *program), dict(os.environ), stop)
+        return Launch((*command, *self._system(system), *program), dict(os.environ), stop, is_confined=True)
 
     def _system(self, system: str | Path) -> list[str]:
         if isinstance(system, str):
@@ -190,7 +190,7 @@ class Apptainer:
         command += ["--pwd", str(needs.folder)] if needs.folder else []
         command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
         what = f"docker://{system}" if isinstance(system, str) else str(system.resolve())
-        return Launch((*command, what, *program), dict(os.environ))
+        return Launch((*command, what, *program), dict(os.environ), is_confined=True)
 
 
 def _paths(needs: Needs) -> Iterator[tuple[Path, bool]]:

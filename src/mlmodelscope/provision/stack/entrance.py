@@ -51,7 +51,8 @@ class Loader:
         environment |= needs.environment
         environment["PYTHONHOME"] = str(root / "usr")
         environment["PYTHONPATH"] = _joined(needs, [str(each) for each in module_path(folder)])
-        return Launch((*command, str(find_python(root)), *arguments), environment)
+        reads = (folder, root.resolve(), *(Path(each) for each in architecture.emulator[:1]))
+        return Launch((*command, str(find_python(root)), *arguments), environment, reads=reads)
 
 
 class Bubblewrap:
@@ -69,7 +70,7 @@ class Bubblewrap:
         command += ["--chdir", str(needs.folder or "/"), "--clearenv"]
         for name, value in _environment(folder, architecture, needs).items():
             command += ["--setenv", name, value]
-        return Launch((*command, *_python(folder), *arguments), _plain())
+        return Launch((*command, *_python(folder), *arguments), _plain(), is_confined=True)
 
 
 class Chroot:
@@ -97,7 +98,7 @@ class Chroot:
         lines.append(f"exec {shlex.join(inside)}")
         isolated = [] if needs.network else ["--net"]
         command = (unshare, "--mount", "--propagation", "private", *isolated, "sh", "-c", "\n".join(lines))
-        return Launch(command, _plain())
+        return Launch(command, _plain(), is_confined=True)
 
 
 class InContainer:

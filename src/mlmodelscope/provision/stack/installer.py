@@ -6,7 +6,6 @@ Both look where the user's own pip looks.
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import as_option, read_index_settings
+from mlmodelscope.provision.stack.builder import builder_environment
 from mlmodelscope.provision.stack.interpreter import find_uv
 
 _KEPT = 3000
@@ -81,7 +81,7 @@ class Installer:
 
     def run(self, command: list[str], may_fail: bool = False) -> bool:
         """Whether it went well; StackError where it must."""
-        environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PIP_REQUIRE_VIRTUALENV": ""}
+        environment = builder_environment(PYTHONDONTWRITEBYTECODE="", PIP_REQUIRE_VIRTUALENV="")
         certificates = self._indexes.certificates
         if certificates:
             environment |= {"SSL_CERT_FILE": certificates, "PIP_CERT": certificates}

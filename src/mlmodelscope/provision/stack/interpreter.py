@@ -108,6 +108,12 @@ def find_uv() -> str | None:
     return str(beside) if beside.is_file() else shutil.which("uv")
 
 
+def interpreter_folders(python: Path) -> Iterator[Path]:
+    """Where an interpreter and its library lie: its environment's folder, and that of the Python it was made with."""
+    yield python.parent.parent
+    yield Path(os.path.realpath(python)).parent.parent
+
+
 def _run(command: list[str]) -> str:
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=30, check=False)

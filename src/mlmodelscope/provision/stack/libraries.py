@@ -16,6 +16,7 @@ from pathlib import Path
 from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.stack.architecture import find_architecture
+from mlmodelscope.provision.stack.builder import builder_environment
 from mlmodelscope.provision.stack.provisioner import Progress
 from mlmodelscope.settings import Settings
 
@@ -56,19 +57,24 @@ def _unpack(packages: Sequence[str], folder: Path, offline: bool) -> None:
     draft = folder / "packages"
     draft.mkdir(parents=True)
     # What is not installed here, and what that needs; the list of packages is the machine's own.
-    planned = _run(["apt-get", "install", "--simulate", "--no-install-recommends", *packages], draft)
+    planned = _run(["apt-get", "install", "--simulate", "--no-install-recommends", "--", *packages], draft)
     wanted = [f"{name}={version}" for name, version in re.findall(r"^Inst (\S+) .*?\((\S+)", planned, re.MULTILINE)]
     # Where root runs it, apt would download as a user who may not write here.
-    _run(["apt-get", "download", "-o", "APT::Sandbox::User=root", *wanted], draft)
+    _run(["apt-get", "download", "-o", "APT::Sandbox::User=root", "--", *wanted], draft)
     for file in sorted(draft.glob("*.deb")):
         _run(["dpkg-deb", "-x", str(file), str(folder)], draft)
     shutil.rmtree(draft)
 
 
 def _run(command: list[str], folder: Path) -> str:
-    environment = {**os.environ, "LC_ALL": "C"}
     done = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace", check=False
+        command,
+        cwd=folder,
+        env=builder_environment(LC_ALL="C"),
+        capture_output=True,
+        text=True,
+        errors="replace",
+        check=False,
     )
     if done.returncode:
         raise StackError(
@@ -83,6 +89,8 @@ def _link(name: str, target: str, folder: Path) -> None:
     if found is None:
         raise StackError(f"the library {target}, which is to be called {name}, is neither in the stack nor here")
     links = folder / _NAMES
+    if os.path.basename(name) != name or name in (".", ".."):
+        raise StackError(f"`{name}` is no name of a library: the link would lie outside the stack")
     links.mkdir(exist_ok=True)
     # A stack is built under one name and used under another: links inside it must not name its folder.
     inside = found.is_relative_to(folder)

@@ -7,7 +7,6 @@ say which files it would install here.
 from __future__ import annotations
 
 import json
-import os
 import platform
 import re
 import subprocess
@@ -26,6 +25,7 @@ from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.manifest.schema.software import Stack
 from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.provision.pip_settings import IndexSettings, as_option, read_index_settings
+from mlmodelscope.provision.stack.builder import builder_environment
 from mlmodelscope.provision.stack.interpreter import find_interpreter, find_uv
 from mlmodelscope_worker.environment import normalise
 
@@ -97,10 +97,11 @@ def lock_requirements(
     find_links: Sequence[str] = (),
     settings: IndexSettings | None = None,
     offline: bool = False,
+    only_wheels: bool = False,
 ) -> Lock:
     """Everything that some requirements need with CPython of a version, such as `3.7.16`, on Linux.
 
-    Constraints say which version of a package it is, if it is needed at all.
+    Constraints say which version of a package it is, if it is needed at all. `only_wheels`: no code of a package runs.
     An architecture for which a package has no file is left out, and the reason kept; but not the one we are on.
     """
     architectures = architectures or tuple(dict.fromkeys((*ARCHITECTURES, platform.machine())))
@@ -113,13 +114,17 @@ def lock_requirements(
         (listed.parent / _CONSTRAINTS).write_text("\n".join(constraints) + "\n")
         found: dict[str, list[_Package]] = {}
         refused: dict[str, str] = {}
+        without_building = ["--only-binary", ":all:"] if only_wheels else []
+        without_network = [] if not offline else ["--no-index"] if find_uv() is None else ["--offline"]
         if find_uv() is None:
-            found[platform.machine()] = _ask_pip(listed, python, places, offline)
+            found[platform.machine()] = _ask_pip(listed, python, places, [*without_network, *without_building])
             refused = {each: "only uv can tell" for each in architectures if each not in found}
         else:
             for architecture in architectures:
                 try:
-                    found[architecture] = _ask_uv(listed, python, architecture, places, offline)
+                    found[architecture] = _ask_uv(
+                        listed, python, architecture, places, [*without_network, *without_building]
+                    )
                 except _NoSuchFile as error:
                     refused[architecture] = str(error)
     exact = {match[1] for match in map(_EXACT.match, requirements) if match}
@@ -142,7 +147,7 @@ class _NoSuchFile(StackError):
     """A package has nothing for an architecture."""
 
 
-def _ask_uv(listed: Path, python: str, architecture: str, places: IndexSettings, offline: bool) -> list[_Package]:
+def _ask_uv(listed: Path, python: str, architecture: str, places: IndexSettings, more: list[str]) -> list[_Package]:
     uv = find_uv()
     assert uv is not None
     output = listed.parent / "pylock.toml"
@@ -157,8 +162,7 @@ def _ask_uv(listed: Path, python: str, architecture: str, places: IndexSettings,
         command += ["--python-platform", f"{architecture}-{_NEWEST_LINUX}"]
     elif architecture != platform.machine():
         raise _NoSuchFile(f"uv resolves for {', '.join(ARCHITECTURES)} and the machine that it runs on")
-    command += ["--offline"] if offline else []
-    said = _run([*command, *_options(places)], places, listed.parent)
+    said = _run([*command, *more, *_options(places)], places, listed.parent)
     if said is not None:
         error = _NoSuchFile if any(words in said for words in _NO_SUCH_FILE) else StackError
         raise error(_plain(said))
@@ -186,7 +190,7 @@ def _hash_of(name: str, file: Mapping[str, object]) -> str:
     return str(digest)
 
 
-def _ask_pip(listed: Path, python: str, places: IndexSettings, offline: bool) -> list[_Package]:
+def _ask_pip(listed: Path, python: str, places: IndexSettings, more: list[str]) -> list[_Package]:
     """One file for each package: the one that would be installed here."""
     interpreter = find_interpreter(".".join(python.split(".")[:2]))
     folder, report = listed.parent / "venv", listed.parent / "report.json"
@@ -196,8 +200,7 @@ def _ask_pip(listed: Path, python: str, places: IndexSettings, offline: bool) ->
         command = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "--dry-run"]
         command += ["--quiet", "--disable-pip-version-check", "--report", str(report), "-r", str(listed)]
         command += ["--constraint", _CONSTRAINTS]
-        command += ["--no-index"] if offline else []
-        said = _run([*command, *_options(places)], places, listed.parent)
+        said = _run([*command, *more, *_options(places)], places, listed.parent)
     if said is not None:
         raise StackError("the stack cannot be locked:\n" + _plain(said))
     return [_from_report(entry) for entry in json.loads(report.read_text(encoding="utf-8"))["install"]]
@@ -263,7 +266,7 @@ def _options(places: IndexSettings) -> list[str]:
 
 def _run(command: list[str], places: IndexSettings, folder: Path) -> str | None:
     """What it complained of; nothing where it went well."""
-    environment = {**os.environ, "PIP_REQUIRE_VIRTUALENV": ""}
+    environment = builder_environment(PIP_REQUIRE_VIRTUALENV="")
     if places.certificates:
         environment |= {"SSL_CERT_FILE": places.certificates, "PIP_CERT": places.certificates}
     try:

@@ -43,7 +43,8 @@ def make_software(framework: Framework, settings: Settings, progress: Progress) 
         progress(f"no known stack has {framework.name} {framework.version}; making one of {package} {version}")
         nearest = min(known, key=lambda each: _distance(each.version, Version(version)))
         try:
-            made = _make(framework, package, version, _python(nearest, minors), nearest)
+            python = _python(nearest, minors)
+            made = _make(framework, package, version, python, nearest, only_wheels=settings.public_only)
         except StackError as error:
             reasons.append(f"{package} {version}: {error.message.splitlines()[-1]}")
             continue
@@ -57,7 +58,9 @@ def make_software(framework: Framework, settings: Settings, progress: Progress) 
     return None
 
 
-def _make(framework: Framework, package: str, version: str, python: str, nearest: Known) -> SoftwareManifest:
+def _make(
+    framework: Framework, package: str, version: str, python: str, nearest: Known, *, only_wheels: bool
+) -> SoftwareManifest:
     base = nearest.software.stack
     assert base is not None
     others = [
@@ -66,7 +69,9 @@ def _make(framework: Framework, package: str, version: str, python: str, nearest
     beside = [f"{name}<={pinned}" for name, pinned in others if normalise(name) in ("numpy", "pillow", "pip")]
     bounds = [f"{name}<={pinned}" for name, pinned in others]
     here = platform.machine()
-    lock = lock_requirements([f"{package}==={version}", *beside], python, (here,), constraints=bounds)
+    lock = lock_requirements(
+        [f"{package}==={version}", *beside], python, (here,), constraints=bounds, only_wheels=only_wheels
+    )
     return SoftwareManifest(
         name=f"{package}-{version}",
         version="1.0.0",

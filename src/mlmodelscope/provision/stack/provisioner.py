@@ -6,6 +6,7 @@ system's loader or a container is behind it.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -39,6 +40,15 @@ class Launch:
     command: tuple[str, ...]
     environment: Mapping[str, str]
     stop: tuple[str, ...] | None = None
+    reads: tuple[Path, ...] = ()
+    """Folders without which it does not start."""
+    is_confined: bool = False
+    """Whether what it starts sees nothing of this machine but what it needs."""
+
+    @property
+    def variables(self) -> frozenset[str]:
+        """Those of the environment that are the stack's own, not this process's."""
+        return frozenset(name for name, value in self.environment.items() if os.environ.get(name) != value)
 
 
 class Runnable(Protocol):

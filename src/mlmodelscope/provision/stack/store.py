@@ -18,11 +18,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 import mlmodelscope_worker
 from mlmodelscope.errors import StackError
+from mlmodelscope.manifest.schema import Stack
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.plan.stack import StackDescription
+from mlmodelscope.provision.stack.confine import confine
 from mlmodelscope.provision.stack.container import ContainerProvisioner
 from mlmodelscope.provision.stack.provisioner import Launch, Needs, Progress, Provisioner
 from mlmodelscope.provision.stack.root import RootProvisioner
@@ -90,6 +94,7 @@ class StackStore:
         found = self.find(recipe)
         if found is not None:
             return found
+        _refuse_odd(recipe)
         self._root.mkdir(parents=True, exist_ok=True)
         with self._lock(digest_of(recipe)):
             return self.find(recipe) or self._build(recipe, name, progress)
@@ -176,12 +181,25 @@ class StackStore:
             yield
 
 
+def _refuse_odd(recipe: StackRecipe) -> None:
+    """A recipe may come from a record that was sent here: it is held to what manifests are held to."""
+    try:
+        Stack(
+            requirements=recipe.requirements,
+            system_packages=recipe.system_packages,
+            library_names=recipe.library_names,
+            root=recipe.root,
+        )
+    except ValidationError as error:
+        raise StackError(f"this is no recipe of a stack: {error.errors()[0]['msg']}") from None
+
+
 def _described(provisioner: Provisioner, recipe: StackRecipe, folder: Path, system: dict[str, str]) -> dict[str, Any]:
     """Python, architecture and packages of a stack, as the worker in it will see them."""
     source = Path(mlmodelscope_worker.__file__).parent / "environment.py"
     code = f"import runpy,json;print(json.dumps(runpy.run_path({str(source)!r})['describe']()))"
     needs = Needs(reads=(source.parent,), environment={"PYTHONNOUSERSITE": "1", "PYTHONPATH": ""})
-    launch = provisioner.launch(recipe, folder, ("-c", code), needs)
+    launch = confine(provisioner.launch(recipe, folder, ("-c", code), needs), needs)
     try:
         done = subprocess.run(
             launch.command,

@@ -10,7 +10,7 @@ from mlmodelscope.errors import StackError
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.stack.architecture import find_architecture
 from mlmodelscope.provision.stack.installer import Installer
-from mlmodelscope.provision.stack.interpreter import find_interpreter
+from mlmodelscope.provision.stack.interpreter import find_interpreter, interpreter_folders
 from mlmodelscope.provision.stack.libraries import library_folders, provide_libraries
 from mlmodelscope.provision.stack.provisioner import Launch, Needs, Progress
 from mlmodelscope.settings import Settings
@@ -39,7 +39,8 @@ class VenvProvisioner:
         if libraries:
             given = environment.get("LD_LIBRARY_PATH")
             environment["LD_LIBRARY_PATH"] = os.pathsep.join([*libraries, *([given] if given else [])])
-        return Launch((str(_python(folder)), *arguments), environment)
+        reads = (folder, *interpreter_folders(_python(folder)))
+        return Launch((str(_python(folder)), *arguments), environment, reads=reads)
 
     def system_packages(self, folder: Path) -> dict[str, str]:
         return {}

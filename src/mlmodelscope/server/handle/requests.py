@@ -18,6 +18,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.trust import needs_trust
 from mlmodelscope.prediction import LOOSE_IMAGES
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import artifacts
@@ -72,9 +73,9 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
     )
     if request.trust:
         demand(person, "trust")
-    elif aspects.carries_code:
+    elif needs_trust(aspects, Options(**request.options)):
         raise TrustError(
-            "code in these manifests would run, and the request does not say that it may",
+            "code in these manifests or their files would run, and the request does not say that it may",
             hint="`trust: true`, with a token that has the scope `trust`",
         )
     texts = {sought: shelf.text_of(sought) for sought in (DatasetManifest, SoftwareManifest, HardwareManifest)}
@@ -104,7 +105,7 @@ def needs_of(request: Request, aspects: Aspects) -> Needs:
         aspects.model,
         aspects.software if aspects.software_word is None else None,
         aspects.hardware,
-        aspects.carries_code,
+        needs_trust(aspects, Options(**request.options)),
         aspects.software_word,
         address_in(request),
     )

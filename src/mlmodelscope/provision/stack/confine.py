@@ -1,0 +1,127 @@
+"""A worker for strangers sees its stack, the files of its plan and nothing else, and reaches nobody.
+
+Their models are data to us, and frameworks have holes: a graph that writes files, a reader that trusts lengths. So
+their workers start in namespaces of their own (bubblewrap), with no network, an empty /tmp, no home folder, none of the
+agent's variables, and one folder to write. Where the machine does not allow that, `doctor` says so, and
+MLMODELSCOPE_CONFINE=always has such work refused there; `never` is for those who have put the agent into a box already.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator
+from functools import cache
+from pathlib import Path
+
+from mlmodelscope.errors import StackError
+from mlmodelscope.provision.stack.provisioner import Launch, Needs
+
+CONFINED = "MLMODELSCOPE_CONFINED"
+"""Set to 1 for workers whose model or data somebody sent who is not trusted."""
+_CHOICES = ("auto", "always", "never")
+_TIMEOUT_S = 20
+_SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
+_ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl", "OpenCL", "nvidia")
+_ETC_FOR_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ca-certificates", "pki")
+_KEPT = ("PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
+_KEPT_FAMILIES = ("LC_", "OMP_", "MKL_", "CUDA_VISIBLE", "NVIDIA_VISIBLE")
+
+
+def confine(launch: Launch, needs: Needs) -> Launch:
+    """The same command inside of walls, where the machine can build them."""
+    wanted = os.environ.get("MLMODELSCOPE_CONFINE", "auto")
+    if wanted not in _CHOICES:
+        raise StackError(f"MLMODELSCOPE_CONFINE is `{wanted}`, not one of {', '.join(_CHOICES)}")
+    if wanted == "never" or launch.is_confined:
+        return launch
+    reason = why_not()
+    if reason is not None:
+        if wanted == "always":
+            raise StackError(
+                f"work for strangers is to be confined on this machine, and cannot be: {reason}",
+                hint="apt-get install bubblewrap; MLMODELSCOPE_CONFINE=auto does without",
+            )
+        return launch
+    return _walled(launch, needs)
+
+
+@cache
+def why_not() -> str | None:
+    """Why a process cannot be confined on this machine; nothing where it can."""
+    tool = shutil.which("bwrap")
+    if tool is None:
+        return "bubblewrap is not installed"
+    try:
+        done = subprocess.run(
+            [tool, *_APART, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            timeout=_TIMEOUT_S,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return None if done.returncode == 0 else (done.stderr.strip() or f"bwrap ended with {done.returncode}")
+
+
+_APART = (
+    *("--die-with-parent", "--new-session", "--unshare-all", "--hostname", "worker"),
+    *("--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
+)
+
+
+def _walled(launch: Launch, needs: Needs) -> Launch:
+    tool = shutil.which("bwrap")
+    assert tool is not None
+    command = [tool, *_APART, *(["--share-net"] if needs.network else [])]
+    for name in _SYSTEM:
+        place = Path("/", name)
+        if place.is_symlink():
+            command += ["--symlink", os.readlink(place), str(place)]
+        elif place.is_dir():
+            command += ["--ro-bind", str(place), str(place)]
+    for name in (*_ETC, *(_ETC_FOR_NETWORK if needs.network else ())):
+        command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
+    command += ["--ro-bind-try", "/sys", "/sys", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    for device in _devices() if needs.gpu else ():
+        command += ["--dev-bind", str(device), str(device)]
+    command += _bound(launch, needs)
+    command += ["--chdir", str(needs.folder or "/"), "--clearenv"]
+    for name, value in _environment(launch, needs).items():
+        command += ["--setenv", name, value]
+    return Launch((*command, "--", *launch.command), {"PATH": os.environ.get("PATH", "/usr/bin:/bin")})
+
+
+def _bound(launch: Launch, needs: Needs) -> Iterator[str]:
+    """Outer folders first: what lies inside of another one would be hidden by it. What is written comes last."""
+    for path in _outer_first((*launch.reads, *needs.reads)):
+        yield from ("--ro-bind", str(path), str(path))
+    for path in _outer_first(needs.writes):
+        yield from ("--bind", str(path), str(path))
+
+
+def _outer_first(paths: Iterable[Path]) -> list[Path]:
+    system = [Path("/", name) for name in _SYSTEM]
+    unique = {Path(os.path.abspath(path)) for path in paths}
+    seen = [path for path in unique if not any(path.is_relative_to(each) for each in system)]
+    return sorted(seen, key=lambda path: (len(path.parts), path))
+
+
+def _environment(launch: Launch, needs: Needs) -> dict[str, str]:
+    """What the worker was given, and of the agent's own variables those that are nobody's secret."""
+    kept = {
+        name: value
+        for name, value in launch.environment.items()
+        if name in needs.environment or name in launch.variables or name in _KEPT or name.startswith(_KEPT_FAMILIES)
+    }
+    return {**kept, "HOME": "/tmp"}
+
+
+def _devices() -> list[Path]:
+    return [
+        *sorted(Path("/dev").glob("nvidia*")),
+        *(each for each in (Path("/dev/dri"), Path("/dev/kfd")) if each.exists()),
+    ]

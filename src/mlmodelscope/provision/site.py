@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import Plan, PlannedFile
 from mlmodelscope.provision.artifact import ArtifactStore
@@ -72,8 +74,10 @@ def _reads(plan: Plan, artifacts: ArtifactStore, own: Iterable[str]) -> tuple[Pa
     """The plan's own files under the names that they have here, and no other file of the cache."""
     files = [source.files for source in plan.dataset.sources]
     files += [each for each in (plan.model.graph, plan.model.weights, plan.model.firmware) if each is not None]
-    paths = [artifacts.fetch(each.url, f"sha256:{each.sha256}").path for each in files]
-    paths += [Path(each) for each in own]
+    paths = [Path(each) for each in own]
+    for each in files:
+        with contextlib.suppress(ArtifactError):  # whoever reads samples says so; single pictures have no source
+            paths.append(artifacts.fetch(each.url, f"sha256:{each.sha256}").path)
     return tuple(dict.fromkeys(each for path in paths for each in (path, Path(os.path.realpath(path)))))
 
 

@@ -102,13 +102,13 @@ def _recipe(stack: Stack) -> list[Carried]:
     """Where a stack's packages come from, and which they are, beyond what shipped stacks have."""
     lines = [f"index_url: {stack.index_url}"] if stack.index_url else []
     lines += [f"find_links: {place}" for place in stack.find_links]
-    lines += [line for line in stack.requirements if not _is_shipped(line)]
+    lines += [line for line in stack.requirements if not is_pinned_by_us(line)]
     if stack.root is not None and not stack.root.startswith("debian:"):
         lines.append(f"root: {stack.root} {stack.root_checksum or ''}".rstrip())
     return [Carried("stack", "\n".join(lines), "packaged")] if lines else []
 
 
-def _is_shipped(line: str) -> bool:
+def is_pinned_by_us(line: str) -> bool:
     """Whether it is a file that a shipped stack has as well, whatever machine the line says it is for."""
     pin, hashes = _PIN.fullmatch(without_hashes(line).partition(";")[0].strip()), hashes_of(line)
     return pin is not None and bool(hashes) and shipped_pins().get((spelled(pin[1]), pin[2]), frozenset()) >= {*hashes}

@@ -31,20 +31,21 @@ _KEPT_FAMILIES = ("LC_", "OMP_", "MKL_", "CUDA_VISIBLE", "NVIDIA_VISIBLE")
 
 def confine(launch: Launch, needs: Needs) -> Launch:
     """The same command inside of walls, where the machine can build them."""
+    return launch if launch.is_confined or not is_confining() else _walled(launch, needs)
+
+
+def is_confining() -> bool:
+    """Whether walls are built on this machine; StackError where they should be and cannot."""
     wanted = os.environ.get("MLMODELSCOPE_CONFINE", "auto")
     if wanted not in _CHOICES:
         raise StackError(f"MLMODELSCOPE_CONFINE is `{wanted}`, not one of {', '.join(_CHOICES)}")
-    if wanted == "never" or launch.is_confined:
-        return launch
-    reason = why_not()
-    if reason is not None:
-        if wanted == "always":
-            raise StackError(
-                f"work for strangers is to be confined on this machine, and cannot be: {reason}",
-                hint="apt-get install bubblewrap; MLMODELSCOPE_CONFINE=auto does without",
-            )
-        return launch
-    return _walled(launch, needs)
+    reason = why_not() if wanted != "never" else "nobody wants it"
+    if reason is not None and wanted == "always":
+        raise StackError(
+            f"other people's work is to be confined on this machine, and cannot be: {reason}",
+            hint="apt-get install bubblewrap; MLMODELSCOPE_CONFINE=auto does without",
+        )
+    return reason is None
 
 
 @cache

@@ -6,15 +6,16 @@ Both look where the user's own pip looks.
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
 from mlmodelscope.errors import OfflineError, StackError
+from mlmodelscope.manifest.trust import is_pinned_by_us
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import as_option, read_index_settings
-from mlmodelscope.provision.stack.builder import builder_environment
-from mlmodelscope.provision.stack.interpreter import find_uv
+from mlmodelscope.provision.stack.builder import Workshop, builder_environment, in_the_open
+from mlmodelscope.provision.stack.gate import hosts_of
+from mlmodelscope.provision.stack.interpreter import find_uv, interpreter_folders
 
 _KEPT = 3000
 _KNOWN_TO_UV = ("x86_64", "aarch64")
@@ -35,14 +36,23 @@ class Installer:
     def install(self, recipe: StackRecipe, listed: Path, python: Path) -> None:
         """Into an interpreter's own folder."""
         listed.write_text("\n".join(recipe.requirements) + "\n")
-        if self._uv is None:
-            # Our own pip installs into the other interpreter's folder; old Pythons need not have one that still works.
-            self.run([*self._with_pip("--python", str(python)), *self._what(recipe, listed)])
-            return
-        command = [*self._with_uv(), "--python", str(python), *self._what(recipe, listed)]
+        # Our own pip installs into the other interpreter's folder; old Pythons need not have one that still works.
+        tool = self._with_uv("--python", str(python)) if self._uv else self._with_pip("--python", str(python))
+        command = [*tool, *self._what(recipe, listed)]
         # What is locked is the same from wherever it comes: where uv has it all, the network need not be asked.
-        if self._offline or not is_locked(recipe) or not self.run([*command, "--offline"], may_fail=True):
-            self.run(command)
+        is_at_hand = self._uv is not None and not self._offline and is_locked(recipe)
+        ways = [["--offline"], []] if is_at_hand else [[]]
+        if is_shipped(recipe):
+            inside = None
+        else:  # wheels run nothing when they are installed; what must be built is built behind walls
+            inside = self._closed_off(recipe, listed)
+            wheels = ["--only-binary", ":all:"]
+            if not any(" @ " in line for line in recipe.requirements) and any(
+                self.run([*command, *wheels, *way], may_fail=True) for way in ways
+            ):
+                return
+        if not any(self.run([*command, *way], inside, may_fail=True) for way in ways[:-1]):
+            self.run(command, inside)
 
     def install_apart(self, recipe: StackRecipe, listed: Path, target: Path, version: str, architecture: str) -> None:
         """Into a folder, for a Python that cannot be asked: another machine's, or one inside a root file system."""
@@ -57,9 +67,9 @@ class Installer:
                 command += ["--platform", f"{age}_{architecture}"]
         self.run([*command, *self._what(recipe, listed)])
 
-    def _with_uv(self) -> list[str]:
+    def _with_uv(self, *more: str) -> list[str]:
         assert self._uv is not None
-        command = [self._uv, "pip", "install", "--quiet", "--index-strategy", "unsafe-best-match"]
+        command = [self._uv, "pip", "install", "--quiet", "--index-strategy", "unsafe-best-match", *more]
         return [*command, *(["--offline"] if self._offline else [])]
 
     def _with_pip(self, *before: str) -> list[str]:
@@ -79,16 +89,21 @@ class Installer:
             options += ["--find-links", as_option(place)]
         return options
 
-    def run(self, command: list[str], may_fail: bool = False) -> bool:
+    def _closed_off(self, recipe: StackRecipe, listed: Path) -> Workshop:
+        """Packages that we have not chosen may run code when they are built: they see the index and the stack alone."""
+        local = [Path(each) for each in (*recipe.find_links, *self._indexes.find_links) if "://" not in each]
+        reads = [*local, *([Path(self._uv)] if self._uv else []), *interpreter_folders(Path(sys.executable))]
+        hosts = hosts_of(self._indexes, recipe.index_url, recipe.find_links) if not self._offline else frozenset()
+        return Workshop(listed.parent, tuple(reads), hosts)
+
+    def run(self, command: list[str], inside: Workshop | None = None, *, may_fail: bool = False) -> bool:
         """Whether it went well; StackError where it must."""
         environment = builder_environment(PYTHONDONTWRITEBYTECODE="", PIP_REQUIRE_VIRTUALENV="")
         certificates = self._indexes.certificates
         if certificates:
             environment |= {"SSL_CERT_FILE": certificates, "PIP_CERT": certificates}
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, errors="replace", env=environment, check=False
-            )
+            done = (inside or in_the_open)(command, environment)
         except OSError as error:
             raise StackError(f"cannot run {command[0]}: {error.strerror or error}") from None
         if done.returncode and not may_fail:
@@ -98,6 +113,10 @@ class Installer:
             hint = "pip install uv, which serves older Pythons than pip does" if self._uv is None else None
             raise StackError(f"the stack could not be built:\n{said}", hint=hint)
         return done.returncode == 0
+
+
+def is_shipped(recipe: StackRecipe) -> bool:
+    return not recipe.find_links and not recipe.index_url and all(map(is_pinned_by_us, recipe.requirements))
 
 
 def is_locked(recipe: StackRecipe) -> bool:

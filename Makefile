@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo web test test-all test-stacks test-peers agreement acceptance check bench clean
+.PHONY: demo web test test-all test-stacks test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,6 +16,7 @@ help:
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
 	@echo "make check   formatting, lint, types, the worker's Python floor"
+	@echo "make audit   look for known weaknesses in the source and in what it depends on"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
 
@@ -87,6 +88,12 @@ check: $(VENV)/.dev web/node_modules/.installed
 	$(BIN)/vermin --target=3.6- --no-tips --violations --eval-annotations src/mlmodelscope_worker
 	$(BIN)/mlmodelscope check manifests
 	$(NPM) run --silent check
+
+# Its tools come when they are asked for; advisories come from the package index.
+audit: $(VENV)/.dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'bandit[toml]' pip-audit
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/pip-audit --skip-editable
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py $(if $(QUICK),--quick)

@@ -53,12 +53,12 @@ def listen(channel, gone):
     It sleeps in a system call unless the host speaks. When the host is gone it says so at once, even if the worker is
     in the middle of a framework's call that takes hours: whatever still runs has nobody to answer to.
     """
-    requests = queue.Queue()
+    inbox = queue.Queue()
 
     def read():
         try:
             while True:
-                requests.put(channel.receive())
+                inbox.put(channel.receive())
         except Closed:
             pass
         except BaseException:
@@ -66,14 +66,14 @@ def listen(channel, gone):
         gone()
 
     threading.Thread(target=read, daemon=True).start()
-    return requests
+    return inbox
 
 
-def serve(channel, requests):
+def serve(channel, inbox):
     """Do what is asked for until `close` is."""
     desk = Desk(channel)
     while True:
-        header, buffers = requests.get()
+        header, buffers = inbox.get()
         try:
             asked = from_header(REQUESTS, header)
             if isinstance(asked, messages.Close):

@@ -66,7 +66,7 @@ class Hasher:
                     part = keys[start : start + 500]
                     marks = ",".join("?" * len(part))
                     rows = database.execute(
-                        f"SELECT key, digest FROM digests WHERE algorithm = ? AND key IN ({marks})",
+                        f"SELECT key, digest FROM digests WHERE algorithm = ? AND key IN ({marks})",  # nosec B608 # question marks
                         [algorithm, *part],
                     )
                     found.update(rows.fetchall())

@@ -206,7 +206,7 @@ def peer_of(connection: socket.socket) -> int:
 def _place() -> str:
     """The folder for temporary files, where a socket in it has an address that is short enough."""
     usual = tempfile.gettempdir()
-    return usual if len(os.fsencode(usual)) <= _LONGEST_PLACE else "/tmp"
+    return usual if len(os.fsencode(usual)) <= _LONGEST_PLACE else "/tmp"  # nosec B108 # a private folder is made in it
 
 
 def _remove_left_behind() -> None:

@@ -86,7 +86,7 @@ def _walled(launch: Launch, needs: Needs) -> Launch:
             command += ["--ro-bind", str(place), str(place)]
     for name in (*_ETC, *(_ETC_FOR_NETWORK if needs.network else ())):
         command += ["--ro-bind-try", f"/etc/{name}", f"/etc/{name}"]
-    command += ["--ro-bind-try", "/sys", "/sys", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    command += ["--ro-bind-try", "/sys", "/sys", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]  # nosec B108 # inside
     for device in _devices() if needs.gpu else ():
         command += ["--dev-bind", str(device), str(device)]
     command += _bound(launch, needs)
@@ -118,7 +118,7 @@ def _environment(launch: Launch, needs: Needs) -> dict[str, str]:
         for name, value in launch.environment.items()
         if name in needs.environment or name in launch.variables or name in _KEPT or name.startswith(_KEPT_FAMILIES)
     }
-    return {**kept, "HOME": "/tmp"}
+    return {**kept, "HOME": "/tmp"}  # nosec B108 # inside
 
 
 def _devices() -> list[Path]:

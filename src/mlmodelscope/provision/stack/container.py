@@ -31,7 +31,7 @@ class ContainerProvisioner:
     def launch(self, recipe: StackRecipe, folder: Path, arguments: tuple[str, ...], needs: Needs) -> Launch:
         assert recipe.image is not None
         python = json.loads((folder / _FOUND).read_text())["python"]
-        environment = {"HOME": "/tmp", "PYTHONDONTWRITEBYTECODE": "1", **needs.environment}
+        environment = {"HOME": "/tmp", "PYTHONDONTWRITEBYTECODE": "1", **needs.environment}  # nosec B108 # inside
         return find_engine().launch(recipe.image, (python, *arguments), needs, environment)
 
     def system_packages(self, folder: Path) -> dict[str, str]:

@@ -64,7 +64,7 @@ class Bubblewrap:
             command += (
                 ["--symlink", os.readlink(entry), target] if entry.is_symlink() else ["--ro-bind", str(entry), target]
             )
-        command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
+        command += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]  # nosec B108 # inside
         for here, there, writable in _mounts(folder, needs):
             command += ["--bind" if writable else "--ro-bind", str(here), there]
         command += ["--chdir", str(needs.folder or "/"), "--clearenv"]
@@ -133,7 +133,7 @@ def _environment(folder: Path, architecture: Architecture, needs: Needs) -> dict
     own = [_INSIDE] if (folder / "packages").is_dir() else []
     return {
         "PATH": "/usr/bin:/bin",
-        "HOME": "/tmp",
+        "HOME": "/tmp",  # nosec B108 # inside
         "LC_ALL": "C.UTF-8",
         **needs.environment,
         "LD_LIBRARY_PATH": ":".join(f"/{each}" for each in library_path(folder / "root", architecture)),

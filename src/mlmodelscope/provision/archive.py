@@ -1,7 +1,7 @@
 """Taking files out of archives, which are hostile until shown otherwise.
 
-Nothing is written outside the destination, links and devices are never created, and sizes are counted while they
-are unpacked, whatever the archive's own headers promise.
+Nothing is written outside the destination, links and devices are never created, a member that announces too much is
+not opened, and what comes out is counted a block at a time, whatever the archive's own headers promise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.provision.unpack_stream import open_packed, open_zipped
 
 MAX_MEMBERS = 2_000_000
 MAX_BYTES = 512 << 30
@@ -28,6 +30,7 @@ MAX_RATIO = 2000  # unpacked ÷ packed: deflate reaches 1032 at most, bombs of o
 MIN_LIMIT = 16 << 20  # whatever the ratio: so little harms nobody
 MAX_DEPTH = 64
 _MAX_HEADER_BYTES = 1 << 20
+_MAX_DIRECTORY_BYTES = 512 << 20
 _BLOCK = 1 << 20
 _NAMES_FOR_HINT = 5000
 _IN_MEMORY = (
@@ -104,11 +107,11 @@ class Budget:
     def __init__(self, packed: Path, name: str) -> None:
         self.name = name
         self._limit = min(MAX_BYTES, max(packed.stat().st_size * MAX_RATIO, MIN_LIMIT))
-        self._spent = 0
+        self.spent = 0
 
     def spend(self, length: int) -> None:
-        self._spent += length
-        self.check(self._spent)
+        self.spent += length
+        self.check(self.spent)
 
     def check(self, length: int) -> None:
         if length > self._limit:
@@ -136,27 +139,82 @@ def _safe_name(name: str, archive: str, strip_first: bool) -> str:
 
 
 def _zip_members(archive: Path, budget: Budget) -> Iterator[tuple[str, Open]]:
-    with zipfile.ZipFile(archive) as packed:
-        for info in packed.infolist():
-            if info.is_dir():
-                continue
-            if (info.external_attr >> 16) and stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-                yield info.filename, _refusal(budget.name, info.filename)
-            else:
-                yield info.filename, lambda info=info: packed.open(info)  # type: ignore[misc]
+    with archive.open("rb") as file:
+        check_directory(file, MAX_MEMBERS, _MAX_DIRECTORY_BYTES)
+        with zipfile.ZipFile(file) as packed:
+            for info in packed.infolist():
+                if info.is_dir():
+                    continue
+                if (info.external_attr >> 16) and stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+                    yield info.filename, _refusal(budget.name, info.filename)
+                else:
+                    yield info.filename, lambda info=info: _open_zipped(packed, info, budget)  # type: ignore[misc]
+
+
+def _open_zipped(packed: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> IO[bytes]:
+    budget.check(budget.spent + info.file_size)  # before anything comes out
+    return open_zipped(packed, info)
 
 
 def _tar_members(archive: Path, budget: Budget) -> Iterator[tuple[str, Open]]:
-    with tarfile.open(archive, "r:*", tarinfo=_Header) as packed:
+    with _TarStream(archive, budget) as stream, tarfile.TarFile(fileobj=stream, tarinfo=_Header) as packed:  # type: ignore[arg-type]
         while (entry := packed.next()) is not None:
             packed.members.clear()  # type: ignore[attr-defined]  # it would remember all of them
             budget.check(entry.offset_data + entry.size)  # what is skipped is unpacked as well
+            stream.expect_data()
             if entry.isfile():
                 yield entry.name, lambda entry=entry: packed.extractfile(entry)  # type: ignore[misc]
             elif not entry.isdir():
                 yield entry.name, _refusal(budget.name, entry.name)
-        while packed.fileobj and (block := packed.fileobj.read(_BLOCK)):  # up to the compressed stream's own checksum
-            budget.spend(len(block))
+            stream.expect_header(packed.offset)
+        stream.expect_data()
+        while stream.read(_BLOCK):  # up to the compressed stream's own checksum
+            pass
+
+
+class _TarStream:
+    """What tarfile reads from. It keeps headers of any length in memory, so that none may be longer than a megabyte."""
+
+    def __init__(self, archive: Path, budget: Budget) -> None:
+        packed = open_packed(archive)
+        self._file = packed if packed is not None else archive.open("rb")
+        self._is_packed, self._budget = packed is not None, budget
+        self._position = 0
+        self.expect_header(0)
+
+    def __enter__(self) -> _TarStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def expect_header(self, at: int) -> None:
+        self._end: float = at + _MAX_HEADER_BYTES
+
+    def expect_data(self) -> None:
+        self._end = float("inf")
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        block = self._file.read(size)
+        self._position += len(block)
+        if self._position > self._end:
+            raise tarfile.ReadError(f"a header of more than {_MAX_HEADER_BYTES} bytes")
+        if self._is_packed:
+            self._budget.check(self._position)
+        return block
+
+    def seek(self, position: int) -> int:
+        if not self._is_packed:
+            self._position = self._file.seek(position)
+            return position
+        while self._position < position and self.read(min(_BLOCK, position - self._position)):
+            pass
+        if position < self._position:
+            raise tarfile.ReadError("a member that begins before the one before it ends")
+        return self._position
 
 
 class _Header(tarfile.TarInfo):

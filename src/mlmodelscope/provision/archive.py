@@ -22,6 +22,7 @@ from typing import IO
 
 from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.provision.allowance import leave_room
 from mlmodelscope.provision.unpack_stream import open_packed, open_zipped
 
 MAX_MEMBERS = 2_000_000
@@ -32,6 +33,7 @@ MAX_DEPTH = 64
 _MAX_HEADER_BYTES = 1 << 20
 _MAX_DIRECTORY_BYTES = 512 << 20
 _BLOCK = 1 << 20
+_LOOK_EVERY = 64 << 20
 _NAMES_FOR_HINT = 5000
 _IN_MEMORY = (
     tarfile.GNUTYPE_LONGNAME,
@@ -49,7 +51,13 @@ class MissingMember(ArtifactError):
 
 
 def extract_member(
-    archive: Path, member: str, destination: Path, *, strip_first: bool = False, called: str = ""
+    archive: Path,
+    member: str,
+    destination: Path,
+    *,
+    strip_first: bool = False,
+    called: str = "",
+    most_bytes: int = MAX_BYTES,
 ) -> None:
     """One member of an archive becomes the file `destination`; a folder or pattern becomes a folder of that name.
 
@@ -58,7 +66,7 @@ def extract_member(
     wanted = _matcher(member)
     names: list[str] = []
     found = False
-    budget = Budget(archive, called or archive.name)
+    budget = Budget(archive, called or archive.name, most_bytes)
     with _damage_named(budget.name):
         for name, open_member in _members(archive, strip_first, budget):
             relative = wanted(name)
@@ -83,6 +91,8 @@ def _write(name: str, open_member: Open, target: Path, budget: Budget) -> None:
             while block := source.read(_BLOCK):
                 budget.spend(len(block))
                 out.write(block)
+                if budget.spent % _LOOK_EVERY < len(block):
+                    leave_room(target.parent)
     except (FileExistsError, NotADirectoryError):
         # Two members of one name: which of them is meant, and whether a checker saw the same one, nobody knows.
         raise ArtifactError(f"{budget.name} holds `{name}` more than once and is refused") from None
@@ -104,9 +114,9 @@ def _matcher(member: str) -> Callable[[str], str | None]:
 class Budget:
     """How much may come out of a packed file."""
 
-    def __init__(self, packed: Path, name: str) -> None:
+    def __init__(self, packed: Path, name: str, most_bytes: int = MAX_BYTES) -> None:
         self.name = name
-        self._limit = min(MAX_BYTES, max(packed.stat().st_size * MAX_RATIO, MIN_LIMIT))
+        self._limit = min(most_bytes, max(packed.stat().st_size * MAX_RATIO, MIN_LIMIT))
         self.spent = 0
 
     def spend(self, length: int) -> None:

@@ -49,9 +49,7 @@ class Desk:
         self._issuer = _issuer(config)
         self.stopping = False
         """Whoever waits for something must not wait any longer."""
-        self.settings = replace(
-            settings, database=config.database or settings.database, blobs=config.blobs or settings.blobs
-        )
+        self.settings = replace(settings, **_said(config))
         self.store = Store(self.settings)
         database = self.store.database
         self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
@@ -74,6 +72,12 @@ class Desk:
     def close(self) -> None:
         self.gallery.pool.shutdown(cancel_futures=True)
         self.store.close()
+
+
+def _said(config: Config) -> dict[str, Any]:
+    """What the configuration says of the settings."""
+    names = ("database", "blobs", "largest_file", "largest_request", "largest_public_file", "largest_public_request")
+    return {name: value for name in names if (value := getattr(config, name))}
 
 
 def _issuer(config: Config) -> Issuer | None:

@@ -68,9 +68,7 @@ def test_what_comes_out_of_a_strangers_archive_counts_as_well(server: Server, se
     assert ArtifactStore(replace(limited, public_only=False)).fetch(f"{path}#a").path.stat().st_size == 5000
 
 
-def test_the_last_of_the_disk_is_left_free(
-    server: Server, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_last_of_the_disk_is_left_free(server: Server, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """Looked at while it is written: nobody said how much it would be."""
     free = iter([1 << 40, 1 << 20])
     disk = os.statvfs("/")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mlmodelscope.confine.confined import Confined, Limits
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
@@ -35,6 +36,10 @@ _POSED_LASTS_S = 1.0
 """For which a question to a model need not be looked at again: its manifests, and the agents that fit."""
 
 
+_CONFINED = 3
+"""Processes that read what people sent, at the same time."""
+
+
 class Refused(Exception):
     """Somebody asked for what they may not do."""
 
@@ -61,7 +66,9 @@ class Desk:
         self.catalogue = Catalogue(database)
         self.offline = replace(self.settings, offline=True)
         """For what is shown where it is at hand, and never fetched for it."""
-        self.search, self.gallery = Search(), Gallery(self.settings)
+        self.confined = Confined(Limits(cpu_s=config.reading_s, memory_bytes=config.reading_memory), _CONFINED)
+        """Reads what people sent."""
+        self.search, self.gallery = Search(), Gallery(self.settings, self.confined)
         self.planned = Recent[Any](_PLANNED_LASTS_S)
 
     def person(self, secret: str) -> Person | None:
@@ -70,6 +77,7 @@ class Desk:
         return self._issuer.person(secret) if found is None and self._issuer is not None else found
 
     def close(self) -> None:
+        self.confined.close()  # whoever waits for it is told
         self.gallery.pool.shutdown(cancel_futures=True)
         self.store.close()
 

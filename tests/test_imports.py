@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "types",
     "settings",
+    "confine",
     "plugins",
     "model_file",
     "manifest",

@@ -2,6 +2,7 @@
 
 MLModelScopeError            anything we foresaw; the CLI prints it without a traceback
 ├── UsageError               a wrong request: unknown name, impossible combination of options   (exit code 2)
+│   └── LimitError           to read what somebody sent would take more time, memory or space than it may
 ├── ManifestError            what the author wrote cannot be right; carries file, line, column
 ├── VersionError             not a version, or not a version constraint
 ├── PlanError                the request cannot be met; says by which constraint
@@ -40,6 +41,10 @@ class MLModelScopeError(Exception):
 
 class UsageError(MLModelScopeError):
     exit_code = 2
+
+
+class LimitError(UsageError):
+    pass
 
 
 @dataclass(frozen=True)

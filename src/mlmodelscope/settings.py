@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from mlmodelscope.errors import UsageError
 
 
 @dataclass(frozen=True)
@@ -24,6 +27,25 @@ class Settings:
     """Address of the database; an SQLite file in `home` where there is none."""
     blobs: str | None = None
     """Address of a blob store that keeps the files of records, such as s3://bucket/prefix; only `home`, without."""
+    largest_file: int = 20 << 30
+    """Bytes that a file may have which is fetched."""
+    largest_request: int = 200 << 30
+    """Bytes that may be fetched for one request."""
+    largest_public_file: int = 4 << 30
+    """The same for work that strangers asked for."""
+    largest_public_request: int = 16 << 30
+    """The same for work that strangers asked for; as much may come out of an archive."""
+
+    @property
+    def download_limits(self) -> tuple[int, int]:
+        """Bytes of one file, and of all files of one request."""
+        if not self.public_only:
+            return self.largest_file, self.largest_request
+        return min(self.largest_file, self.largest_public_file), min(self.largest_request, self.largest_public_request)
+
+    def limits_as_variables(self) -> dict[str, str]:
+        """For a process that is started with these settings."""
+        return {variable: str(getattr(self, name)) for name, variable in _LIMITS.items()}
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -38,7 +60,27 @@ class Settings:
             blobs=environment.get("MLMODELSCOPE_BLOBS") or None,
             offline=_is_set(environment, "MLMODELSCOPE_OFFLINE"),
             public_only=_is_set(environment, "MLMODELSCOPE_PUBLIC_ONLY"),
+            **{
+                name: _bytes(variable, environment[variable])
+                for name, variable in _LIMITS.items()
+                if environment.get(variable)
+            },
         )
+
+
+_LIMITS = {
+    "largest_file": "MLMODELSCOPE_LARGEST_FILE",
+    "largest_request": "MLMODELSCOPE_LARGEST_REQUEST",
+    "largest_public_file": "MLMODELSCOPE_LARGEST_PUBLIC_FILE",
+    "largest_public_request": "MLMODELSCOPE_LARGEST_PUBLIC_REQUEST",
+}
+
+
+def _bytes(name: str, text: str) -> int:
+    found = re.fullmatch(r"(\d{1,18}) *([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
+    if found is None:
+        raise UsageError(f"{name} is `{text}`, which is not a number of bytes", hint="such as 20G or 21474836480")
+    return int(found[1]) << (10 * "_KMGT".index(found[2].upper() or "_"))
 
 
 def _is_set(environment: Mapping[str, str], name: str) -> bool:

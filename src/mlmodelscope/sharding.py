@@ -28,6 +28,7 @@ from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.finish import finish
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.measured import with_latency, with_worker
+from mlmodelscope.record.packed import opened
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import new_record, storage_errors
@@ -139,6 +140,11 @@ def _pack(folder: Path, samples: Iterable[Sample]) -> None:
     draft.replace(folder / "shard.zip")
 
 
+_LARGEST_PART = 8 << 30
+_LARGEST_TEXT = 256 << 20
+"""Of a list of a million samples."""
+
+
 @dataclass(frozen=True)
 class _Part:
     record: Record
@@ -188,13 +194,16 @@ def join_shards(parts: Sequence[Path], store: Store) -> Record:
 def _open_part(path: Path, store: Store) -> _Part:
     place = store.home / "shards" / f"open-{path.stem}-{new_record_id()}"
     try:
-        with zipfile.ZipFile(path) as packed:
+        with opened(path, _LARGEST_PART, "part of an evaluation") as packed:
+            if max(packed.getinfo(name).file_size for name in ("facts.json", "samples.jsonl")) > _LARGEST_TEXT:
+                raise ValueError("what it says of itself is too long")
             record = Record.model_validate_json(packed.read("facts.json"))
             samples = list(_samples(packed.read("samples.jsonl").decode()))
             place.mkdir(parents=True)
-            (place / "journal").write_bytes(packed.read("journal"))
+            with packed.open("journal") as source, (place / "journal").open("wb") as target:
+                shutil.copyfileobj(source, target, 1 << 20)
         entries = list(Journal.read(place / "journal"))
-    except (zipfile.BadZipFile, KeyError, ValueError) as error:
+    except (KeyError, ValueError) as error:
         raise UsageError(f"a part of the evaluation cannot be read: {error}") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -113,6 +113,20 @@ def test_a_pattern_that_gives_no_label_is_refused(write: Write, open_as: Open, p
         open_as("list", write({"a_3.jpg": b""}), rule={"pattern": pattern})
 
 
+def test_a_pattern_may_do_whatever_python_can(write: Write, open_as: Open) -> None:
+    """Lookarounds and references to groups, which engines that are always quick do not have."""
+    folder = write({"7-a-7.jpg": b"", "4-bb-4.jpg": b""})
+    found = open_as("list", folder, rule={"pattern": r"(?<!x)(\d)(?=-).*-\1\."})
+    assert labels(found) == {"7-a-7.jpg": 7, "4-bb-4.jpg": 4}
+
+
+@pytest.mark.parametrize("pattern", [r"^(a+)+$|(\d+)", r"^(([a-z])+.)+[A-Z]([a-z])+$", r"^(a|a?)+$()"])
+def test_a_pattern_that_would_never_end_is_refused(write: Write, open_as: Open, pattern: str) -> None:
+    with pytest.raises(DatasetError, match="cannot be used on names such as `aaaa.*more than 1 s") as refusal:
+        open_as("list", write({"a" * 40 + "!.jpg": b""}), rule={"pattern": pattern})
+    assert refusal.value.hint and "(a+)+" in refusal.value.hint
+
+
 def test_a_list_without_any_labels_is_refused(write: Write, open_as: Open) -> None:
     with pytest.raises(DatasetError, match="neither `labels_url` nor `labels.pattern`"):
         open_as("list", write(PETS))

@@ -146,6 +146,13 @@ def test_a_member_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
         describe_model(path)
 
 
+def test_a_long_list_of_members_is_not_read(tmp_path: Path) -> None:
+    """Each of them would take ten times its bytes in memory."""
+    make_zip(tmp_path / "model.pt2", {f"{number:05}" + "x" * 195: b"" for number in range(40_000)}, zipfile.ZIP_STORED)
+    with pytest.raises(ModelFileError, match="more than 131,072 members"):
+        describe_model(tmp_path / "model.pt2")
+
+
 def test_an_encrypted_or_oddly_packed_archive_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "model.pt2"
     make_zip(path, {"m/models/model.json": b"{}"}, zipfile.ZIP_BZIP2)

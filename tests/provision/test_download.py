@@ -158,6 +158,18 @@ def test_less_than_announced_is_an_error_that_says_how_much_came(server: Server,
         download(server.at("/net", short), partial)
 
 
+def test_more_than_announced_is_refused(server: Server, partial: Path) -> None:
+    """A part may name the length of the whole, and then send more."""
+
+    def long(handler: Handler) -> None:
+        handler.send(206, BODY[100:], ETag='"1"', Content_Range=f"bytes 100-{len(BODY) - 1}/{len(BODY) - 5}")
+
+    url = server.at("/net", cut(BODY, 100), long)
+    with pytest.raises(ArtifactError, match="more than the .* bytes that it announced"):
+        download(url, partial)
+    assert not partial.exists()
+
+
 def test_nonsense_in_the_length_is_ignored(server: Server, partial: Path) -> None:
     def odd(handler: Handler) -> None:
         handler.send(200, BODY, Content_Length="soon")

@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from mlmodelscope.confine.confined import Confined
 from mlmodelscope.record.record import Record
 from mlmodelscope.settings import Settings
 
@@ -129,7 +130,8 @@ def test_a_dataset_that_is_gone_has_no_pictures_and_says_so(shown: tuple[World, 
     folder.rename(folder.with_name("elsewhere"))
     found = get(world, f"records/{record}/picture", sample="class2/0002.png")
     assert found.status_code == 404 and found.json()["detail"].startswith("there is no picture of `class2/0002.png`")
-    fresh = Gallery(Settings(world.place, world.place / "cache"))
-    for _ in range(2):  # the second time it is only remembered
-        with pytest.raises(NoPictures, match="there is no copy of leaving at hand"):
-            fresh.opened(plan.dataset)
+    with Confined() as confined:
+        fresh = Gallery(Settings(world.place, world.place / "cache"), confined)
+        for _ in range(2):  # the second time it is only remembered
+            with pytest.raises(NoPictures, match="there is no copy of leaving at hand"):
+                fresh.opened(plan.dataset)

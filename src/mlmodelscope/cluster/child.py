@@ -91,6 +91,7 @@ class Child:
 
 def _environment(settings: Settings) -> dict[str, str]:
     found = {"MLMODELSCOPE_HOME": str(settings.home), "MLMODELSCOPE_CACHE": str(settings.cache)}
+    found |= settings.limits_as_variables()
     if settings.mirrors:
         found["MLMODELSCOPE_MIRROR"] = os.pathsep.join(str(each) for each in settings.mirrors)
     if settings.offline:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from collections.abc import Sequence
 
 from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.labels import read_labels
+from mlmodelscope.dataset.pattern import labels_in_names
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled, Word
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.plan.plan import PlannedDataset
@@ -27,7 +29,7 @@ def read_list(source: NamedFile, labels: NamedFile | None, dataset: PlannedDatas
     """Images, and labels in a file or in the images' names."""
     names = image_names(source, dataset)
     if dataset.labels.pattern is not None:
-        return _samples(source, names, _labels_in_names(names, dataset.labels.pattern))
+        return _samples(source, names, labels_in_names(names, dataset.labels.pattern))
     if labels is None:
         raise DatasetError(f"{dataset.name} says neither `labels_url` nor `labels.pattern`, so no sample has a label")
     return _samples(source, names, read_labels(labels, dataset.labels, names))
@@ -61,7 +63,7 @@ def _in_folders(source: NamedFile, names: list[str]) -> list[Unlabelled]:
     return _samples(source, names, [name.split("/", 1)[0] for name in names])
 
 
-def _samples(source: NamedFile, names: list[str], words: list[Word | None] | list[str]) -> list[Unlabelled]:
+def _samples(source: NamedFile, names: list[str], words: Sequence[Word | None]) -> list[Unlabelled]:
     root = str(source.path)
     return [Unlabelled(name, {"file": f"{root}/{name}"}, word) for name, word in zip(names, words, strict=True)]
 
@@ -86,19 +88,3 @@ def _is_image(name: str, include: str) -> bool:
 def is_hidden(name: str) -> bool:
     """What systems leave behind: `._cat.jpg` is a Mac's notes about cat.jpg, not a picture."""
     return name.startswith((".", "__MACOSX/")) or "/." in name or "/__MACOSX/" in name
-
-
-def _labels_in_names(names: list[str], pattern: str) -> list[Word | None]:
-    try:
-        expression = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise DatasetError(f"the label pattern `{pattern}` is not a regular expression: {error}") from None
-    if expression.groups < 1:
-        raise DatasetError(f"the label pattern `{pattern}` has no group that would be the label")
-    words: list[Word | None] = []
-    for name in names:
-        match = expression.search(name)
-        if match is None:
-            raise DatasetError(f"the name of the sample `{name}` does not match the label pattern `{pattern}`")
-        words.append(match[1])
-    return words

@@ -11,6 +11,7 @@ from typing import Literal, TypeVar
 
 from mlmodelscope.errors import ManifestError, Problem, UsageError
 from mlmodelscope.manifest.dialect.words import name_from_id
+from mlmodelscope.manifest.kept import Kept
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import (
     DatasetManifest,
@@ -65,7 +66,7 @@ def shipped_folder() -> Path | None:
 def list_catalog(kind: Kind) -> Iterator[Catalogued]:
     """Every manifest of a kind, without reading more of it than its name and id."""
     for path in catalog_files(kind):
-        found = _names_in(path)
+        found = _names(path)
         if found is not None:
             yield found
 
@@ -89,6 +90,9 @@ def _names_in(path: Path) -> Catalogued | None:
     except ManifestError:
         return None
     return _named(text, path)
+
+
+_names, _manifests = Kept(_names_in), Kept(load_manifest)
 
 
 def _named(text: str, path: Path) -> Catalogued | None:
@@ -160,7 +164,7 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
 
 def _load(path: Path, sought: type[Manifest]) -> Manifest | None:
     """Folders may hold several kinds of manifest; only those of the kind that is sought count."""
-    manifest = load_manifest(path)
+    manifest = _manifests(path)
     return manifest if isinstance(manifest, sought) else None
 
 

@@ -7,13 +7,14 @@ import struct
 import zipfile
 import zlib
 
+from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.model_file.limit import damaged, quote
 
 ZIP_START = b"PK\x03\x04"
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
-# A member costs some hundred bytes in the directory; models of thousands of tensors stay below this.
-_MAX_DIRECTORY_BYTES = 1 << 25
+# A member costs some hundred bytes in the directory; models of tens of thousands of tensors stay below this.
+_MAX_DIRECTORY_BYTES = 1 << 23
 _MAX_MEMBERS = 1 << 17
 # All that `zipfile` raises on bad archives; its NotImplementedError is a RuntimeError.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
@@ -23,13 +24,12 @@ class Archive:
     def __init__(self, data: memoryview) -> None:
         self._data = data
         try:
-            with zipfile.ZipFile(_Window(data)) as archive:
-                members = {info.filename: info for info in archive.infolist()}
+            window = _Window(data)
+            check_directory(window, _MAX_MEMBERS, _MAX_DIRECTORY_BYTES)  # type: ignore[arg-type]
+            with zipfile.ZipFile(window) as archive:
+                self._members = {info.filename: info for info in archive.infolist()}
         except _ZIP_ERRORS as error:
             raise damaged(f"its zip archive cannot be read: {quote(str(error))}") from error
-        if len(members) > _MAX_MEMBERS:
-            raise damaged(f"its zip archive has {len(members):,} members")
-        self._members = members
 
     @property
     def names(self) -> list[str]:

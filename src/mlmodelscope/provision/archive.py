@@ -1,7 +1,7 @@
 """Taking files out of archives, which are hostile until shown otherwise.
 
-Nothing is written outside the destination, links and devices are never created, and sizes are counted while they
-are unpacked, whatever the archive's own headers promise.
+Nothing is written outside the destination, links and devices are never created, a member that announces too much is
+not opened, and what comes out is counted a block at a time, whatever the archive's own headers promise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.provision.allowance import leave_room
+from mlmodelscope.provision.unpack_stream import open_packed, open_zipped
 
 MAX_MEMBERS = 2_000_000
 MAX_BYTES = 512 << 30
@@ -28,7 +31,9 @@ MAX_RATIO = 2000  # unpacked ÷ packed: deflate reaches 1032 at most, bombs of o
 MIN_LIMIT = 16 << 20  # whatever the ratio: so little harms nobody
 MAX_DEPTH = 64
 _MAX_HEADER_BYTES = 1 << 20
+_MAX_DIRECTORY_BYTES = 512 << 20
 _BLOCK = 1 << 20
+_LOOK_EVERY = 64 << 20
 _NAMES_FOR_HINT = 5000
 _IN_MEMORY = (
     tarfile.GNUTYPE_LONGNAME,
@@ -46,7 +51,13 @@ class MissingMember(ArtifactError):
 
 
 def extract_member(
-    archive: Path, member: str, destination: Path, *, strip_first: bool = False, called: str = ""
+    archive: Path,
+    member: str,
+    destination: Path,
+    *,
+    strip_first: bool = False,
+    called: str = "",
+    most_bytes: int = MAX_BYTES,
 ) -> None:
     """One member of an archive becomes the file `destination`; a folder or pattern becomes a folder of that name.
 
@@ -55,7 +66,7 @@ def extract_member(
     wanted = _matcher(member)
     names: list[str] = []
     found = False
-    budget = Budget(archive, called or archive.name)
+    budget = Budget(archive, called or archive.name, most_bytes)
     with _damage_named(budget.name):
         for name, open_member in _members(archive, strip_first, budget):
             relative = wanted(name)
@@ -80,6 +91,8 @@ def _write(name: str, open_member: Open, target: Path, budget: Budget) -> None:
             while block := source.read(_BLOCK):
                 budget.spend(len(block))
                 out.write(block)
+                if budget.spent % _LOOK_EVERY < len(block):
+                    leave_room(target.parent)
     except (FileExistsError, NotADirectoryError):
         # Two members of one name: which of them is meant, and whether a checker saw the same one, nobody knows.
         raise ArtifactError(f"{budget.name} holds `{name}` more than once and is refused") from None
@@ -101,14 +114,14 @@ def _matcher(member: str) -> Callable[[str], str | None]:
 class Budget:
     """How much may come out of a packed file."""
 
-    def __init__(self, packed: Path, name: str) -> None:
+    def __init__(self, packed: Path, name: str, most_bytes: int = MAX_BYTES) -> None:
         self.name = name
-        self._limit = min(MAX_BYTES, max(packed.stat().st_size * MAX_RATIO, MIN_LIMIT))
-        self._spent = 0
+        self._limit = min(most_bytes, max(packed.stat().st_size * MAX_RATIO, MIN_LIMIT))
+        self.spent = 0
 
     def spend(self, length: int) -> None:
-        self._spent += length
-        self.check(self._spent)
+        self.spent += length
+        self.check(self.spent)
 
     def check(self, length: int) -> None:
         if length > self._limit:
@@ -136,27 +149,82 @@ def _safe_name(name: str, archive: str, strip_first: bool) -> str:
 
 
 def _zip_members(archive: Path, budget: Budget) -> Iterator[tuple[str, Open]]:
-    with zipfile.ZipFile(archive) as packed:
-        for info in packed.infolist():
-            if info.is_dir():
-                continue
-            if (info.external_attr >> 16) and stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
-                yield info.filename, _refusal(budget.name, info.filename)
-            else:
-                yield info.filename, lambda info=info: packed.open(info)  # type: ignore[misc]
+    with archive.open("rb") as file:
+        check_directory(file, MAX_MEMBERS, _MAX_DIRECTORY_BYTES)
+        with zipfile.ZipFile(file) as packed:
+            for info in packed.infolist():
+                if info.is_dir():
+                    continue
+                if (info.external_attr >> 16) and stat.S_IFMT(info.external_attr >> 16) not in (0, stat.S_IFREG):
+                    yield info.filename, _refusal(budget.name, info.filename)
+                else:
+                    yield info.filename, lambda info=info: _open_zipped(packed, info, budget)  # type: ignore[misc]
+
+
+def _open_zipped(packed: zipfile.ZipFile, info: zipfile.ZipInfo, budget: Budget) -> IO[bytes]:
+    budget.check(budget.spent + info.file_size)  # before anything comes out
+    return open_zipped(packed, info)
 
 
 def _tar_members(archive: Path, budget: Budget) -> Iterator[tuple[str, Open]]:
-    with tarfile.open(archive, "r:*", tarinfo=_Header) as packed:
+    with _TarStream(archive, budget) as stream, tarfile.TarFile(fileobj=stream, tarinfo=_Header) as packed:  # type: ignore[arg-type]
         while (entry := packed.next()) is not None:
             packed.members.clear()  # type: ignore[attr-defined]  # it would remember all of them
             budget.check(entry.offset_data + entry.size)  # what is skipped is unpacked as well
+            stream.expect_data()
             if entry.isfile():
                 yield entry.name, lambda entry=entry: packed.extractfile(entry)  # type: ignore[misc]
             elif not entry.isdir():
                 yield entry.name, _refusal(budget.name, entry.name)
-        while packed.fileobj and (block := packed.fileobj.read(_BLOCK)):  # up to the compressed stream's own checksum
-            budget.spend(len(block))
+            stream.expect_header(packed.offset)
+        stream.expect_data()
+        while stream.read(_BLOCK):  # up to the compressed stream's own checksum
+            pass
+
+
+class _TarStream:
+    """What tarfile reads from. It keeps headers of any length in memory, so that none may be longer than a megabyte."""
+
+    def __init__(self, archive: Path, budget: Budget) -> None:
+        packed = open_packed(archive)
+        self._file = packed if packed is not None else archive.open("rb")
+        self._is_packed, self._budget = packed is not None, budget
+        self._position = 0
+        self.expect_header(0)
+
+    def __enter__(self) -> _TarStream:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def expect_header(self, at: int) -> None:
+        self._end: float = at + _MAX_HEADER_BYTES
+
+    def expect_data(self) -> None:
+        self._end = float("inf")
+
+    def tell(self) -> int:
+        return self._position
+
+    def read(self, size: int) -> bytes:
+        block = self._file.read(size)
+        self._position += len(block)
+        if self._position > self._end:
+            raise tarfile.ReadError(f"a header of more than {_MAX_HEADER_BYTES} bytes")
+        if self._is_packed:
+            self._budget.check(self._position)
+        return block
+
+    def seek(self, position: int) -> int:
+        if not self._is_packed:
+            self._position = self._file.seek(position)
+            return position
+        while self._position < position and self.read(min(_BLOCK, position - self._position)):
+            pass
+        if position < self._position:
+            raise tarfile.ReadError("a member that begins before the one before it ends")
+        return self._position
 
 
 class _Header(tarfile.TarInfo):

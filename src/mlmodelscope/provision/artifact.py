@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
 from mlmodelscope.manifest.reference import FileReference, parse_reference
-from mlmodelscope.provision.archive import MissingMember, extract_member
+from mlmodelscope.provision.allowance import Allowance
+from mlmodelscope.provision.archive import MAX_BYTES, MissingMember, extract_member
 from mlmodelscope.provision.cache import Cache, storage_errors, uploads_of
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import Mirrors
@@ -51,7 +52,14 @@ class ArtifactStore:
         from mlmodelscope.provision.origin import Origin
 
         settings = self.settings
-        return Origin(self._cache, self._hasher, settings.offline, self._progress, public_only=settings.public_only)
+        return Origin(
+            self._cache,
+            self._hasher,
+            settings.offline,
+            self._progress,
+            public_only=settings.public_only,
+            allowance=Allowance(settings),
+        )
 
     def fetch(self, reference: str, checksum: str | None = None) -> Artifact:
         """The artifact that a manifest names, from disk, cache, mirror or network, in this order."""
@@ -240,7 +248,8 @@ class ArtifactStore:
     def _keep(self, copy: Copy, reference: FileReference, wanted: Checksum | None, draft: Path) -> Artifact:
         if reference.member:
             strip = reference.scheme == "npm"  # every npm package lies in a folder `package/`
-            extract_member(copy.path, reference.member, draft, strip_first=strip, called=copy.name)
+            most = self.settings.download_limits[1] if self.settings.public_only else MAX_BYTES
+            extract_member(copy.path, reference.member, draft, strip_first=strip, called=copy.name, most_bytes=most)
         else:
             shutil.move(copy.path, draft)
         if reference.is_folder:

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.provision import web
+from mlmodelscope.provision.allowance import Allowance
 from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.provision.web import WebError, open_url, read_block
 
@@ -30,12 +31,14 @@ def download(
     certificates: str | None = None,
     *,
     public_only: bool = False,
+    allowance: Allowance | None = None,
 ) -> None:
     """Fetch a URL into the file `partial`, going on where an earlier attempt stopped."""
+    allowance = allowance or Allowance()
     furthest, waits = 0, iter(web.BACK_OFF_S)
     while True:
         try:
-            return _attempt(url, partial, progress, headers or {}, certificates, public_only)
+            return _attempt(url, partial, progress, headers or {}, certificates, public_only, allowance)
         except WebError as error:
             reached = partial.stat().st_size if partial.exists() else 0
             if reached > furthest:  # as long as each attempt brings something, there is no limit to them
@@ -63,6 +66,7 @@ def _attempt(
     headers: Mapping[str, str],
     certificates: str | None,
     public_only: bool,
+    allowance: Allowance,
 ) -> None:
     have, validator = _resumable(partial)
     asked = {"Range": f"bytes={have}-", "If-Range": validator} if have else {}
@@ -83,7 +87,7 @@ def _attempt(
             raise WebError("it sent another part than the one asked for", is_transient=True)
         if response.status == 200:
             have = 0
-        _receive(response, partial, have, _name(url), progress)
+        _receive(response, partial, have, _name(url), progress, allowance)
 
 
 def _resumable(partial: Path) -> tuple[int, str]:
@@ -108,9 +112,16 @@ def _validator(response: http.client.HTTPResponse) -> str | None:
     return etag if etag and not etag.startswith("W/") else response.headers.get("Last-Modified")
 
 
-def _receive(response: http.client.HTTPResponse, partial: Path, have: int, name: str, progress: Progress) -> None:
-    length = response.headers.get("Content-Length", "")
-    total = have + int(length) if length.isdecimal() else None
+def _receive(
+    response: http.client.HTTPResponse,
+    partial: Path,
+    have: int,
+    name: str,
+    progress: Progress,
+    allowance: Allowance,
+) -> None:
+    total = _announced(response, have)
+    allowance.expect(name, total, have, partial.parent)
     with partial.open("ab" if have else "wb") as out:
         if not have:  # after the old bytes are gone: a note must never vouch for another version's
             _note(partial).write_text(json.dumps({"validator": _validator(response)}))
@@ -119,11 +130,24 @@ def _receive(response: http.client.HTTPResponse, partial: Path, have: int, name:
         while block := read_block(response, _BLOCK):
             out.write(block)
             done += len(block)
+            allowance.take(name, done, len(block), partial.parent)
+            if total is not None and done > total:
+                discard(partial)
+                raise WebError(f"it sent more than the {total} bytes that it announced", is_transient=False)
             progress(name, done, total)
         out.flush()
         os.fsync(out.fileno())
     if total is not None and done != total:
         raise WebError(f"the connection ended after {done} of {total} bytes", is_transient=True)
+
+
+def _announced(response: http.client.HTTPResponse, have: int) -> int | None:
+    """How long the whole file is, if that is said: a part names it, and so does its own length."""
+    length = response.headers.get("Content-Length", "")
+    whole = re.fullmatch(r"bytes \d+-\d+/(\d{1,18})", response.headers.get("Content-Range", ""))
+    if response.status == 206 and whole is not None:
+        return int(whole[1])
+    return have + int(length) if length.isdecimal() and len(length) < 19 else None
 
 
 def _name(url: str) -> str:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
 from mlmodelscope.manifest.reference import FileReference, parse_reference, without_secrets
+from mlmodelscope.provision.allowance import Allowance, TooLarge
 from mlmodelscope.provision.cache import DISK_FULL, Cache
 from mlmodelscope.provision.download import discard, download, partial_name
 from mlmodelscope.provision.fsspec import download_fsspec
@@ -49,13 +50,21 @@ class Copy:
 
 class Origin:
     def __init__(
-        self, cache: Cache, hasher: Hasher, is_offline: bool, progress: Progress, *, public_only: bool = False
+        self,
+        cache: Cache,
+        hasher: Hasher,
+        is_offline: bool,
+        progress: Progress,
+        *,
+        public_only: bool = False,
+        allowance: Allowance | None = None,
     ) -> None:
         self._cache = cache
         self._hasher = hasher
         self._is_offline = is_offline
         self._public_only = public_only
         self._progress = progress
+        self._allowance = allowance or Allowance()
 
     def fetch(self, reference: FileReference, place: Path) -> Copy:
         """The file that a reference's URL or package leads to, before any member is taken out of it."""
@@ -71,7 +80,7 @@ class Origin:
                 f"{reference.scheme}: is not fetched for somebody on another machine", hint="give an https address"
             )
         else:
-            download_fsspec(reference.location, target, self._progress)
+            download_fsspec(reference.location, target, self._progress, self._allowance)
         return Copy(target, urlsplit(reference.location).path.rpartition("/")[2] or reference.shown)
 
     def forget(self, reference: FileReference) -> None:
@@ -139,9 +148,10 @@ class Origin:
                     address.headers,
                     address.certificates,
                     public_only=address.is_strangers,
+                    allowance=self._allowance,
                 )
                 _refuse_other(partial, address)
-            except ChecksumError:
+            except (ChecksumError, TooLarge):
                 discard(partial)  # nothing bad stays in the cache
                 raise
             except OSError as error:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
+from mlmodelscope.confine.zip_directory import TooManyMembers, check_directory
 from mlmodelscope.errors import UsageError
 
 _FILES = 10_000
@@ -53,11 +54,10 @@ def opened(path: Path, largest: int, what: str) -> Iterator[zipfile.ZipFile]:
 
 def _check_directory(file: BinaryIO, what: str) -> None:
     """Before it is read: a list of a hundred million names would fill the memory by itself."""
-    end = zipfile._EndRecData(file)  # type: ignore[attr-defined]  # exactly what ZipFile itself will believe
-    if end is None:
-        raise zipfile.BadZipFile("it is no zip file")
-    if end[zipfile._ECD_ENTRIES_TOTAL] > _FILES or end[zipfile._ECD_SIZE] > _LARGEST_DIRECTORY:  # type: ignore[attr-defined]
-        raise UsageError(f"the {what} holds too many files")
+    try:
+        check_directory(file, _FILES, _LARGEST_DIRECTORY)
+    except TooManyMembers:
+        raise UsageError(f"the {what} holds too many files") from None
 
 
 def _check_entries(packed: zipfile.ZipFile, size: int, largest: int, what: str) -> None:

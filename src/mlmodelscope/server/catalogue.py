@@ -66,10 +66,14 @@ class Catalogue:
     def entries(self, kind: str) -> list[Entry]:
         """One for each name and version; what people have put here comes before what lies in folders."""
         found: dict[tuple[str, str], Entry] = {}
-        with self._lock:
-            for entry in (*self._put(kind), *self._shipped(kind)):
-                found.setdefault((entry.manifest.name, entry.manifest.version), entry)
+        for entry in self.everything(kind):
+            found.setdefault((entry.manifest.name, entry.manifest.version), entry)
         return list(found.values())
+
+    def everything(self, kind: str) -> list[Entry]:
+        """What people have put here, and all that lies in folders."""
+        with self._lock:
+            return [*self._put(kind), *self._shipped(kind)]
 
     def by_name(self, kind: str) -> dict[str, list[Entry]]:
         """All versions of each, the newest first."""

@@ -112,6 +112,25 @@ class Config(BaseModel):
     largest_trace: Annotated[int, Field(gt=0, description="Spans that a trace may have which comes over OTLP.")] = (
         500_000
     )
+    largest_file: Annotated[
+        int | None,
+        Field(gt=0, description="Bytes of a file that an evaluation here fetches; MLMODELSCOPE_LARGEST_FILE."),
+    ] = None
+    largest_request: Annotated[
+        int | None, Field(gt=0, description="Bytes that one evaluation here fetches; MLMODELSCOPE_LARGEST_REQUEST.")
+    ] = None
+    largest_public_file: Annotated[
+        int | None,
+        Field(gt=0, description="The first for strangers' evaluations; MLMODELSCOPE_LARGEST_PUBLIC_FILE."),
+    ] = None
+    largest_public_request: Annotated[
+        int | None,
+        Field(gt=0, description="The second for strangers' evaluations; MLMODELSCOPE_LARGEST_PUBLIC_REQUEST."),
+    ] = None
+    reading_s: Annotated[
+        float, Field(gt=0, description="Processor seconds to read a dataset, picture or model file that people name.")
+    ] = 60.0
+    reading_memory: Annotated[int, Field(gt=0, description="Bytes of memory that this may take.")] = 512 << 20
     traces_quota: Annotated[int, Field(ge=0, description="Bytes that such traces may have together.")] = 16 << 30
     requests_per_minute: Annotated[int, Field(gt=0, description="From one token or address.")] = 6000
     keep_alive_s: Annotated[int, Field(gt=0, description="Seconds that an idle connection is kept.")] = 15

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from mlmodelscope.confine.confined import Confined, Limits
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
@@ -35,6 +36,10 @@ _POSED_LASTS_S = 1.0
 """For which a question to a model need not be looked at again: its manifests, and the agents that fit."""
 
 
+_CONFINED = 3
+"""Processes that read what people sent, at the same time."""
+
+
 class Refused(Exception):
     """Somebody asked for what they may not do."""
 
@@ -49,9 +54,7 @@ class Desk:
         self._issuer = _issuer(config)
         self.stopping = False
         """Whoever waits for something must not wait any longer."""
-        self.settings = replace(
-            settings, database=config.database or settings.database, blobs=config.blobs or settings.blobs
-        )
+        self.settings = replace(settings, **_said(config))
         self.store = Store(self.settings)
         database = self.store.database
         self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
@@ -63,7 +66,9 @@ class Desk:
         self.catalogue = Catalogue(database)
         self.offline = replace(self.settings, offline=True)
         """For what is shown where it is at hand, and never fetched for it."""
-        self.search, self.gallery = Search(), Gallery(self.settings)
+        self.confined = Confined(Limits(cpu_s=config.reading_s, memory_bytes=config.reading_memory), _CONFINED)
+        """Reads what people sent."""
+        self.search, self.gallery = Search(), Gallery(self.settings, self.confined)
         self.planned = Recent[Any](_PLANNED_LASTS_S)
 
     def person(self, secret: str) -> Person | None:
@@ -72,8 +77,15 @@ class Desk:
         return self._issuer.person(secret) if found is None and self._issuer is not None else found
 
     def close(self) -> None:
+        self.confined.close()  # whoever waits for it is told
         self.gallery.pool.shutdown(cancel_futures=True)
         self.store.close()
+
+
+def _said(config: Config) -> dict[str, Any]:
+    """What the configuration says of the settings."""
+    names = ("database", "blobs", "largest_file", "largest_request", "largest_public_file", "largest_public_request")
+    return {name: value for name in names if (value := getattr(config, name))}
 
 
 def _issuer(config: Config) -> Issuer | None:

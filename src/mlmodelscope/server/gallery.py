@@ -6,7 +6,7 @@ fetched for it, and no name that somebody sends becomes a path: it is looked up 
 
 from __future__ import annotations
 
-import hashlib
+import base64
 import threading
 import time
 from collections import OrderedDict
@@ -15,16 +15,14 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from mlmodelscope.dataset.open import open_dataset
+from mlmodelscope.confine.confined import Confined
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.plan.plan import PlannedDataset
-from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.report.thumbnail import Picture, small_picture
+from mlmodelscope.report.thumbnail import Picture
+from mlmodelscope.server import confined_work
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker.pipeline.header import ImageError
-from mlmodelscope_worker.pipeline.library import MissingLibrary
-from mlmodelscope_worker.sample import Loader
 
 _KEPT = 4
 _SORRY_S = 20.0
@@ -46,54 +44,76 @@ class Opened:
     samples: Sequence[Sample]
     by_id: dict[str, Sample]
     classes: Sequence[str]
-    load: Loader
 
 
 class Gallery:
-    def __init__(self, settings: Settings, clock: Callable[[], float] = time.monotonic) -> None:
-        self._settings, self._clock = replace(settings, offline=True), clock
+    def __init__(self, settings: Settings, confined: Confined, clock: Callable[[], float] = time.monotonic) -> None:
+        self._settings, self._confined, self._clock = replace(settings, offline=True), confined, clock
         self._opened: OrderedDict[str, Opened] = OrderedDict()
         self._missed: dict[str, tuple[float, str]] = {}
         self._lock = threading.Lock()
+        self._opening: dict[str, threading.Lock] = {}
         self.pool = ThreadPoolExecutor(_THREADS, "pictures")
         """Who asks for pictures waits here, and not where everybody else's questions are answered."""
 
     def opened(self, dataset: PlannedDataset) -> Opened:
         """All samples of a dataset that is at hand; else NoPictures says why it is not."""
         key = dataset.model_dump_json()
-        with self._lock:  # one opens it, the others wait and have it, too
+        with self._lock:
+            opening = self._opening.setdefault(key, threading.Lock())
+        with opening:  # one opens it, the others wait and have it, too
+            try:
+                return self._known(key) or self._keep(key, self._open(dataset))
+            except (MLModelScopeError, OSError) as error:
+                if isinstance(error, NoPictures):
+                    raise
+                said = error.message if isinstance(error, MLModelScopeError) else str(error)
+                reason = f"there is no copy of {dataset.name} at hand: {said}"
+                with self._lock:
+                    self._missed = {key: (self._clock(), reason)}
+                raise NoPictures(reason) from None
+            finally:
+                with self._lock:
+                    self._opening.pop(key, None)
+
+    def _known(self, key: str) -> Opened | None:
+        with self._lock:
             if key in self._opened:
                 self._opened.move_to_end(key)
                 return self._opened[key]
             missed = self._missed.get(key)
-            if missed is not None and self._clock() - missed[0] < _SORRY_S:
-                raise NoPictures(missed[1])
-            try:
-                found = self._open(dataset)
-            except (MLModelScopeError, OSError) as error:
-                said = error.message if isinstance(error, MLModelScopeError) else str(error)
-                reason = f"there is no copy of {dataset.name} at hand: {said}"
-                self._missed = {key: (self._clock(), reason)}
-                raise NoPictures(reason) from None
+        if missed is not None and self._clock() - missed[0] < _SORRY_S:
+            raise NoPictures(missed[1])
+        return None
+
+    def _keep(self, key: str, found: Opened) -> Opened:
+        with self._lock:
             self._opened[key] = found
             while len(self._opened) > _KEPT:
                 self._opened.popitem(last=False)
-            return found
+        return found
 
     def _open(self, dataset: PlannedDataset) -> Opened:
         if dataset.is_known_by_functions:
             raise UsageError("only its own code knows what samples there are")
-        found = open_dataset(dataset, ArtifactStore(self._settings))
-        return Opened(found.samples, {each.id: each for each in found.samples}, found.classes, Loader())
+        found = self._confined.call(
+            confined_work.listed_samples,
+            dataset=dataset.model_dump_json(),
+            settings=confined_work.spelled_settings(self._settings),
+        )
+        samples = [Sample(*each) for each in found["samples"]]
+        return Opened(samples, {each.id: each for each in samples}, found["classes"])
 
     def picture(self, dataset: PlannedDataset, name: str, side: int) -> Picture:
         opened = self.opened(dataset)
         sample = _sample(opened, dataset, name)
         try:
-            _refuse_another(sample)
-            return small_picture(opened.load, sample.content, side)
-        except (ImageError, MissingLibrary, OSError, KeyError) as error:
-            raise NoPicture(f"there is no picture of `{name}`: {error}") from None
+            found = self._confined.call(
+                confined_work.drawn, content=dict(sample.content), digest=sample.digest, side=side
+            )
+        except UsageError as error:
+            raise NoPicture(f"there is no picture of `{name}`: {error.message}") from None
+        return Picture(base64.b64decode(found["data"]), found["media_type"])
 
     def content(self, dataset: PlannedDataset, name: str, largest: int) -> bytes:
         """The sample as its file is, to be given to a model; one without a file becomes a PNG."""
@@ -105,7 +125,7 @@ class Gallery:
         try:
             if Path(path).stat().st_size > largest:
                 raise NoPicture(f"there is no sending `{name}`: more than {largest} bytes")
-            _refuse_another(sample)
+            confined_work.refuse_another(dict(sample.content), sample.digest)
             return Path(path).read_bytes()
         except (OSError, ImageError) as error:
             raise NoPicture(f"there is no file of `{name}`: {error}") from None
@@ -116,11 +136,3 @@ def _sample(opened: Opened, dataset: PlannedDataset, name: str) -> Sample:
     if found is None:
         raise NoPicture(f"there is no sample `{name[:200]}` in {dataset.name}")
     return found
-
-
-def _refuse_another(sample: Sample) -> None:
-    """The folder was looked through when the dataset was opened; its files may be others by now."""
-    if "file" in sample.content:
-        with open(sample.content["file"], "rb") as file:
-            if hashlib.file_digest(file, "sha256").hexdigest() != sample.digest:
-                raise ImageError("its file has changed")

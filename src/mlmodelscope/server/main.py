@@ -51,6 +51,7 @@ def make_server(desk: Desk) -> uvicorn.Server:
             desk.stopping = True
             desk.bell.ring()
             desk.board.close()
+            desk.confined.close()
             super().handle_exit(number, frame)
 
     setup = uvicorn.Config(

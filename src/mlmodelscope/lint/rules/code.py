@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterator
 
 from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import Subject
+from mlmodelscope.manifest.python_source import parse_python
 from mlmodelscope.manifest.trust import Carried, code_digest, code_of
 
 _KINDS = ("model", "dataset")
@@ -130,9 +130,7 @@ def _carried(subject: Subject) -> list[Carried]:
 
 def _reaches(code: str) -> Iterator[tuple[int, str, str]]:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # a stranger's odd escape is no news of ours
-            tree = ast.parse(code)
+        tree = parse_python(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     for node in ast.walk(tree):

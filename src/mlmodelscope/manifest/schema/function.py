@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, WithJsonSchema, model_validator
 
+from mlmodelscope.manifest.python_source import parse_python
 from mlmodelscope.manifest.schema.part import Part
 
 
@@ -63,7 +64,7 @@ def _named(*conventional: str) -> Any:
 
 def _functions_in(function: EmbeddedFunction) -> set[str]:
     try:
-        tree = ast.parse(function.code)
+        tree = parse_python(function.code)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
         where = f" in line {function.line + line - 1 if function.line else line}" if line else ""

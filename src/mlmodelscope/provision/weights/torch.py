@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from pathlib import Path
 
+from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.weights.fault import damaged, quote
 from mlmodelscope.provision.weights.inert_pickle import MAX_BYTES, load_pickle
@@ -25,6 +26,8 @@ PICKLE_START = b"\x80"
 _LEGACY_MAGIC = 0x1950A86A20F9469CFC6C
 _LEGACY_PROTOCOL = 1001
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
+_MAX_MEMBERS = 1 << 17
+_MAX_DIRECTORY_BYTES = 1 << 23
 # All that `zipfile` raises on bad archives; its NotImplementedError is a RuntimeError.
 _ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError)
 
@@ -80,8 +83,10 @@ def _legacy_places(
 
 def read_zip(path: Path, data: memoryview, key: str | None) -> dict[str, Tensor]:
     try:
-        with zipfile.ZipFile(path) as archive:
-            return _Archive(archive, data).read(key)
+        with path.open("rb") as file:
+            check_directory(file, _MAX_MEMBERS, _MAX_DIRECTORY_BYTES)
+            with zipfile.ZipFile(file) as archive:
+                return _Archive(archive, data).read(key)
     except _ZIP_ERRORS as error:
         raise damaged(f"its zip archive cannot be read: {quote(str(error))}") from error
 

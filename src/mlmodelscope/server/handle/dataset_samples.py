@@ -12,8 +12,8 @@ from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.preparation import pin
-from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.report.thumbnail import Picture
+from mlmodelscope.server.confined_work import ConfinedStore
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.gallery import NoPictures
 from mlmodelscope.server.handle.shelf import find
@@ -48,7 +48,7 @@ def _plan(desk: Desk, name: str) -> PlannedDataset:
     """The whole dataset of the newest manifest of that name."""
     manifest, _ = find(desk, DatasetManifest, name)
     try:
-        return plan_dataset(manifest, Options(), pin(manifest, ArtifactStore(desk.offline)))
+        return plan_dataset(manifest, Options(), pin(manifest, ConfinedStore(desk.offline, desk.confined)))
     except (MLModelScopeError, OSError) as error:
         said = error.message if isinstance(error, MLModelScopeError) else str(error)
         raise NoPictures(f"there is no copy of {manifest.name} at hand: {said}") from None

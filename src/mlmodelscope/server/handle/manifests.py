@@ -7,31 +7,25 @@ from typing import Any
 
 from sqlalchemy import RowMapping
 
-from mlmodelscope.errors import MLModelScopeError, UsageError, VersionError
+from mlmodelscope.errors import UsageError, VersionError
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.manifest.catalog import find_manifest, list_catalog
-from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
 from mlmodelscope.server.handle.shelf import KINDS, parse_any
-
-_FOLDERS = {"model": "models", "dataset": "datasets", "software": "software", "hardware": "hardware", "log": "logs"}
 
 
 def find(desk: Desk, person: Person, kind: str, search: str | None = None) -> list[dict[str, Any]]:
     """Everything of a kind: what people have put here and what comes with the package."""
     demand(person, "read")
     _check(kind)
-    found = [_put(kind, row, parse_any(row["text"])) for row in desk.manifests.list(kind)]
-    for entry in list_catalog(_FOLDERS[kind]):  # type: ignore[arg-type]
-        try:
-            manifest = load_manifest(entry.path)
-        except MLModelScopeError:
-            continue  # a broken file in somebody's folder
-        if isinstance(manifest, KINDS[kind]):
-            found.append(_shipped(kind, manifest))
+    found = [
+        _shipped(kind, each.manifest)
+        | {"owner": each.owner, "shipped": each.owner is None, "created_at": spoken(each.created_at)}
+        for each in desk.catalogue.everything(kind)
+    ]
     words = (search or "").lower().split()
     return [each for each in found if all(word in _text(each) for word in words)]
 

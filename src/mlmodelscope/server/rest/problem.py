@@ -13,6 +13,7 @@ from starlette.requests import ClientDisconnect
 from mlmodelscope.errors import (
     ChecksumError,
     InputError,
+    LimitError,
     ManifestError,
     MLModelScopeError,
     PlanError,
@@ -45,6 +46,7 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (NoAgent, 409),
     (ManifestError, 422),
     (InputError, 422),
+    (LimitError, 422),
     (VersionError, 422),
     (PlanError, 409),
     (TrustError, 403),

@@ -1,0 +1,51 @@
+"""What the tests have confined processes do."""
+
+import os
+import re
+import signal
+
+from mlmodelscope.errors import ChecksumError, ManifestError, Problem
+
+
+class Particular(ChecksumError):
+    """One that only its module knows."""
+
+
+def echo(value: object) -> object:
+    return value
+
+
+def packed(length: int) -> bytes:
+    return b"x" * length
+
+
+def process() -> int:
+    return os.getpid()
+
+
+def think() -> None:
+    re.search("^(a+)+$", "a" * 60 + "!")
+
+
+def take(length: int) -> int:
+    return len(bytearray(length))
+
+
+def say(length: int) -> str:
+    return "x" * length
+
+
+def refuse(kind: str) -> None:
+    if kind == "particular":
+        raise Particular("not that one", hint="another")
+    if kind == "manifest":
+        raise ManifestError(Problem("unknown", "a.b", "x.yml", 3, 4, ("c", "d"), "did you mean `c`?"))
+    raise KeyError(kind)
+
+
+def crash() -> None:
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+
+def wait() -> None:
+    signal.pause()

@@ -21,6 +21,7 @@ from mlmodelscope.errors import (
     UsageError,
     VersionError,
 )
+from mlmodelscope.ledger.agent_owners import NotOwner
 from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.manifests import Taken
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
@@ -33,6 +34,7 @@ from mlmodelscope.server.handle.requests import NoAgent, spell
 
 _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Gone, 410),
+    (NotOwner, 403),
     (NoRoom, 507),
     (TooLong, 413),
     (NotBegun, 404),

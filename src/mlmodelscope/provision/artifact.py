@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
-from mlmodelscope.manifest.reference import FileReference, parse_reference
+from mlmodelscope.manifest.reference import FileReference, parse_reference, shown_reference
+from mlmodelscope.manifest.shown_address import is_concealed
 from mlmodelscope.provision.archive import MissingMember, extract_member
 from mlmodelscope.provision.cache import Cache, storage_errors, uploads_of
 from mlmodelscope.provision.hashing import Hasher, hash_file
@@ -44,6 +45,11 @@ class ArtifactStore:
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
         self._progress = progress
+        self._addresses: dict[tuple[str, str], str] = {}
+
+    def learn(self, reference: str, sha256: str) -> None:
+        """The whole address of a file, of which plans only have what may be shown; as long as this store lives."""
+        self._addresses[shown_reference(reference), sha256] = reference
 
     @cached_property
     def _origin(self) -> Origin:
@@ -56,8 +62,8 @@ class ArtifactStore:
     def fetch(self, reference: str, checksum: str | None = None) -> Artifact:
         """The artifact that a manifest names, from disk, cache, mirror or network, in this order."""
         try:
-            parsed = parse_reference(reference)
             wanted = Checksum.parse(checksum) if checksum else None
+            parsed = parse_reference(self._addresses.get((reference, wanted.hex), reference) if wanted else reference)
         except ValueError as error:
             raise ArtifactError(str(error)) from None
         with storage_errors(self._root):
@@ -235,6 +241,11 @@ class ArtifactStore:
             return
         for path in self._mirrors.archives(reference, is_checked=wanted is not None):
             yield lambda path=path: Copy(path, path.name)  # type: ignore[misc]
+        if is_concealed(reference.text):
+            raise ArtifactError(
+                f"{reference.shown} is not cached, and its address held a secret, which is not stored",
+                hint="give the same command with the manifest again, or name the credentials in netrc",
+            )
         yield lambda: self._origin.fetch(reference, place)
 
     def _keep(self, copy: Copy, reference: FileReference, wanted: Checksum | None, draft: Path) -> Artifact:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.settings import Settings
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
 from mlmodelscope.types import Checksum
 

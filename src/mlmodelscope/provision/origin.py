@@ -9,8 +9,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
-from mlmodelscope.manifest.reference import FileReference, parse_reference, without_secrets
+from mlmodelscope.manifest.reference import FileReference, parse_reference
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.cache import DISK_FULL, Cache
+from mlmodelscope.provision.credentials import credentials_for
 from mlmodelscope.provision.download import discard, download, partial_name
 from mlmodelscope.provision.fsspec import download_fsspec
 from mlmodelscope.provision.hashing import Hasher, hash_file
@@ -65,7 +67,9 @@ class Origin:
             raise _offline(reference)
         target = place / "download"
         if reference.scheme in ("http", "https"):
-            self._download(_Address(reference.location, is_strangers=self._public_only), target)
+            # A stranger gets what everybody gets, not what this machine's own people may have.
+            own = {} if self._public_only else credentials_for(reference.location)
+            self._download(_Address(reference.location, headers=own, is_strangers=self._public_only), target)
         elif self._public_only:
             raise ArtifactError(
                 f"{reference.scheme}: is not fetched for somebody on another machine", hint="give an https address"

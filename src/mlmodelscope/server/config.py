@@ -13,7 +13,7 @@ from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.upkeep.retention import Policy
 
 _PREFIX = "MLMODELSCOPE_SERVER_"

@@ -13,9 +13,10 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
-from mlmodelscope.server.handle.shelf import KINDS, parse_any
+from mlmodelscope.server.handle.shelf import KINDS, parse_any, refuse_secrets
 
 _FOLDERS = {"model": "models", "dataset": "datasets", "software": "software", "hardware": "hardware", "log": "logs"}
 
@@ -42,19 +43,19 @@ def get(desk: Desk, person: Person, kind: str, name: str, version: str) -> dict[
     for row in desk.manifests.list(kind, name):
         if row["version"] == version:
             manifest = parse_any(row["text"])
-            document = manifest.model_dump(mode="json", exclude_none=True)
-            return {**_put(kind, row, manifest), "text": row["text"], "manifest": document}
+            return {**_put(kind, row, manifest), **_content(manifest, row["text"])}
     try:
         manifest = find_manifest(KINDS[kind], f"{name}@{Version(version)}")
     except VersionError:
         raise UsageError(f"there is no {kind} `{name}@{version}`") from None
     text = Path(manifest.file).read_text(encoding="utf-8")
-    return {**_shipped(kind, manifest), "text": text, "manifest": manifest.model_dump(mode="json", exclude_none=True)}
+    return {**_shipped(kind, manifest), **_content(manifest, text)}
 
 
 def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
+    refuse_secrets(text)
     manifest = parse_any(text)
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)
@@ -69,6 +70,11 @@ def delete(desk: Desk, person: Person, kind: str, name: str, version: str) -> No
         raise Refused("admin")
     desk.manifests.delete(kind, name, version)
     desk.audit.note(person.owner, f"delete {kind}", f"{name}@{version}")
+
+
+def _content(manifest: Manifest, text: str) -> dict[str, Any]:
+    """As it is written, without the secrets that an address of the server's own catalogue may hold."""
+    return {"text": conceal(text), "manifest": conceal(manifest.model_dump(mode="json", exclude_none=True))}
 
 
 def _check(kind: str) -> None:

@@ -19,6 +19,7 @@ from mlmodelscope.manifest.schema import (
     SoftwareManifest,
 )
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.server.desk import Desk
 
@@ -52,7 +53,14 @@ class Shelf:
 
 def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Sought, str]:
     """(the manifest, its text); strangers' manifests may not name files of this machine."""
+    manifest, text = _find(desk, sought, choice)
+    refuse_secrets(text)
+    return manifest, text
+
+
+def _find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Sought, str]:
     if isinstance(choice, Inline):
+        refuse_secrets(choice.text)
         return parse(sought, choice.text)
     kind = next(name for name, schema in KINDS.items() if schema is sought)
     name, _, constraint = choice.partition("@")
@@ -81,6 +89,21 @@ def parse_any(text: str) -> Manifest:
     document = parse_document(text, "<request>", Path("/nonexistent"))
     _refuse_local_files(document.data)
     return own_copy(document.manifest())
+
+
+def refuse_secrets(text: str) -> None:
+    """A server keeps manifests, shows them to all its readers and hands them to agents: no place for a password."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if holds_secret(line):
+            raise ManifestError(
+                Problem(
+                    "an address holds a password, a token or a signature, which every reader of this server would see",
+                    file="<request>",
+                    line=number,
+                    column=1,
+                    hint="leave it out: agents take credentials from netrc or their environment; or upload the file",
+                )
+            )
 
 
 def _refuse_local_files(data: object, path: str = "") -> None:

@@ -109,6 +109,9 @@ def plan_aspects(
         software, stack = None, build_image(aspects.image, settings, progress).description
     else:
         software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+    for each in (aspects.model, aspects.dataset):
+        if os.path.isfile(each.file):  # of this machine's catalogue, even where a stranger asks for it
+            artifacts.allow(url for url, _ in _references(each))
     pins = {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)}
     _learn_addresses((aspects.model, aspects.dataset), pins, artifacts)
     _remember_manifests((aspects.model, aspects.dataset, software, aspects.hardware), settings.home)

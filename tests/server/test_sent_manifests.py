@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
+
+from mlmodelscope.provision.artifact import ArtifactStore
 
 from .inside import Inside
 
@@ -62,3 +66,58 @@ def test_secrets_of_the_servers_own_catalogue_are_not_shown(
     for path in ("/manifests/dataset", "/manifests/dataset/own/1.0.0", "/datasets", "/datasets/own/samples"):
         answer = server.get(f"/api/v1{path}", token)
         assert "own" in answer.text and "hidden" not in answer.text, path
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/etc/hostname",
+        "file:///etc/",
+        "local:///etc/hostname",
+        "dir:///etc",
+        "simplecache::https://host.example/a.zip",
+        "zip://in::https://host.example/a.zip",
+        "reference://x",
+        "s3://bucket/a.zip",
+        "pypi:private==1.0/private/",
+    ],
+)
+@pytest.mark.parametrize("scopes", [("read", "run"), ("admin",)])
+def test_only_listed_places_are_taken_from_whoever_sends_them(
+    tmp_path: Path, url: str, scopes: tuple[str, ...]
+) -> None:
+    with Inside(tmp_path, stores=("s3://models/",), packages=("pypi:public",)) as server:
+        token = server.token(*scopes)
+        for text, allowed in ((dataset(url), False), (dataset("s3://models/a.zip#in/"), True)):
+            sent = server.ask("POST", "/api/v1/manifests", token, json={"text": text})
+            assert sent.status_code == (201 if allowed else 422), sent.text
+            asked = {"model": {"text": text}, "dataset": {"text": text}}
+            answer = server.ask("POST", "/api/v1/requests/resolve", token, json=asked)
+            assert answer.status_code == (400 if allowed else 422)  # a dataset is no model
+        assert sent.status_code == 201 or "sources[0].url" in sent.text
+
+
+def test_what_an_admin_had_fetched_is_not_for_a_user_who_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dataset lies in the cache, and its digest is in every record of it."""
+    with Inside(tmp_path) as server:
+        settings = server.desk.settings
+        packed = tmp_path / "packed.zip"
+        with zipfile.ZipFile(packed, "w") as inside:
+            inside.writestr("in/class0/a.png", b"private")
+        found = ArtifactStore(settings).fetch(f"{packed}#in/")
+        reference = f"https://host.example/a.zip#in/'\n    checksum: 'sha256:{found.sha256}"
+        text = dataset("x").replace("{url: 'x'}", "\n  - url: 'U'\n").replace("[", "").replace("]", "")
+        text = text.replace("'U'", f"'{reference}'")
+        token = server.token("read", "run")
+        sent = server.ask("POST", "/api/v1/manifests", token, json={"text": text})
+        assert sent.status_code == 201, sent.text
+        server.desk.gallery._settings = replace(settings, offline=True)  # nothing is asked of the network
+        answer = server.get("/api/v1/datasets/mine/samples", token)
+        assert answer.status_code == 404 and "no copy of mine" in answer.text
+        folder = tmp_path / "manifests"
+        folder.mkdir()
+        (folder / "mine.yml").write_text(text.replace("name: mine", "name: own"))
+        monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(folder))
+        assert server.get("/api/v1/datasets/own/samples", token).json()["total"] == 1

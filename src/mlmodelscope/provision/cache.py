@@ -132,6 +132,11 @@ class Cache:
             yield
 
 
+def public_mark(digest: str) -> str:
+    """The key under which it is remembered that strangers may have a file: one of them has got it by themselves."""
+    return f"public sha256:{digest}"
+
+
 def uploads_of(settings: Settings) -> Cache:
     """What people have uploaded to the server of this home; nobody could fetch it again, so it is not in the cache."""
     return Cache(settings.home / "artifacts")

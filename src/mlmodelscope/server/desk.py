@@ -50,7 +50,11 @@ class Desk:
         self.stopping = False
         """Whoever waits for something must not wait any longer."""
         self.settings = replace(
-            settings, database=config.database or settings.database, blobs=config.blobs or settings.blobs
+            settings,
+            database=config.database or settings.database,
+            blobs=config.blobs or settings.blobs,
+            stores=config.stores or settings.stores,
+            packages=config.packages or settings.packages,
         )
         self.store = Store(self.settings)
         database = self.store.database

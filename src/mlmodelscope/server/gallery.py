@@ -58,9 +58,12 @@ class Gallery:
         self.pool = ThreadPoolExecutor(_THREADS, "pictures")
         """Who asks for pictures waits here, and not where everybody else's questions are answered."""
 
-    def opened(self, dataset: PlannedDataset) -> Opened:
-        """All samples of a dataset that is at hand; else NoPictures says why it is not."""
-        key = dataset.model_dump_json()
+    def opened(self, dataset: PlannedDataset, *, public_only: bool = False) -> Opened:
+        """All samples of a dataset that is at hand; else NoPictures says why it is not.
+
+        `public_only` is for one that a stranger names: it may hold nothing that only this machine's people could get.
+        """
+        key = f"{public_only} {dataset.model_dump_json()}"
         with self._lock:  # one opens it, the others wait and have it, too
             if key in self._opened:
                 self._opened.move_to_end(key)
@@ -69,7 +72,7 @@ class Gallery:
             if missed is not None and self._clock() - missed[0] < _SORRY_S:
                 raise NoPictures(missed[1])
             try:
-                found = self._open(dataset)
+                found = self._open(dataset, public_only)
             except (MLModelScopeError, OSError) as error:
                 said = error.message if isinstance(error, MLModelScopeError) else str(error)
                 reason = f"there is no copy of {dataset.name} at hand: {said}"
@@ -80,14 +83,14 @@ class Gallery:
                 self._opened.popitem(last=False)
             return found
 
-    def _open(self, dataset: PlannedDataset) -> Opened:
+    def _open(self, dataset: PlannedDataset, public_only: bool) -> Opened:
         if dataset.is_known_by_functions:
             raise UsageError("only its own code knows what samples there are")
-        found = open_dataset(dataset, ArtifactStore(self._settings))
+        found = open_dataset(dataset, ArtifactStore(replace(self._settings, public_only=public_only)))
         return Opened(found.samples, {each.id: each for each in found.samples}, found.classes, Loader())
 
-    def picture(self, dataset: PlannedDataset, name: str, side: int) -> Picture:
-        opened = self.opened(dataset)
+    def picture(self, dataset: PlannedDataset, name: str, side: int, *, public_only: bool = False) -> Picture:
+        opened = self.opened(dataset, public_only=public_only)
         sample = _sample(opened, dataset, name)
         try:
             _refuse_another(sample)
@@ -95,13 +98,13 @@ class Gallery:
         except (ImageError, MissingLibrary, OSError, KeyError) as error:
             raise NoPicture(f"there is no picture of `{name}`: {error}") from None
 
-    def content(self, dataset: PlannedDataset, name: str, largest: int) -> bytes:
+    def content(self, dataset: PlannedDataset, name: str, largest: int, *, public_only: bool = False) -> bytes:
         """The sample as its file is, to be given to a model; one without a file becomes a PNG."""
-        opened = self.opened(dataset)
+        opened = self.opened(dataset, public_only=public_only)
         sample = _sample(opened, dataset, name)
         path = sample.content.get("file")
         if path is None:
-            return self.picture(dataset, name, 1 << 12).data
+            return self.picture(dataset, name, 1 << 12, public_only=public_only).data
         try:
             if Path(path).stat().st_size > largest:
                 raise NoPicture(f"there is no sending `{name}`: more than {largest} bytes")

@@ -99,7 +99,9 @@ def begin(desk: Desk, person: Person, file: str, content: Path | str, said: Requ
         raise UsageError(f"{file} is a configuration, a model file is asked for", hint="mlmodelscope init reads it")
     if said.labels is not None and "://" not in said.labels:
         raise UsageError("`labels` must be an address, such as https://…/classes.txt")
-    source = content if isinstance(content, Path) else _held(desk, content)
+    source = (
+        content if isinstance(content, Path) else _held(desk, content, not (person.is_local or person.may("admin")))
+    )
     with tempfile.TemporaryDirectory(dir=desk.store.home) as place:
         model = Path(place) / file
         model.symlink_to(source.resolve())
@@ -135,9 +137,9 @@ def _plain(value: Any) -> Any:
     return value if is_said else str(value)
 
 
-def _held(desk: Desk, digest: str) -> Path:
+def _held(desk: Desk, digest: str, is_limited: bool) -> Path:
     match = _DIGEST.fullmatch(digest)
-    found = ArtifactStore(desk.settings).held(match[1]) if match else None
+    found = ArtifactStore(replace(desk.settings, public_only=is_limited)).held(match[1]) if match else None
     if found is None:
         raise UsageError(f"there is no artifact `{digest[:80]}` here", hint="send the file itself")
     return found

@@ -16,7 +16,7 @@ from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
-from mlmodelscope.server.handle.shelf import KINDS, parse_any, refuse_secrets
+from mlmodelscope.server.handle.shelf import KINDS, check_sent, parse_any
 
 _FOLDERS = {"model": "models", "dataset": "datasets", "software": "software", "hardware": "hardware", "log": "logs"}
 
@@ -55,7 +55,7 @@ def get(desk: Desk, person: Person, kind: str, name: str, version: str) -> dict[
 def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
-    refuse_secrets(text)
+    check_sent(text, desk.settings)
     manifest = parse_any(text)
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)

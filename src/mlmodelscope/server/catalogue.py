@@ -64,10 +64,10 @@ class Catalogue:
         self._rows: dict[tuple[str, str, str, str], Manifest | None] = {}
 
     def entries(self, kind: str) -> list[Entry]:
-        """One for each name and version; what people have put here comes before what lies in folders."""
+        """One for each name and version; the server's own folders come before what people have put here."""
         found: dict[tuple[str, str], Entry] = {}
         with self._lock:
-            for entry in (*self._put(kind), *self._shipped(kind)):
+            for entry in (*self._shipped(kind), *self._put(kind)):
                 found.setdefault((entry.manifest.name, entry.manifest.version), entry)
         return list(found.values())
 

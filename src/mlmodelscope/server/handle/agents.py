@@ -96,9 +96,10 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     """Keep the record that an agent made, then say that the evaluation is done."""
     demand_holder(desk, person, evaluation)
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
-    record = take_in(desk.store, bundle, desk.config.largest_upload)
+    new: list[bool] = []
+    record = take_in(desk.store, bundle, desk.config.largest_upload, lambda connection: new.append(True))
     take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
-    desk.queue.finish(evaluation, attempt, record.id)
+    desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id
 

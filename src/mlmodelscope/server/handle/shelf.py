@@ -65,11 +65,17 @@ def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Soug
         for row in desk.manifests.list(kind, name)
         if Constraint(constraint or "*").matches(Version(row["version"]), allow_prerelease=True)
     ]
-    if rows:
-        return _sent(desk, sought, max(rows, key=lambda row: Version(row["version"]))["text"])
     if choice.endswith((".yml", ".yaml")) or "/" in choice:
         raise UsageError(f"`{choice}` is a path; send the manifest itself, or the name of one that is here")
-    manifest = find_manifest(sought, choice)
+    newest = max(rows, key=lambda row: Version(row["version"]), default=None)
+    try:
+        manifest = find_manifest(sought, choice)
+    except UsageError:
+        if newest is None:
+            raise
+        return _sent(desk, sought, newest["text"])
+    if newest is not None and Version(newest["version"]) > Version(manifest.version):
+        return _sent(desk, sought, newest["text"])
     text = Path(manifest.file).read_text(encoding="utf-8")
     refuse_secrets(text)
     return manifest, text

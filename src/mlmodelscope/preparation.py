@@ -13,6 +13,7 @@ from typing import TypedDict, Unpack
 from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
@@ -110,13 +111,18 @@ def plan_aspects(
         software, stack = None, build_image(aspects.image, settings, progress).description
     else:
         software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+    for each in (aspects.model, aspects.dataset):
+        if os.path.isfile(each.file):  # of this machine's catalogue, even where a stranger asks for it
+            artifacts.allow(url for url, _ in _references(each))
+    pins = {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)}
+    _learn_addresses((aspects.model, aspects.dataset), pins, artifacts)
     _remember_manifests((aspects.model, aspects.dataset, software, aspects.hardware), settings.home)
     plan = make_plan(
         aspects.model,
         aspects.dataset,
         options,
         stack,
-        {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)},
+        pins,
         software=software,
         hardware=aspects.hardware,
         machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
@@ -136,12 +142,22 @@ def _remember_manifests(manifests: Iterable[Manifest | None], home: Path) -> Non
         if manifest is None or not os.path.isfile(manifest.file):
             continue
         place = remembered_manifest(home, manifest.digest)
-        if not place.exists():
+        if not place.exists() and not holds_secret(Path(manifest.file).read_text(encoding="utf-8", errors="replace")):
             with contextlib.suppress(OSError):  # only needed when the record is shared later
                 place.parent.mkdir(parents=True, exist_ok=True)
                 draft = place.with_name(f"{place.name}.{os.getpid()}.draft")
                 shutil.copyfile(manifest.file, draft)
                 draft.replace(place)
+
+
+def _learn_addresses(
+    manifests: Iterable[ModelManifest | DatasetManifest], pins: Pins, artifacts: ArtifactStore
+) -> None:
+    """Plans have addresses without their secrets; the store that fetches for them has the rest, in memory."""
+    for manifest in manifests:
+        for url, checksum in _references(manifest):
+            parsed = Checksum.parse(checksum) if checksum else None
+            artifacts.learn(url, parsed.hex if parsed and parsed.algorithm == "sha256" else pins[url])
 
 
 def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> Pins:

@@ -23,6 +23,10 @@ class Settings:
     """Never use the network."""
     public_only: bool = False
     """What manifests name is fetched only from where everybody can reach; for work that strangers asked for."""
+    stores: tuple[str, ...] = ()
+    """Object stores that manifests of strangers may name, such as s3://bucket/prefix; with this machine's rights."""
+    packages: tuple[str, ...] = ()
+    """Packages that they may name: `public` for those of the public indexes, `pypi:NAME`, `npm:NAME`; without, any."""
     database: str | None = None
     """Address of the database; an SQLite file in `home` where there is none."""
     blobs: str | None = None
@@ -56,6 +60,8 @@ class Settings:
             home=Path(environment.get("MLMODELSCOPE_HOME") or data / "mlmodelscope").expanduser().absolute(),
             cache=Path(environment.get("MLMODELSCOPE_CACHE") or cache / "mlmodelscope").expanduser().absolute(),
             mirrors=tuple(Path(part).expanduser().absolute() for part in mirrors.split(os.pathsep) if part),
+            stores=tuple(environment.get("MLMODELSCOPE_STORES", "").split()),
+            packages=tuple(environment.get("MLMODELSCOPE_PACKAGES", "").split()),
             database=environment.get("MLMODELSCOPE_DATABASE") or None,
             blobs=environment.get("MLMODELSCOPE_BLOBS") or None,
             offline=_is_set(environment, "MLMODELSCOPE_OFFLINE"),

@@ -6,9 +6,10 @@ from mlmodelscope.manifest.reference import (
     artifact_reference,
     named_artifacts,
     parse_reference,
+    shown_reference,
     with_absolute_paths,
-    without_secrets,
 )
+from mlmodelscope.manifest.shown_address import conceal, holds_secret, without_secrets
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,46 @@ def test_a_password_with_a_slash_is_not_repeated_in_the_refusal() -> None:
 def test_a_url_is_shown_without_user_password_and_query() -> None:
     assert without_secrets("https://me:secret@host/a@b.zip?token=x#in/") == "https://host/a@b.zip?…#in/"
     assert parse_reference("https://me:secret@host/net.onnx?token=x").name == "net.onnx"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("https://h/a.zip?version=2&token=x&raw=1#in/", "https://h/a.zip?…&version=2&raw=1#in/"),
+        ("https://h/get?X-Amz-Signature=x&file=a.zip#in/", "https://h/get?…&file=a.zip#in/"),
+        ("https://h/net.onnx?sig=x;se=y", "https://h/net.onnx?…"),
+        ("https://h/net.onnx?c2VjcmV0==", "https://h/net.onnx?…"),
+        ("https://h/net.onnx#access_token=x", "https://h/net.onnx#…"),
+        ("https://h/a.zip#access_token=x", "https://h/a.zip#…"),
+        ("https://h/@scope/net.onnx", "https://h/@scope/net.onnx"),
+        ("/folder/what?.onnx", "/folder/what?.onnx"),
+        ("pypi:p==1/p/what?#x", "pypi:p==1/p/what?#x"),
+        (f"artifact:sha256:{'0' * 64}/a.tar#in/", f"artifact:sha256:{'0' * 64}/a.tar#in/"),
+    ],
+)
+def test_only_what_is_known_to_be_harmless_is_shown(text: str, shown: str) -> None:
+    assert shown_reference(text) == shown
+    assert shown_reference(shown) == shown
+    assert parse_reference(shown).is_folder == parse_reference(text).is_folder
+    assert parse_reference(text).name == parse_reference(shown).name
+
+
+@pytest.mark.parametrize(
+    ("text", "is_so"),
+    [
+        ("see https://me:secret@host/x", True),
+        ("url: https://host/x?Access_Token=1", True),
+        ("https://host/x?a=1&X-Goog-Signature=1", True),
+        ("https://host/x#token=1", True),
+        ("https://t0ken@host/x", True),
+        ("https://host/x?file=a&version=2", False),
+        ("https://host/x?monkey=1", False),
+        ("a: b@c.org", False),
+    ],
+)
+def test_a_secret_is_known_by_its_name(text: str, is_so: bool) -> None:
+    assert holds_secret(text) is is_so
+    assert (conceal({"a": [text]}) == {"a": [text]}) is not is_so
 
 
 def test_paths_are_relative_to_the_manifest() -> None:

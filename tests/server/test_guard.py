@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from mlmodelscope.cluster.description import describe_agent
+from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.reference import parse_reference
 
 from .conftest import World
@@ -211,7 +212,9 @@ def test_secrets_are_in_no_log_however_much_is_logged(lab: World) -> None:
         "name: secretive\nversion: 1.0.0\ntask: classification\nformat: folder\n"
         "sources: [{url: 'https://user:pass-in-url@x.example/a.zip?sig=signature-in-url'}]\n"
     )
-    client.put_manifest(text)
+    with pytest.raises(ManifestError) as refusal:
+        client.put_manifest(text)
+    assert "pass-in-url" not in str(refusal.value) and "signature-in-url" not in str(refusal.value)
     asked = {"model": "toy", "dataset": "pictures", "options": {"timed_runs": 1}, "agents": "all", "again": True}
     for each in client.ask(asked):
         each.wait()

@@ -10,7 +10,7 @@ import httpx
 
 from mlmodelscope.client.http import TIMEOUT, ServerError, headers, raise_problem, unreachable
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.cache import Cache, storage_errors
+from mlmodelscope.provision.cache import Cache, public_mark, storage_errors
 from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.provision.progress import Progress
 
@@ -25,7 +25,7 @@ def fetch_artifact(
     """Have the file with this sha256 in the cache; nothing where it is there already."""
     with storage_errors(cache.root), cache.lock(f"artifact:{digest}"):
         target = cache.file(digest)
-        if target.is_file() and hash_file(target) == digest:
+        if cache.recall(public_mark(digest)) and target.is_file() and hash_file(target) == digest:
             return
         partial = cache.partial(f"{digest}.artifact")
         _fetch(url, token, digest, partial, progress, stop)
@@ -33,6 +33,7 @@ def fetch_artifact(
             partial.unlink()
             raise ArtifactError(f"what the server sent is not the artifact {digest}")
         cache.put_file(partial, digest)
+        cache.remember(public_mark(digest), sha256=digest)  # it was uploaded for whoever may name it
 
 
 def _fetch(url: str, token: str | None, digest: str, partial: Path, progress: Progress, stop: threading.Event) -> None:

@@ -12,7 +12,7 @@ from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.hub.keys import Keyring
 from mlmodelscope.hub.pack import pack
 from mlmodelscope.hub.receive import Acceptance, Received, receive
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 

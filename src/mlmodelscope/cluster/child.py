@@ -96,6 +96,9 @@ def _environment(settings: Settings) -> dict[str, str]:
         found["MLMODELSCOPE_MIRROR"] = os.pathsep.join(str(each) for each in settings.mirrors)
     if settings.offline:
         found["MLMODELSCOPE_OFFLINE"] = "1"
+    for name, chosen in (("STORES", settings.stores), ("PACKAGES", settings.packages)):
+        if chosen:
+            found[f"MLMODELSCOPE_{name}"] = " ".join(chosen)
     if settings.database:
         found["MLMODELSCOPE_DATABASE"] = settings.database
     if settings.blobs:

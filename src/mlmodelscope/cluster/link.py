@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.errors import StoreError
+from mlmodelscope.ledger.agent_owners import SERVER
 from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.queue import Assigned, Queue
@@ -109,17 +110,18 @@ class DirectLink:
     async def join(self, description: AgentDescription, incarnation: str) -> float:
         self._id, self._incarnation = description.id, incarnation
         text = description.model_dump_json()
-        if await asyncio.to_thread(self._agents.join, description.id, incarnation, text, self._lease_s):
+        if await asyncio.to_thread(self._agents.join, description.id, incarnation, text, self._lease_s, SERVER):
             await asyncio.to_thread(self._queue.release, description.id)
         await asyncio.to_thread(self._joined, description)
         return self._lease_s
 
     async def leave(self) -> None:
-        if await asyncio.to_thread(self._agents.leave, self._id, self._incarnation):
+        if await asyncio.to_thread(self._agents.leave, self._id, self._incarnation, SERVER):
+            await asyncio.to_thread(self._agents.owners.release, self._id)  # an agent with a token may follow it
             await asyncio.to_thread(self._queue.release, self._id)
 
     async def beat(self, held: Mapping[str, int]) -> Beat:
-        draining = await asyncio.to_thread(self._agents.beat, self._id, self._incarnation, self._lease_s)
+        draining = await asyncio.to_thread(self._agents.beat, self._id, self._incarnation, self._lease_s, SERVER)
         gone, cancel = await asyncio.to_thread(self._queue.keep, self._id, held, self._lease_s)
         return Beat(gone, cancel, draining)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -14,12 +13,10 @@ from mlmodelscope.ledger.tables import evaluations, manifests
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import KINDS
+from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.preparation import remembered_manifest
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-
-_PASSWORD = re.compile(r"://[^/\s'\"]*@")
-"""An address with somebody's password in it: such a manifest stays here."""
 
 
 def manifests_of(record: Record, store: Store) -> dict[str, str]:
@@ -27,7 +24,7 @@ def manifests_of(record: Record, store: Store) -> dict[str, str]:
     found = {}
     for aspect, planned in record.plan.manifests.items():
         for text in _candidates(aspect, planned.name, planned.version, planned.digest, record, store):
-            if _digest(text) == planned.digest and not _PASSWORD.search(text):
+            if _digest(text) == planned.digest and not holds_secret(text):
                 found[aspect] = text
                 break
     return found

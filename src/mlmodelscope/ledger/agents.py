@@ -7,18 +7,21 @@ from collections.abc import Sequence
 from sqlalchemy import RowMapping, bindparam, case, delete, func, insert, select, update
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.ledger.agent_owners import AgentOwners
 from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.moment import later, now
-from mlmodelscope.ledger.tables import agents
+from mlmodelscope.ledger.tables import agent_owners, agents
 from mlmodelscope.record.database import Database
 
 
 class Agents:
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.owners = AgentOwners(database)
 
-    def join(self, identity: str, incarnation: str, description: str, lease_s: float) -> bool:
+    def join(self, identity: str, incarnation: str, description: str, lease_s: float, owner: str) -> bool:
         """An agent is there, and this is what it has. True where it has begun anew since it was last heard of."""
+        self.owners.claim(identity, owner)
         values = {
             "incarnation": incarnation,
             "seen_at": now(),
@@ -36,8 +39,9 @@ class Agents:
             connection.execute(update(agents).where(agents.c.id == identity).values(values))
             return anew
 
-    def beat(self, identity: str, incarnation: str, lease_s: float) -> bool:
+    def beat(self, identity: str, incarnation: str, lease_s: float, owner: str) -> bool:
         """It is still there; whether it is to take nothing more."""
+        self.owners.check(identity, owner)
         with self._database.writing() as connection:
             row = connection.execute(select(agents).where(agents.c.id == identity)).mappings().first()
             if row is None or row["incarnation"] != incarnation:
@@ -45,7 +49,8 @@ class Agents:
             connection.execute(
                 update(agents).where(agents.c.id == identity).values(seen_at=now(), lease_until=later(lease_s))
             )
-            return bool(row["draining"])
+        self.owners.claim(identity, owner)  # one that joined before names had owners
+        return bool(row["draining"])
 
     def beat_all(self, heard: Sequence[tuple[str, str]], lease_s: float) -> None:
         """Many at once, as (id, incarnation); who is not there any more is left alone."""
@@ -59,17 +64,28 @@ class Agents:
         with self._database.writing() as connection:
             connection.execute(query, [{"name": name, "which": which} for name, which in heard])
 
-    def incarnations(self) -> dict[str, tuple[str, bool]]:
-        """(incarnation, whether it is draining) of every agent."""
+    def incarnations(self) -> dict[str, tuple[str, bool, str | None]]:
+        """(incarnation, whether it is draining, whose it is) of every agent."""
+        query = select(agents.c.id, agents.c.incarnation, agents.c.draining, agent_owners.c.owner).outerjoin(
+            agent_owners, agent_owners.c.agent == agents.c.id
+        )
         with self._database.reading() as connection:
-            rows = connection.execute(select(agents.c.id, agents.c.incarnation, agents.c.draining)).all()
-            return {row.id: (row.incarnation, bool(row.draining)) for row in rows}
+            rows = connection.execute(query).all()
+            return {row.id: (row.incarnation, bool(row.draining), row.owner) for row in rows}
 
-    def leave(self, identity: str, incarnation: str) -> bool:
+    def leave(self, identity: str, incarnation: str, owner: str) -> bool:
         """It goes; False where another one has its name by now."""
+        self.owners.check(identity, owner)
         with self._database.writing() as connection:
             going = delete(agents).where(agents.c.id == identity, agents.c.incarnation == incarnation)
             return bool(connection.execute(going).rowcount)
+
+    def forget(self, identity: str) -> None:
+        """It is gone for good, and anybody may use its name."""
+        known = self.owners.release(identity)
+        with self._database.writing() as connection:
+            if not connection.execute(delete(agents).where(agents.c.id == identity)).rowcount and not known:
+                raise UsageError(f"there is no agent `{identity}`")
 
     def drain(self, identity: str, draining: bool = True) -> None:
         """Let it finish what it has, and give it nothing more."""

@@ -17,6 +17,16 @@ class Taken(UsageError):
     """The name and version are there with another content."""
 
 
+class NameTaken(UsageError):
+    """The name belongs to somebody else."""
+
+    def __init__(self, kind: str, name: str) -> None:
+        super().__init__(
+            f"the {kind} `{name}` belongs to another owner, or to the server itself",
+            hint="give yours another name; an admin may add versions of any",
+        )
+
+
 class Manifests:
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -34,6 +44,14 @@ class Manifests:
             raise Taken(
                 f"{kind} {name}@{version} is there already, and it is another one", hint="give it a new version"
             ) from None
+
+    def owner_of(self, kind: str, name: str) -> str | None:
+        """Who was the first to use a name; None where nobody does."""
+        wanted = manifests.c.kind == kind, manifests.c.name == name
+        query = select(manifests.c.owner).where(*wanted).order_by(manifests.c.created_at, manifests.c.owner).limit(1)
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(query).scalar()
+            return found
 
     def get(self, kind: str, name: str, version: str) -> RowMapping:
         query = select(manifests).where(

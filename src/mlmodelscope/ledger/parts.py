@@ -12,6 +12,7 @@ from mlmodelscope.ledger.moment import now
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.ledger.tables import evaluations
 from mlmodelscope.record.database import Database
+from mlmodelscope.record.owners import give
 
 
 class Parts:
@@ -51,6 +52,8 @@ class Parts:
             state = "finished" if record else "failed" if failure else "cancelled"
             end(connection, whole, state, record=record, error=failure.model_dump_json() if failure else None)
             tell(connection, whole, state, failure.model_dump() if failure else {"record": record} if record else {})
+            if record is not None:
+                give(connection, record, row["owner"])
             rest = evaluations.c.part_of == whole, evaluations.c.state.not_in(ENDED)
             connection.execute(update(evaluations).where(*rest).values(cancel=True))
             waiting = (*rest, evaluations.c.state == "waiting")

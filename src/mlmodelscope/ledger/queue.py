@@ -15,6 +15,7 @@ from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.request import TIMED, Failure, Request, Shard, Work
 from mlmodelscope.ledger.tables import eligible, evaluations, requests
 from mlmodelscope.record.database import Database
+from mlmodelscope.record.owners import give
 from mlmodelscope.record.record import new_record_id
 
 
@@ -213,13 +214,16 @@ class Queue:
                         .values(progress=json.dumps(dict(document)))
                     )
 
-    def finish(self, evaluation: str, attempt: int, record: str | None) -> None:
+    def finish(self, evaluation: str, attempt: int, record: str | None, *, is_new: bool = False) -> None:
+        """`is_new` says that the record came with it, whatever the clock says that made it."""
         with self._database.writing() as connection:
             row = own_row(connection, evaluation, attempt)
             if row["state"] == "finished":
                 return
             end(connection, evaluation, "finished", record=record)
             tell(connection, evaluation, "finished", {"record": record})
+            if record is not None:
+                give(connection, record, row["owner"], since=None if is_new else row["created_at"])
 
     def fail(self, evaluation: str, attempt: int, failure: Failure, *, again: bool) -> None:
         """It did not work. `again` says that another attempt may do better, such as after a crash."""

@@ -101,6 +101,15 @@ agents = Table(
     Column("description", Text, nullable=False),
 )
 
+agent_owners = Table(
+    "agent_owners",
+    metadata,
+    Column("agent", String(100), primary_key=True),
+    Column("owner", String(100), nullable=False),
+    Column("since", DateTime, nullable=False),
+)
+"""Whose an agent's name is. It stays so when the agent leaves: its work must not go to whoever takes the name next."""
+
 tokens = Table(
     "tokens",
     metadata,

@@ -48,6 +48,8 @@ class Tokens:
         unknown = [scope for scope in scopes if scope not in SCOPES]
         if unknown or not scopes:
             raise UsageError(f"no scope is called `{', '.join(unknown)}`\nknown: {', '.join(SCOPES)}")
+        if not owner.strip():
+            raise UsageError("a token needs an owner")
         secret, identity = _PREFIX + secrets.token_urlsafe(32), f"t{new_record_id()}"
         values = {
             "id": identity,

@@ -24,7 +24,8 @@ from urllib.parse import unquote, urlsplit
 
 from pydantic import BaseModel
 
-_ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz)$", re.IGNORECASE)
+from mlmodelscope.manifest.shown_address import ARCHIVE, without_secrets
+
 _PACKAGES = {
     "pypi": (
         re.compile(r"pypi:(?P<name>[A-Za-z0-9._-]+)==(?P<version>[A-Za-z0-9.!+_-]+)/(?P<member>.+)", re.IGNORECASE),
@@ -69,25 +70,26 @@ class FileReference:
 
     @property
     def shown(self) -> str:
-        return self.text if self.is_local else without_secrets(self.text)
+        return shown_reference(self.text)
 
     @property
     def name(self) -> str:
         """The last name in it, for messages: what the author would call the file."""
-        location = self.location if self.is_local else without_secrets(self.location).partition("?")[0]
-        return (self.member or location).rstrip("/").rpartition("/")[2] or self.shown
+        location = self.location if self.is_local else re.split("[?#]", without_secrets(self.location))[0]
+        member = self.member if self.shown.endswith(self.member) else "…"
+        return (member or location).rstrip("/").rpartition("/")[2] or self.shown
 
 
-def without_secrets(url: str) -> str:
-    """A URL as it may be shown and stored: without user, password and query, which may hold a token."""
-    return re.sub(r"\?[^#]*", "?…", re.sub(r"(?<=//)[^/?#]*@", "", url, count=1), count=1)
+def shown_reference(text: str) -> str:
+    """A reference as it may be shown and stored; it means the same, but may no longer be enough to fetch the file."""
+    return text if _scheme(text) in ("file", "artifact", *_PACKAGES) else without_secrets(text)
 
 
 def parse_reference(text: str) -> FileReference:
     """Take a reference apart; ValueError says what is wrong with it."""
     if any(ord(letter) < 32 for letter in text):
-        raise ValueError(f"{ascii(text)} holds a control character")
-    scheme = text.partition(":")[0].lower() if _SCHEME.match(text) else "file"
+        raise ValueError(f"{ascii(shown_reference(text))} holds a control character")
+    scheme = _scheme(text)
     if scheme in _PACKAGES:
         pattern, example = _PACKAGES[scheme]
         match = pattern.fullmatch(text)
@@ -102,6 +104,10 @@ def parse_reference(text: str) -> FileReference:
     if scheme in ("http", "https"):
         _refuse_odd_address(location)
     return FileReference(text, scheme, location, member=member)
+
+
+def _scheme(text: str) -> str:
+    return text.partition(":")[0].lower() if _SCHEME.match(text) else "file"
 
 
 def artifact_reference(sha256: str, name: str, member: str = "") -> str:
@@ -127,7 +133,7 @@ def _artifact(location: str) -> str:
 def _split_member(text: str) -> tuple[str, str]:
     archive, mark, member = text.partition("#")
     names = (archive, archive.partition("?")[0])  # `data.zip?version=2` is an archive, and so is `get?file=data.zip`
-    return (archive, member) if mark and any(map(_ARCHIVE.search, names)) else (text, "")
+    return (archive, member) if mark and any(map(ARCHIVE.search, names)) else (text, "")
 
 
 def _path(location: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.plan.file import Pins, plan_file, plan_optional_file
 from mlmodelscope.plan.plan import PlannedFunction, PlannedModel
 
@@ -37,4 +38,5 @@ def context_of(model: ModelManifest) -> dict[str, Any]:
     """What `ctx` tells the functions of the manifest. Addresses are left out: the plan is the same wherever it lies."""
     kept = {"name", "version", "task", "job_type", "inputs", "outputs", "attributes"}
     addresses = {"outputs": {"__all__": {"features_url", "features_checksum"}}}
-    return model.model_dump(mode="json", include=kept, exclude=addresses, exclude_none=True)
+    found: dict[str, Any] = conceal(model.model_dump(mode="json", include=kept, exclude=addresses, exclude_none=True))
+    return found

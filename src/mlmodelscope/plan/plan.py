@@ -6,8 +6,9 @@ import hashlib
 import json
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from mlmodelscope.manifest.reference import shown_reference
 from mlmodelscope.manifest.schema import Claim, Labels, MachineSettings, Step
 
 
@@ -19,7 +20,13 @@ class PlannedFile(Part):
     """A file or folder by its digest."""
 
     sha256: str = Field(description="Digest of the file, or of the list of a folder's files.")
-    url: str = Field(description="Where it can be had; not part of the plan's identity.")
+    url: str = Field(description="Where it can be had, without secrets; not part of the plan's identity.")
+
+    @field_validator("url")
+    @classmethod
+    def _without_secrets(cls, value: str) -> str:
+        """Here and nowhere else: whatever is made of a plan, a password or a token cannot be in it."""
+        return shown_reference(value)
 
 
 class PlannedManifest(Part):

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import ArtifactError, ChecksumError, OfflineError
-from mlmodelscope.manifest.reference import FileReference, parse_reference
+from mlmodelscope.manifest.reference import FileReference, parse_reference, shown_reference
+from mlmodelscope.manifest.shown_address import is_concealed
 from mlmodelscope.provision.allowance import Allowance
 from mlmodelscope.provision.archive import MAX_BYTES, MissingMember, extract_member
-from mlmodelscope.provision.cache import Cache, storage_errors, uploads_of
+from mlmodelscope.provision.cache import Cache, public_mark, storage_errors, uploads_of
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import Mirrors
 from mlmodelscope.provision.progress import Progress, silent
@@ -45,6 +46,16 @@ class ArtifactStore:
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
         self._progress = progress
+        self._addresses: dict[tuple[str, str], str] = {}
+        self._own: set[str] = set()
+
+    def learn(self, reference: str, sha256: str) -> None:
+        """The whole address of a file, of which plans only have what may be shown; as long as this store lives."""
+        self._addresses[shown_reference(reference), sha256] = reference
+
+    def allow(self, references: Iterable[str]) -> None:
+        """Manifests of this machine name these: what is cached of them is for strangers, too."""
+        self._own |= {parse_reference(each).shown for each in references}
 
     @cached_property
     def _origin(self) -> Origin:
@@ -52,20 +63,13 @@ class ArtifactStore:
         from mlmodelscope.provision.origin import Origin
 
         settings = self.settings
-        return Origin(
-            self._cache,
-            self._hasher,
-            settings.offline,
-            self._progress,
-            public_only=settings.public_only,
-            allowance=Allowance(settings),
-        )
+        return Origin(self._cache, self._hasher, settings, self._progress, Allowance(settings))
 
     def fetch(self, reference: str, checksum: str | None = None) -> Artifact:
         """The artifact that a manifest names, from disk, cache, mirror or network, in this order."""
         try:
-            parsed = parse_reference(reference)
             wanted = Checksum.parse(checksum) if checksum else None
+            parsed = parse_reference(self._addresses.get((reference, wanted.hex), reference) if wanted else reference)
         except ValueError as error:
             raise ArtifactError(str(error)) from None
         with storage_errors(self._root):
@@ -100,6 +104,8 @@ class ArtifactStore:
 
     def held(self, sha256: str) -> Path | None:
         """The file of a digest, where it is here already."""
+        if self.settings.public_only and not self._is_public(sha256):
+            return None
         found = self._at(sha256, is_folder=False)
         return found.path if found is not None else None
 
@@ -164,7 +170,8 @@ class ArtifactStore:
     def _uploaded(self, reference: FileReference, wanted: Checksum | None) -> Artifact:
         """An agent has fetched it into its cache before it began; on the server it lies where it was uploaded to."""
         digest = reference.digest or ""
-        for place in (self._cache, self._uploads):
+        is_for_all = not self.settings.public_only or self._is_public(digest)
+        for place in (self._cache, self._uploads) if is_for_all else (self._uploads,):
             path = place.file(digest)
             if path.is_file() and self._hasher.file(path) == digest:
                 if wanted is not None:
@@ -180,7 +187,7 @@ class ArtifactStore:
 
         What was fetched for the machine's own people is not remembered for strangers, who might not have got it.
         """
-        if self.settings.public_only and reference.scheme in ("http", "https"):
+        if self._is_strangers(reference):
             return f"public {reference.text}"
         if not reference.is_local or (wanted is not None and wanted.algorithm == "sha256"):
             return reference.text
@@ -188,11 +195,27 @@ class ArtifactStore:
 
     def _cached(self, reference: FileReference, wanted: Checksum | None, key: str) -> Artifact | None:
         if wanted is not None and wanted.algorithm == "sha256":
-            return self._at(wanted.hex, reference.is_folder)
+            # Records tell everybody digests: to know one is no right to the file.
+            if self._is_strangers(reference) and not self._is_public(wanted.hex):
+                return None
+            return self._for_strangers(self._at(wanted.hex, reference.is_folder))
         known = self._cache.recall(key)
         if known is None or (wanted is not None and known.get(wanted.algorithm) != wanted.hex):
             return None
-        return self._at(known["sha256"], reference.is_folder)
+        return self._for_strangers(self._at(known["sha256"], reference.is_folder))
+
+    def _is_strangers(self, reference: FileReference) -> bool:
+        """Whether somebody on another machine names it, and nobody else did."""
+        return self.settings.public_only and reference.shown not in self._own
+
+    def _is_public(self, digest: str) -> bool:
+        return self._cache.recall(public_mark(digest)) is not None
+
+    def _for_strangers(self, artifact: Artifact | None) -> Artifact | None:
+        """Remember that strangers may have it, where it was found or fetched for them."""
+        if artifact is not None and self.settings.public_only and not self._is_public(artifact.sha256):
+            self._cache.remember(public_mark(artifact.sha256), sha256=artifact.sha256)
+        return artifact
 
     def _at(self, digest: str, is_folder: bool) -> Artifact | None:
         """What the cache has under a digest, if it still is what it was: disks err, and people tidy up."""
@@ -226,6 +249,7 @@ class ArtifactStore:
                     continue
                 checksums = {wanted.algorithm: wanted.hex} if wanted else {}
                 self._cache.remember(key, **{**checksums, "sha256": artifact.sha256})
+                self._for_strangers(artifact)
                 return artifact
         assert refusal is not None
         raise refusal
@@ -243,6 +267,11 @@ class ArtifactStore:
             return
         for path in self._mirrors.archives(reference, is_checked=wanted is not None):
             yield lambda path=path: Copy(path, path.name)  # type: ignore[misc]
+        if is_concealed(reference.text):
+            raise ArtifactError(
+                f"{reference.shown} is not cached, and its address held a secret, which is not stored",
+                hint="give the same command with the manifest again, or name the credentials in netrc",
+            )
         yield lambda: self._origin.fetch(reference, place)
 
     def _keep(self, copy: Copy, reference: FileReference, wanted: Checksum | None, draft: Path) -> Artifact:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError, UsageError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 
 
 class Blobs:

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import IO
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.settings import Settings
 
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -130,6 +130,11 @@ class Cache:
         with (folder / _short(key)).open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def public_mark(digest: str) -> str:
+    """The key under which it is remembered that strangers may have a file: one of them has got it by themselves."""
+    return f"public sha256:{digest}"
 
 
 def uploads_of(settings: Settings) -> Cache:

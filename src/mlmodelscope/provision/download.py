@@ -14,9 +14,10 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision import web
 from mlmodelscope.provision.allowance import Allowance
+from mlmodelscope.provision.credentials import variable_of
 from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.provision.web import WebError, open_url, read_block
 
@@ -51,6 +52,9 @@ def download(
 
 def _give_up(url: str, error: WebError, reached: int) -> ArtifactError:
     shown = without_secrets(url)
+    if error.status in (401, 403):
+        variable = variable_of(urlsplit(url).hostname or "")
+        return ArtifactError(f"{shown} answered {error}", hint=f"credentials come from netrc, or a token in {variable}")
     if error.status >= 400 and not error.is_transient:
         return ArtifactError(f"{shown} answered {error}")
     hint = "check the network" + (

@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.allowance import Allowance
 from mlmodelscope.provision.progress import Progress, silent
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
 from mlmodelscope.types import Checksum
 
@@ -32,8 +32,9 @@ class NpmPackage:
     certificates: str | None
 
 
-def find_npm_package(name: str, version: str) -> NpmPackage:
-    settings = _settings()
+def find_npm_package(name: str, version: str, *, is_public: bool = False) -> NpmPackage:
+    """`is_public` asks the public registry, whatever this machine's own settings say."""
+    settings = {} if is_public else _settings()
     scope = name.split("/", 1)[0] if name.startswith("@") else ""
     registry = (settings.get(f"{scope}:registry") if scope else None) or settings.get("registry") or _DEFAULT
     secret = credentials(registry) or _token(registry, settings)

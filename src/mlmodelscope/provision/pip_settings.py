@@ -21,6 +21,10 @@ class IndexSettings:
     certificates: str | None
 
 
+PUBLIC_INDEX = IndexSettings(("https://pypi.org/simple",), (), None)
+"""The index that everybody has."""
+
+
 def read_index_settings() -> IndexSettings:
     """The settings in pip's order of precedence: section by section, file by file, then the environment."""
     values: dict[str, str] = {}
@@ -37,7 +41,7 @@ def read_index_settings() -> IndexSettings:
     extra = values.get("extra-index-url", "").split()
     uses_indexes = values.get("no-index", "").lower() not in ("y", "yes", "t", "true", "on", "1")
     return IndexSettings(
-        indexes=(index or "https://pypi.org/simple", *extra) if uses_indexes else (),
+        indexes=(index or PUBLIC_INDEX.indexes[0], *extra) if uses_indexes else (),
         find_links=tuple(values.get("find-links", "").split()),
         certificates=values.get("cert") or None,
     )

@@ -19,12 +19,13 @@ from pathlib import Path
 from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.manifest.reference import without_secrets
-from mlmodelscope.provision.pip_settings import IndexSettings, read_index_settings
+from mlmodelscope.manifest.shown_address import without_secrets
+from mlmodelscope.provision.pip_settings import PUBLIC_INDEX, IndexSettings, read_index_settings
 from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
 from mlmodelscope.types import Checksum
 
 __all__ = [
+    "PUBLIC_INDEX",
     "IndexSettings",
     "PackageFile",
     "find_package_file",

@@ -7,7 +7,7 @@ import time
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError, OfflineError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.web import WebError, failure, open_url
 
 _BLOCK = 1 << 16

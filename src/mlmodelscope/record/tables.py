@@ -74,6 +74,14 @@ pins = Table(
 )
 """Records that retention never takes away."""
 
+record_owners = Table(
+    "record_owners",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("owner", String(100), nullable=False),
+)
+"""Who asked a server for a record, or pushed it there; one that is not listed belongs to the server's operator."""
+
 origins = Table(
     "origins",
     metadata,

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mlmodelscope.ledger.agent_owners import SERVER, NotOwner
 from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.prediction import Ending, Posed
 from mlmodelscope.ledger.request import Failure
@@ -39,6 +40,8 @@ class Waiting:
     """The same for questions to the same model."""
     happened: asyncio.Queue[Mapping[str, Any] | Ending] = field(default_factory=asyncio.Queue)
     agent: str | None = None
+    owner: str = SERVER
+    """Whose agent it is that has taken it."""
     incarnation: str = ""
     attempts: int = 0
 
@@ -82,7 +85,12 @@ class Board:
         self._waiting.pop(waiting.posed.id, None)
 
     async def take(
-        self, agent: str, incarnation: str, seconds: float, is_gone: Callable[[], Awaitable[bool]] = _never
+        self,
+        agent: str,
+        incarnation: str,
+        seconds: float,
+        is_gone: Callable[[], Awaitable[bool]] = _never,
+        owner: str = SERVER,
     ) -> Waiting | None:
         """The next one for this agent; None where there is none for so long, or nobody is there to be told."""
         loop = asyncio.get_running_loop()
@@ -96,7 +104,7 @@ class Board:
                 if await is_gone():
                     return None
                 if found.agent is None and found.posed.id in self._waiting:
-                    self._assign(found, agent, incarnation)
+                    self._assign(found, agent, incarnation, owner)
                     return found
                 continue
             left_s = end - loop.time()
@@ -107,16 +115,16 @@ class Board:
     def _next(self, agent: str) -> Waiting | None:
         return next((each for each in self._waiting.values() if each.agent is None and agent in each.agents), None)
 
-    def _assign(self, waiting: Waiting, agent: str, incarnation: str) -> None:
-        waiting.agent, waiting.incarnation = agent, incarnation
+    def _assign(self, waiting: Waiting, agent: str, incarnation: str, owner: str) -> None:
+        waiting.agent, waiting.incarnation, waiting.owner = agent, incarnation, owner
         waiting.attempts += 1
         waiting.happened.put_nowait({"kind": "taken", "agent": agent})
 
-    def tell(self, agent: str, identity: str, event: Mapping[str, Any]) -> None:
-        self._held(agent, identity).happened.put_nowait(event)
+    def tell(self, agent: str, identity: str, event: Mapping[str, Any], owner: str = SERVER) -> None:
+        self._held(agent, identity, owner).happened.put_nowait(event)
 
-    def answer(self, agent: str, identity: str, ending: Ending) -> None:
-        waiting = self._held(agent, identity)
+    def answer(self, agent: str, identity: str, ending: Ending, owner: str = SERVER) -> None:
+        waiting = self._held(agent, identity, owner)
         self.remove(waiting)
         if ending.answered is not None:
             self._open_at.pop(waiting.key, None)
@@ -125,9 +133,9 @@ class Board:
                 self._open_at.popitem(last=False)
         waiting.happened.put_nowait(ending)
 
-    def give_back(self, agent: str, identity: str) -> None:
+    def give_back(self, agent: str, identity: str, owner: str = SERVER) -> None:
         """It cannot now: a timed evaluation has begun there. Whoever else fits may."""
-        waiting = self._held(agent, identity)
+        waiting = self._held(agent, identity, owner)
         waiting.agent, waiting.attempts = None, waiting.attempts - 1
         self.ring(waiting)
 
@@ -142,10 +150,12 @@ class Board:
         waiting.agent = None
         self.ring(waiting)
 
-    def _held(self, agent: str, identity: str) -> Waiting:
+    def _held(self, agent: str, identity: str, owner: str) -> Waiting:
         waiting = self._waiting.get(identity)
         if waiting is None or waiting.agent != agent:
             raise Gone(f"nobody waits for the prediction {identity[:100]} from {agent[:100]} any more")
+        if waiting.owner != owner:
+            raise NotOwner(agent)
         return waiting
 
     def close(self) -> None:

@@ -64,16 +64,16 @@ class Catalogue:
         self._rows: dict[tuple[str, str, str, str], Manifest | None] = {}
 
     def entries(self, kind: str) -> list[Entry]:
-        """One for each name and version; what people have put here comes before what lies in folders."""
+        """One for each name and version; the server's own folders come before what people have put here."""
         found: dict[tuple[str, str], Entry] = {}
         for entry in self.everything(kind):
             found.setdefault((entry.manifest.name, entry.manifest.version), entry)
         return list(found.values())
 
     def everything(self, kind: str) -> list[Entry]:
-        """What people have put here, and all that lies in folders."""
+        """All that lies in folders, and what people have put here."""
         with self._lock:
-            return [*self._put(kind), *self._shipped(kind)]
+            return [*self._shipped(kind), *self._put(kind)]
 
     def by_name(self, kind: str) -> dict[str, list[Entry]]:
         """All versions of each, the newest first."""

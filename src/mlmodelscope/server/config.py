@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from sqlalchemy import make_url
 from sqlalchemy.exc import ArgumentError
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
+from mlmodelscope.manifest.strangers import check_package, check_store
 from mlmodelscope.upkeep.retention import Policy
 
 _PREFIX = "MLMODELSCOPE_SERVER_"
@@ -95,6 +96,18 @@ class Config(BaseModel):
     visitors: Literal["nothing", "read"] = Field(
         default="nothing", description="What somebody without a token may do, from another machine."
     )
+    stores: Annotated[
+        tuple[Annotated[str, AfterValidator(check_store)], ...],
+        Field(
+            description="Object stores that sent manifests may name, such as s3://bucket/prefix; MLMODELSCOPE_STORES."
+        ),
+    ] = ()
+    packages: Annotated[
+        tuple[Annotated[str, AfterValidator(check_package)], ...],
+        Field(
+            description="Packages that they may name: `public`, `pypi:NAME`, `npm:NAME`; without, any that pip finds."
+        ),
+    ] = ()
     require_token: bool = Field(default=False, description="Ask for a token on this machine, too.")
     tls_certificate: Path | None = Field(default=None, description="PEM file; with `tls_key` it speaks HTTPS.")
     tls_key: Path | None = None

@@ -84,7 +84,16 @@ class Desk:
 
 def _said(config: Config) -> dict[str, Any]:
     """What the configuration says of the settings."""
-    names = ("database", "blobs", "largest_file", "largest_request", "largest_public_file", "largest_public_request")
+    names = (
+        "database",
+        "blobs",
+        "stores",
+        "packages",
+        "largest_file",
+        "largest_request",
+        "largest_public_file",
+        "largest_public_request",
+    )
     return {name: value for name in names if (value := getattr(config, name))}
 
 

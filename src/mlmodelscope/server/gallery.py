@@ -56,14 +56,17 @@ class Gallery:
         self.pool = ThreadPoolExecutor(_THREADS, "pictures")
         """Who asks for pictures waits here, and not where everybody else's questions are answered."""
 
-    def opened(self, dataset: PlannedDataset) -> Opened:
-        """All samples of a dataset that is at hand; else NoPictures says why it is not."""
-        key = dataset.model_dump_json()
+    def opened(self, dataset: PlannedDataset, *, public_only: bool = False) -> Opened:
+        """All samples of a dataset that is at hand; else NoPictures says why it is not.
+
+        `public_only` is for one that a stranger names: it may hold nothing that only this machine's people could get.
+        """
+        key = f"{public_only} {dataset.model_dump_json()}"
         with self._lock:
             opening = self._opening.setdefault(key, threading.Lock())
         with opening:  # one opens it, the others wait and have it, too
             try:
-                return self._known(key) or self._keep(key, self._open(dataset))
+                return self._known(key) or self._keep(key, self._open(dataset, public_only))
             except (MLModelScopeError, OSError) as error:
                 if isinstance(error, NoPictures):
                     raise
@@ -93,19 +96,19 @@ class Gallery:
                 self._opened.popitem(last=False)
         return found
 
-    def _open(self, dataset: PlannedDataset) -> Opened:
+    def _open(self, dataset: PlannedDataset, public_only: bool) -> Opened:
         if dataset.is_known_by_functions:
             raise UsageError("only its own code knows what samples there are")
         found = self._confined.call(
             confined_work.listed_samples,
             dataset=dataset.model_dump_json(),
-            settings=confined_work.spelled_settings(self._settings),
+            settings=confined_work.spelled_settings(replace(self._settings, public_only=public_only)),
         )
         samples = [Sample(*each) for each in found["samples"]]
         return Opened(samples, {each.id: each for each in samples}, found["classes"])
 
-    def picture(self, dataset: PlannedDataset, name: str, side: int) -> Picture:
-        opened = self.opened(dataset)
+    def picture(self, dataset: PlannedDataset, name: str, side: int, *, public_only: bool = False) -> Picture:
+        opened = self.opened(dataset, public_only=public_only)
         sample = _sample(opened, dataset, name)
         try:
             found = self._confined.call(
@@ -115,13 +118,13 @@ class Gallery:
             raise NoPicture(f"there is no picture of `{name}`: {error.message}") from None
         return Picture(base64.b64decode(found["data"]), found["media_type"])
 
-    def content(self, dataset: PlannedDataset, name: str, largest: int) -> bytes:
+    def content(self, dataset: PlannedDataset, name: str, largest: int, *, public_only: bool = False) -> bytes:
         """The sample as its file is, to be given to a model; one without a file becomes a PNG."""
-        opened = self.opened(dataset)
+        opened = self.opened(dataset, public_only=public_only)
         sample = _sample(opened, dataset, name)
         path = sample.content.get("file")
         if path is None:
-            return self.picture(dataset, name, 1 << 12).data
+            return self.picture(dataset, name, 1 << 12, public_only=public_only).data
         try:
             if Path(path).stat().st_size > largest:
                 raise NoPicture(f"there is no sending `{name}`: more than {largest} bytes")

@@ -109,6 +109,8 @@ def _plain(settings: Settings) -> dict[str, Any]:
         "home": str(settings.home),
         "cache": str(settings.cache),
         "mirrors": [str(each) for each in settings.mirrors],
+        "stores": list(settings.stores),
+        "packages": list(settings.packages),
     }
 
 
@@ -123,7 +125,9 @@ class NodeAgent:
         mirrors = own.mirrors or tuple(Path(each) for each in settings["mirrors"])
         # Several nodes may share a disk: each keeps its records apart, and all of them what was fetched.
         place = home / "agents" / name
-        self._settings = replace(own, home=place, cache=cache, mirrors=mirrors, database=None, blobs=None)
+        stores, packages = own.stores or tuple(settings["stores"]), own.packages or tuple(settings["packages"])
+        own = replace(own, stores=stores, packages=packages, database=None, blobs=None)
+        self._settings = replace(own, home=place, cache=cache, mirrors=mirrors)
         self._stop = asyncio.Event()
 
     async def run(self) -> None:

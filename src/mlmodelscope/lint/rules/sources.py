@@ -9,7 +9,7 @@ from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.rules.checksums import named_files
 from mlmodelscope.lint.subject import Subject
-from mlmodelscope.manifest.reference import without_secrets
+from mlmodelscope.manifest.shown_address import without_secrets
 
 _KINDS = ("model", "dataset")
 _BRANCH = r"(?:master|main|develop|development|dev|trunk|head|latest)"

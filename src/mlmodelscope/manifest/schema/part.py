@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from mlmodelscope.errors import VersionError
 from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.types import Checksum
 
@@ -64,6 +65,13 @@ def _root(text: str) -> str:
     return text
 
 
+def _openly(text: str) -> str:
+    """A stack's recipe is recorded as it is, so that it can be built again."""
+    if holds_secret(text):
+        raise ValueError("an address with a password or a token would be recorded; netrc or pip's settings have those")
+    return text
+
+
 LOOSE_TEXT = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
 
 Name = Annotated[str, AfterValidator(_name)]
@@ -71,7 +79,8 @@ IdText = Annotated[str, BeforeValidator(text_as_written), LOOSE_TEXT]  # `2e61` 
 VersionText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_version), LOOSE_TEXT]
 ConstraintText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_constraint), LOOSE_TEXT]
 ChecksumText = Annotated[str, AfterValidator(_checksum)]
-RootText = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_root)]
+RootText = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_root), AfterValidator(_openly)]
+OpenAddress = Annotated[str, AfterValidator(_openly)]
 Reference = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(_reference)]
 
 

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mlmodelscope.manifest.schema.model import Framework, Images
-from mlmodelscope.manifest.schema.part import ChecksumText, ConstraintText, Items, Manifest, Part, RootText
+from mlmodelscope.manifest.schema.part import ChecksumText, ConstraintText, Items, Manifest, OpenAddress, Part, RootText
 from mlmodelscope.manifest.schema.recipe import LibraryText, PackageText, RequirementText
 
 
@@ -19,8 +19,10 @@ class Stack(Part):
         Items[RequirementText],
         Field(description="Packages as pip takes them, locked to a version and better to hashes as well."),
     ] = ()
-    find_links: Annotated[Items[str], Field(description="Pages or folders with packages, beside the index.")] = ()
-    index_url: Annotated[str | None, Field(description="Package index, where it is not the user's own.")] = None
+    find_links: Annotated[
+        Items[OpenAddress], Field(description="Pages or folders with packages, beside the index.")
+    ] = ()
+    index_url: Annotated[OpenAddress | None, Field(description="Package index, where it is not the user's own.")] = None
     system_packages: Annotated[
         Items[PackageText],
         Field(description="Packages of the operating system; with a root, those that it is made of."),

@@ -21,8 +21,8 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from mlmodelscope.errors import StackError
-from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.manifest.schema.software import Stack
+from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.provision.pip_settings import IndexSettings, as_option, read_index_settings
 from mlmodelscope.provision.stack.builder import builder_environment

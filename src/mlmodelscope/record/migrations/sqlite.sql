@@ -199,4 +199,16 @@ CREATE INDEX traces_by_time ON traces (created_at, id);
 CREATE INDEX traces_by_record ON traces (record);
 CREATE INDEX traces_by_service ON traces (service, created_at);
 CREATE INDEX traces_by_model ON traces (model, created_at);
-INSERT INTO alembic_version VALUES ('0004');
+CREATE TABLE agent_owners (
+  agent VARCHAR(100) NOT NULL,
+  owner VARCHAR(100) NOT NULL,
+  since DATETIME NOT NULL,
+  PRIMARY KEY (agent)
+);
+CREATE TABLE record_owners (
+  record VARCHAR(40) NOT NULL,
+  owner VARCHAR(100) NOT NULL,
+  PRIMARY KEY (record),
+  FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
+);
+INSERT INTO alembic_version VALUES ('0005');

@@ -43,22 +43,30 @@ def drain(desk: Desk, person: Person, identity: str, draining: bool) -> dict[str
 def join(desk: Desk, person: Person, description: AgentDescription, incarnation: str) -> None:
     demand(person, "agent")
     text = description.model_dump_json()
-    if desk.agents.join(description.id, incarnation, text, desk.config.lease_s):
+    if desk.agents.join(description.id, incarnation, text, desk.config.lease_s, person.owner):
         desk.queue.release(description.id)
         desk.audit.note(person.owner, "join", description.id)
     backlog.offer(desk, description)
 
 
-def leave(desk: Desk, person: Person, identity: str, incarnation: str) -> None:
+def leave(desk: Desk, person: Person, identity: str, incarnation: str | None) -> None:
+    """An agent goes, and keeps its name; without an incarnation an admin gives the name free."""
+    if incarnation is None:
+        demand(person, "admin")
+        desk.agents.forget(identity)
+        desk.heartbeats.forget(identity)
+        desk.queue.release(identity)
+        desk.audit.note(person.owner, "forget agent", identity)
+        return
     demand(person, "agent")
-    if desk.agents.leave(identity, incarnation):
+    if desk.agents.leave(identity, incarnation, person.owner):
         desk.queue.release(identity)
         desk.audit.note(person.owner, "leave", identity)
 
 
 def beat(desk: Desk, person: Person, identity: str, incarnation: str, held: Mapping[str, int]) -> Beat:
     demand(person, "agent")
-    draining = desk.heartbeats.beat(identity, incarnation)
+    draining = desk.heartbeats.beat(identity, incarnation, person.owner)
     gone, cancel = desk.queue.keep(identity, held, desk.config.lease_s)
     return Beat(gone, cancel, draining)
 
@@ -66,13 +74,13 @@ def beat(desk: Desk, person: Person, identity: str, incarnation: str, held: Mapp
 def quick_beat(desk: Desk, person: Person, identity: str, incarnation: str) -> Beat | None:
     """A heartbeat of one who runs nothing, without asking the database; None where that must be asked."""
     demand(person, "agent")
-    draining = desk.heartbeats.note(identity, incarnation)
+    draining = desk.heartbeats.note(identity, incarnation, person.owner)
     return None if draining is None else Beat((), (), draining)
 
 
 def take(desk: Desk, person: Person, identity: str, incarnation: str, most: int, alone: bool) -> list[Assigned]:
     demand(person, "agent")
-    if desk.heartbeats.beat(identity, incarnation):
+    if desk.heartbeats.beat(identity, incarnation, person.owner):
         return []
     return desk.queue.take(identity, most, desk.config.lease_s, alone=alone)
 
@@ -80,43 +88,52 @@ def take(desk: Desk, person: Person, identity: str, incarnation: str, most: int,
 def tell(
     desk: Desk, person: Person, evaluation: str, attempt: int, told: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> None:
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.tell(evaluation, attempt, told)
 
 
 def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Path) -> str:
     """Keep the record that an agent made, then say that the evaluation is done."""
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
-    record = take_in(desk.store, bundle, desk.config.largest_upload)
+    new: list[bool] = []
+    record = take_in(desk.store, bundle, desk.config.largest_upload, lambda connection: new.append(True))
     take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
-    desk.queue.finish(evaluation, attempt, record.id)
+    desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id
 
 
 def finish_part(desk: Desk, person: Person, evaluation: str, attempt: int, packed: Path) -> None:
     """Keep the answers of a part; the last one makes the record."""
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.tell(evaluation, attempt, [])
     shards.keep(desk, evaluation, attempt, packed)
 
 
 def fail(desk: Desk, person: Person, evaluation: str, attempt: int, failure: Failure, again: bool) -> None:
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.fail(evaluation, attempt, failure, again=again)
     _advance(desk, evaluation)
 
 
 def cancelled(desk: Desk, person: Person, evaluation: str, attempt: int) -> None:
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.cancelled(evaluation, attempt)
     _advance(desk, evaluation)
 
 
 def give_back(desk: Desk, person: Person, evaluation: str, attempt: int) -> None:
-    demand(person, "agent")
+    demand_holder(desk, person, evaluation)
     desk.queue.give_back(evaluation, attempt)
+
+
+def demand_holder(desk: Desk, person: Person, evaluation: str) -> None:
+    """Only whose agent has taken an evaluation may say what becomes of it."""
+    demand(person, "agent")
+    agent = desk.queue.get(evaluation)["agent"]
+    if agent is not None:  # else it waits, and no attempt counts
+        desk.agents.owners.demand(agent, person.owner)
 
 
 def _advance(desk: Desk, evaluation: str) -> None:

@@ -77,7 +77,8 @@ def begin(desk: Desk, person: Person, file: str, content: Path | str, said: Requ
         raise UsageError(f"{file} is a configuration, a model file is asked for", hint="mlmodelscope init reads it")
     if said.labels is not None and "://" not in said.labels:
         raise UsageError("`labels` must be an address, such as https://…/classes.txt")
-    source = content if isinstance(content, Path) else _held(desk, content)
+    is_limited = not (person.is_local or person.may("admin"))
+    source = content if isinstance(content, Path) else _held(desk, content, is_limited)
     told = {**asdict(said), "model": None, "configs": (), "output": None}
     found: dict[str, Any] = desk.confined.call(
         confined_work.begun, file=file, source=str(source), home=str(desk.store.home), said=told
@@ -85,9 +86,9 @@ def begin(desk: Desk, person: Person, file: str, content: Path | str, said: Requ
     return found
 
 
-def _held(desk: Desk, digest: str) -> Path:
+def _held(desk: Desk, digest: str, is_limited: bool) -> Path:
     match = _DIGEST.fullmatch(digest)
-    found = ArtifactStore(desk.settings).held(match[1]) if match else None
+    found = ArtifactStore(replace(desk.settings, public_only=is_limited)).held(match[1]) if match else None
     if found is None:
         raise UsageError(f"there is no artifact `{digest[:80]}` here", hint="send the file itself")
     return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import MLModelScopeError
@@ -16,13 +18,15 @@ from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.confined_work import ConfinedStore
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.gallery import NoPictures
+from mlmodelscope.server.handle import artifacts
 from mlmodelscope.server.handle.shelf import find
 
 
 def listed(desk: Desk, person: Person, name: str, start: int, limit: int) -> Mapping[str, Any]:
     """Some samples by name, with their labels."""
     demand(person, "read")
-    opened = desk.gallery.opened(_planned(desk, name))
+    dataset, is_strangers = _planned(desk, name)
+    opened = desk.gallery.opened(dataset, public_only=is_strangers)
     shown = opened.samples[start : start + limit]
     items = [{"id": each.id, "label": each.label, "label_name": _name(opened.classes, each.label)} for each in shown]
     return {"items": items, "total": len(opened.samples)}
@@ -30,25 +34,32 @@ def listed(desk: Desk, person: Person, name: str, start: int, limit: int) -> Map
 
 def picture(desk: Desk, person: Person, name: str, sample: str, side: int) -> Picture:
     demand(person, "read")
-    return desk.gallery.picture(_planned(desk, name), sample, side)
+    dataset, is_strangers = _planned(desk, name)
+    return desk.gallery.picture(dataset, sample, side, public_only=is_strangers)
 
 
 def content(desk: Desk, person: Person, name: str, sample: str) -> bytes:
     """The file itself, for whoever may ask a model about it."""
     demand(person, "run")
-    return desk.gallery.content(_planned(desk, name), sample, desk.config.largest_input)
+    dataset, is_strangers = _planned(desk, name)
+    return desk.gallery.content(dataset, sample, desk.config.largest_input, public_only=is_strangers)
 
 
-def _planned(desk: Desk, name: str) -> PlannedDataset:
-    found: PlannedDataset = desk.planned.get(name, lambda: _plan(desk, name))
+def _planned(desk: Desk, name: str) -> tuple[PlannedDataset, bool]:
+    """(the dataset, whether a manifest names it that came from another machine)."""
+    found: tuple[PlannedDataset, bool] = desk.planned.get(name, lambda: _plan(desk, name))
     return found
 
 
-def _plan(desk: Desk, name: str) -> PlannedDataset:
+def _plan(desk: Desk, name: str) -> tuple[PlannedDataset, bool]:
     """The whole dataset of the newest manifest of that name."""
-    manifest, _ = find(desk, DatasetManifest, name)
+    manifest, text = find(desk, DatasetManifest, name)
+    is_strangers = not Path(manifest.file).is_file()
+    if is_strangers:
+        artifacts.demand_present(desk, text)
+    here = ConfinedStore(replace(desk.offline, public_only=is_strangers), desk.confined)
     try:
-        return plan_dataset(manifest, Options(), pin(manifest, ConfinedStore(desk.offline, desk.confined)))
+        return plan_dataset(manifest, Options(), pin(manifest, here)), is_strangers
     except (MLModelScopeError, OSError) as error:
         said = error.message if isinstance(error, MLModelScopeError) else str(error)
         raise NoPictures(f"there is no copy of {manifest.name} at hand: {said}") from None

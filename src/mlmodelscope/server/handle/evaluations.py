@@ -15,6 +15,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk, Refused, demand
 
 _SHOWN = ("id", "request", "owner", "kind", "model", "dataset", "state", "priority", "agent", "attempt", "record")
+_MOST = 1000
 _MOMENTS = ("created_at", "started_at", "ended_at")
 
 
@@ -28,6 +29,12 @@ def find(
 ) -> Sequence[dict[str, Any]]:
     demand(person, "read")
     return [spell(row) for row in desk.history.list(limit=limit, before=before, **wanted)]
+
+
+def of_request(desk: Desk, person: Person, request: str) -> Sequence[dict[str, Any]]:
+    """What somebody has just asked for, which they may see whatever else they may read."""
+    demand(person, "run")
+    return [spell(row) for row in desk.history.list(limit=_MOST, request=request, owner=person.owner)]
 
 
 def cancel(desk: Desk, person: Person, identity: str) -> dict[str, Any]:

@@ -11,9 +11,9 @@ from mlmodelscope.hub.origin import origin_of
 from mlmodelscope.hub.pack import pack
 from mlmodelscope.hub.receive import Acceptance, receive
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.record import pins
+from mlmodelscope.record import owners, pins
 from mlmodelscope.record.record import Record
-from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.desk import Desk, Refused, demand
 
 
 def keys(desk: Desk, person: Person) -> Mapping[str, Any]:
@@ -38,17 +38,21 @@ def take(desk: Desk, person: Person, bundle: Path) -> Mapping[str, Any]:
     whose = Acceptance(_known(desk), anybody=desk.config.accept == "any")
     found = receive(desk.store, bundle, whose, f"pushed by {person.owner}", desk.config.largest_upload)
     if found.is_new:
+        with desk.store.database.writing() as connection:
+            owners.give(connection, found.record.id, person.owner)
         desk.audit.note(person.owner, "push", found.record.id)
     return {"record": found.record.id, "is_new": found.is_new, "signers": _spell(desk, found.signers)}
 
 
 def pin(desk: Desk, person: Person, name: str, is_pinned: bool) -> Mapping[str, Any]:
-    """Have a record stay, whatever the policy of retention says; or no longer."""
+    """Have a record stay, whatever the policy of retention says; or no longer, by whoever pinned it or an admin."""
     demand(person, "run")
     record = desk.store.get(name).id
     if is_pinned:
         pins.pin(desk.store.database, record, person.owner)
     else:
+        if pins.pinned(desk.store.database).get(record, person.owner) != person.owner and not person.may("admin"):
+            raise Refused("admin")
         pins.unpin(desk.store.database, record)
     desk.audit.note(person.owner, "pin" if is_pinned else "unpin", record)
     return {"record": record, "pinned": is_pinned}

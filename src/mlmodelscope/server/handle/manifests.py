@@ -8,13 +8,15 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from mlmodelscope.errors import UsageError, VersionError
+from mlmodelscope.ledger.manifests import NameTaken, Taken
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
-from mlmodelscope.server.handle.shelf import KINDS, parse_any
+from mlmodelscope.server.handle.shelf import KINDS, check_sent, parse_any
 
 
 def find(desk: Desk, person: Person, kind: str, search: str | None = None) -> list[dict[str, Any]]:
@@ -32,29 +34,53 @@ def find(desk: Desk, person: Person, kind: str, search: str | None = None) -> li
 
 def get(desk: Desk, person: Person, kind: str, name: str, version: str) -> dict[str, Any]:
     demand(person, "read")
+    return _get(desk, kind, name, version)
+
+
+def _get(desk: Desk, kind: str, name: str, version: str) -> dict[str, Any]:
     _check(kind)
-    for row in desk.manifests.list(kind, name):
-        if row["version"] == version:
-            manifest = parse_any(row["text"])
-            document = manifest.model_dump(mode="json", exclude_none=True)
-            return {**_put(kind, row, manifest), "text": row["text"], "manifest": document}
     try:
         manifest = find_manifest(KINDS[kind], f"{name}@{Version(version)}")
     except VersionError:
         raise UsageError(f"there is no {kind} `{name}@{version}`") from None
+    except UsageError:
+        for row in desk.manifests.list(kind, name):
+            if row["version"] == version:
+                manifest = parse_any(row["text"])
+                return {**_put(kind, row, manifest), **_content(manifest, row["text"])}
+        raise
     text = Path(manifest.file).read_text(encoding="utf-8")
-    return {**_shipped(kind, manifest), "text": text, "manifest": manifest.model_dump(mode="json", exclude_none=True)}
+    return {**_shipped(kind, manifest), **_content(manifest, text)}
 
 
 def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
+    check_sent(text, desk.settings)
     manifest = parse_any(text)
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
+    _demand_name(desk, person, kind, manifest)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)
+    if new and not person.may("admin") and desk.manifests.owner_of(kind, manifest.name) != person.owner:
+        desk.manifests.delete(kind, manifest.name, manifest.version)  # another one was first, in the same moment
+        raise NameTaken(kind, manifest.name)
     if new:
         desk.audit.note(person.owner, f"put {kind}", manifest.reference)
-    return get(desk, person, kind, manifest.name, manifest.version), new
+    return _get(desk, kind, manifest.name, manifest.version), new
+
+
+def _demand_name(desk: Desk, person: Person, kind: str, manifest: Manifest) -> None:
+    """A name belongs to the first who used it, and the server's own names to the server."""
+    entries = list_catalog(_FOLDERS[kind])  # type: ignore[arg-type]
+    shipped = [each for each in entries if manifest.name in (each.name, each.id)]
+    for known in (load_manifest(each.path) for each in shipped):
+        if known.reference == manifest.reference:
+            if known.digest == manifest.digest:
+                return
+            raise Taken(f"{kind} {manifest.reference} is the server's own, and it is another one", hint="rename yours")
+    owner = desk.manifests.owner_of(kind, manifest.name)
+    if not person.may("admin") and (shipped or owner not in (None, person.owner)):
+        raise NameTaken(kind, manifest.name)
 
 
 def delete(desk: Desk, person: Person, kind: str, name: str, version: str) -> None:
@@ -63,6 +89,11 @@ def delete(desk: Desk, person: Person, kind: str, name: str, version: str) -> No
         raise Refused("admin")
     desk.manifests.delete(kind, name, version)
     desk.audit.note(person.owner, f"delete {kind}", f"{name}@{version}")
+
+
+def _content(manifest: Manifest, text: str) -> dict[str, Any]:
+    """As it is written, without the secrets that an address of the server's own catalogue may hold."""
+    return {"text": conceal(text), "manifest": conceal(manifest.model_dump(mode="json", exclude_none=True))}
 
 
 def _check(kind: str) -> None:

@@ -208,20 +208,24 @@ async def take(
 ) -> Waiting | None:
     """The next prediction for an agent, after a while."""
     known = quick_beat(desk, person, agent, incarnation)
-    draining = known.draining if known else await asyncio.to_thread(desk.heartbeats.beat, agent, incarnation)
-    return None if draining else await desk.board.take(agent, incarnation, wait_s, is_gone)
+    draining = (
+        known.draining
+        if known is not None
+        else await asyncio.to_thread(desk.heartbeats.beat, agent, incarnation, person.owner)
+    )
+    return None if draining else await desk.board.take(agent, incarnation, wait_s, is_gone, person.owner)
 
 
 def tell(desk: Desk, person: Person, agent: str, identity: str, event: Mapping[str, Any]) -> None:
     demand(person, "agent")
-    desk.board.tell(agent, identity, event)
+    desk.board.tell(agent, identity, event, person.owner)
 
 
 def answer(desk: Desk, person: Person, agent: str, identity: str, ending: Ending) -> None:
     demand(person, "agent")
-    desk.board.answer(agent, identity, ending)
+    desk.board.answer(agent, identity, ending, person.owner)
 
 
 def give_back(desk: Desk, person: Person, agent: str, identity: str) -> None:
     demand(person, "agent")
-    desk.board.give_back(agent, identity)
+    desk.board.give_back(agent, identity, person.owner)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.hub.origin import origin_of
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.provision.artifact import ArtifactStore
@@ -39,7 +41,9 @@ def find(
 def report(desk: Desk, person: Person, name: str, form: str) -> str:
     """Pictures are shown where they are at hand, never fetched for it."""
     demand(person, "read")
-    return write_report(desk.store.get(name), desk.store, ArtifactStore(desk.offline), form)
+    record = desk.store.get(name)
+    is_strangers = origin_of(desk.store.database, record.id) is not None
+    return write_report(record, desk.store, ArtifactStore(replace(desk.offline, public_only=is_strangers)), form)
 
 
 def log(desk: Desk, person: Person, name: str) -> str:

@@ -179,6 +179,11 @@ def of_request(desk: Desk, person: Person, request: Request) -> list[dict[str, A
     return [spell(each) for each in find_earlier(desk, request, requests.prepare(desk, person, request))]
 
 
+def known(desk: Desk, person: Person, request: Request) -> list[dict[str, Any]]:
+    """The same beside what was asked for; nothing for those who may not read."""
+    return of_request(desk, person, request) if person.may("read") else []
+
+
 def resolve_request(desk: Desk, person: Person, request: Request) -> dict[str, Any]:
     """Which agents fit, or what stands in the way, and what is known already; nothing runs."""
     resolution = requests.resolve_request(desk, person, request)

@@ -72,9 +72,10 @@ def picture(desk: Desk, person: Person, name: str, sample: str, side: int) -> Pi
     demand(person, "read")
     record = desk.store.get(name)
     dataset = record.plan.dataset
-    if origin_of(desk.store.database, record.id) is not None:
+    is_strangers = origin_of(desk.store.database, record.id) is not None
+    if is_strangers:
         _refuse_local(dataset)
-    return desk.gallery.picture(dataset, sample, side)
+    return desk.gallery.picture(dataset, sample, side, public_only=is_strangers)
 
 
 def _refuse_local(dataset: PlannedDataset) -> None:

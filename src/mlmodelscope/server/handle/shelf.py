@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,8 +20,11 @@ from mlmodelscope.manifest.schema import (
     SoftwareManifest,
 )
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.shown_address import holds_secret
+from mlmodelscope.manifest.strangers import why_not
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.server.desk import Desk
+from mlmodelscope.settings import Settings
 
 KINDS: dict[str, type[Manifest]] = {
     "model": ModelManifest,
@@ -53,7 +57,7 @@ class Shelf:
 def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Sought, str]:
     """(the manifest, its text); strangers' manifests may not name files of this machine."""
     if isinstance(choice, Inline):
-        return parse(sought, choice.text)
+        return _sent(desk, sought, choice.text)
     kind = next(name for name, schema in KINDS.items() if schema is sought)
     name, _, constraint = choice.partition("@")
     rows = [
@@ -61,15 +65,24 @@ def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Soug
         for row in desk.manifests.list(kind, name)
         if Constraint(constraint or "*").matches(Version(row["version"]), allow_prerelease=True)
     ]
-    if rows:
-        return parse(sought, max(rows, key=lambda row: Version(row["version"]))["text"])
     if choice.endswith((".yml", ".yaml")) or "/" in choice:
         raise UsageError(f"`{choice}` is a path; send the manifest itself, or the name of one that is here")
-    manifest = find_manifest(sought, choice)
-    return manifest, Path(manifest.file).read_text(encoding="utf-8")
+    newest = max(rows, key=lambda row: Version(row["version"]), default=None)
+    try:
+        manifest = find_manifest(sought, choice)
+    except UsageError:
+        if newest is None:
+            raise
+        return _sent(desk, sought, newest["text"])
+    if newest is not None and Version(newest["version"]) > Version(manifest.version):
+        return _sent(desk, sought, newest["text"])
+    text = Path(manifest.file).read_text(encoding="utf-8")
+    refuse_secrets(text)
+    return manifest, text
 
 
-def parse(sought: type[Sought], text: str) -> tuple[Sought, str]:
+def _sent(desk: Desk, sought: type[Sought], text: str) -> tuple[Sought, str]:
+    check_sent(text, desk.settings)
     manifest = parse_any(text)
     if not isinstance(manifest, sought):
         raise UsageError(f"this is a {type(manifest).__name__}, a {sought.__name__} is asked for")
@@ -79,31 +92,64 @@ def parse(sought: type[Sought], text: str) -> tuple[Sought, str]:
 def parse_any(text: str) -> Manifest:
     """A manifest that came from outside: it is taken as it stands, with no folder around it."""
     document = parse_document(text, "<request>", Path("/nonexistent"))
-    _refuse_local_files(document.data)
     return own_copy(document.manifest())
 
 
-def _refuse_local_files(data: object, path: str = "") -> None:
+def check_sent(text: str, settings: Settings) -> None:
+    """Refuse a text that no server may keep or hand to an agent."""
+    refuse_secrets(text)
+    _refuse_places(text, settings)
+
+
+def _refuse_places(text: str, settings: Settings) -> None:
+    """Only what strangers may name: no files of the server's machine, nor whatever else its libraries could open."""
+    data = parse_document(text, "<request>", Path("/nonexistent")).data
+    for where, value in _references(data):
+        reason = None if value.startswith("debian:") else _why_not(value, settings)
+        if reason is not None:
+            raise ManifestError(
+                Problem(
+                    reason,
+                    where,
+                    "<request>",
+                    hint="give an https address, or upload it as an artifact: `mlmodelscope evaluate --server` does",
+                )
+            )
+
+
+def _references(data: object, path: str = "") -> Iterator[tuple[str, str]]:
+    """(where it stands, what it says) of everything that names a file."""
     if isinstance(data, dict):
         for key, value in data.items():
             where = f"{path}.{key}" if path else str(key)
-            if key in REFERENCE_KEYS and isinstance(value, str) and _is_local(value):
-                raise ManifestError(
-                    Problem(
-                        f"`{value}` is a file of your machine, which nobody else has",
-                        where,
-                        "<request>",
-                        hint="give its URL, or upload it as an artifact: `mlmodelscope evaluate --server` does",
-                    )
-                )
-            _refuse_local_files(value, where)
+            if key in REFERENCE_KEYS and isinstance(value, str):
+                yield where, value
+            yield from _references(value, where)
     elif isinstance(data, list):
         for number, value in enumerate(data):
-            _refuse_local_files(value, f"{path}[{number}]")
+            yield from _references(value, f"{path}[{number}]")
 
 
-def _is_local(text: str) -> bool:
+def _why_not(text: str, settings: Settings) -> str | None:
     try:
-        return not text.startswith("debian:") and parse_reference(text).is_local
+        reference = parse_reference(text)
     except ValueError:
-        return False
+        return None  # the schema has said what is wrong with it
+    if reference.is_local:
+        return f"`{text[:200]}` is a file of your machine, which nobody else has"
+    return why_not(reference, settings.stores, settings.packages)
+
+
+def refuse_secrets(text: str) -> None:
+    """A server keeps manifests, shows them to all its readers and hands them to agents: no place for a password."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if holds_secret(line):
+            raise ManifestError(
+                Problem(
+                    "an address holds a password, a token or a signature, which every reader of this server would see",
+                    file="<request>",
+                    line=number,
+                    column=1,
+                    hint="leave it out: agents take credentials from netrc or their environment; or upload the file",
+                )
+            )

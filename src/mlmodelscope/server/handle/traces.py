@@ -15,6 +15,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.provision.upload import NoRoom, full_disk_said
+from mlmodelscope.record.owners import owner_of
 from mlmodelscope.server.desk import Desk, Refused, demand
 from mlmodelscope.trace.chrome import write_chrome
 from mlmodelscope.trace.csv import write_csv
@@ -55,6 +56,9 @@ def take(desk: Desk, person: Person, document: Mapping[str, Any]) -> Message:
                 f"trace {identity} is that of record {row['record']}, which does not change",
                 count=sum(each.id not in known for each in arrived.rows),
             )
+            continue
+        if row is not None and row["owner"] != person.owner and not person.may("admin"):
+            message.reject(f"trace {identity} is another owner's", count=len(arrived.rows))
             continue
         with full_disk_said():
             kept, left_out = Inbox(desk.store.home).add(identity, arrived, desk.config.largest_trace)
@@ -166,7 +170,12 @@ def _facts(desk: Desk, record: RowMapping) -> dict[str, Any]:
         "spans": len(ends),
         "size": path.stat().st_size,
     }
-    return {"identity": said["id"], "facts": facts, "owner": "local", "at": record["created_at"]}
+    return {
+        "identity": said["id"],
+        "facts": facts,
+        "owner": owner_of(desk.store.database, record["id"]),
+        "at": record["created_at"],
+    }
 
 
 def _columns(desk: Desk, row: RowMapping) -> Columns:

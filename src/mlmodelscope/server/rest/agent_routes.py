@@ -16,7 +16,7 @@ from pydantic import BaseModel, Field
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
-from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents
 from mlmodelscope.server.rest import agent_answers
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -52,8 +52,12 @@ def join_agent(
 
 @router.delete("/agents/{identity}", status_code=204)
 def leave_agent(
-    desk: TheDesk, person: Someone, identity: Name, incarnation: Annotated[str, Query(min_length=1, max_length=40)]
+    desk: TheDesk,
+    person: Someone,
+    identity: Name,
+    incarnation: Annotated[str | None, Query(min_length=1, max_length=40)] = None,
 ) -> None:
+    """An agent goes; its name stays its owner's. Without an incarnation: an admin frees the name."""
     agents.leave(desk, person, identity, incarnation)
 
 
@@ -121,7 +125,7 @@ async def finish_evaluation(
     x_attempt: Annotated[int, Header(ge=1, le=1000)],
 ) -> dict[str, str]:
     """The record that came of it, as `records export` writes it."""
-    demand(person, "agent")
+    await asyncio.to_thread(agents.demand_holder, desk, person, identity)
     async with received(desk, request) as bundle:
         return {"record": await asyncio.to_thread(agents.finish, desk, person, identity, x_attempt, bundle)}
 
@@ -135,7 +139,7 @@ async def finish_part(
     x_attempt: Annotated[int, Header(ge=1, le=1000)],
 ) -> None:
     """The answers of a part of an evaluation."""
-    demand(person, "agent")
+    await asyncio.to_thread(agents.demand_holder, desk, person, identity)
     async with received(desk, request) as packed:
         await asyncio.to_thread(agents.finish_part, desk, person, identity, x_attempt, packed)
 

@@ -22,8 +22,9 @@ from mlmodelscope.errors import (
     UsageError,
     VersionError,
 )
+from mlmodelscope.ledger.agent_owners import NotOwner
 from mlmodelscope.ledger.change import Gone
-from mlmodelscope.ledger.manifests import Taken
+from mlmodelscope.ledger.manifests import NameTaken, Taken
 from mlmodelscope.provision.upload import NoRoom, NotBegun, OtherPlace, TooLong
 from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log_lines
@@ -34,6 +35,8 @@ from mlmodelscope.server.handle.requests import NoAgent, spell
 
 _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (Gone, 410),
+    (NotOwner, 403),
+    (NameTaken, 403),
     (NoRoom, 507),
     (TooLong, 413),
     (NotBegun, 404),

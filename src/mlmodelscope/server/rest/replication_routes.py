@@ -44,7 +44,7 @@ def ask_for_replication(
 ) -> dict[str, Any]:
     """Have a claim checked; where it does not hold, the cause is sought. The same as a request of kind `replicate`."""
     identity = replications.ask(desk, person, request, idempotency_key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, 1000, None, request=identity)}
+    return {"id": identity, "evaluations": evaluations.of_request(desk, person, identity)}
 
 
 @router.get("/replications", response_model=own.ReplicationPage)

@@ -120,8 +120,8 @@ def ask_for_work(
     identity = requests.ask(desk, person, request, idempotency_key)
     return {
         "id": identity,
-        "evaluations": evaluations.find(desk, person, 1000, None, request=identity),
-        "earlier": reuse.of_request(desk, person, request),
+        "evaluations": evaluations.of_request(desk, person, identity),
+        "earlier": reuse.known(desk, person, request),
     }
 
 

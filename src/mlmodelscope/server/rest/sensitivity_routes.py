@@ -28,7 +28,7 @@ def ask_for_sensitivity(
 ) -> dict[str, Any]:
     """Have measured what each pitfall would cost a model. The same as a request of kind `sensitivity`."""
     identity = sensitivities.ask(desk, person, request, idempotency_key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, 1000, None, request=identity)}
+    return {"id": identity, "evaluations": evaluations.of_request(desk, person, identity)}
 
 
 @router.get("/sensitivities", response_model=evaluation_answers.EvaluationPage)

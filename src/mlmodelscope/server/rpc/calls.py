@@ -10,7 +10,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests, reuse, samples
 from mlmodelscope.server.rest import cursor
-from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.asked import LONGEST_KEY, Asked, Call, choice, limit_of, request_of, said
 from mlmodelscope.server.rpc.catalogue_calls import CATALOGUE_CALLS
 from mlmodelscope.server.rpc.hub_calls import HUB_CALLS
 from mlmodelscope.server.rpc.prediction_calls import PREDICTION_CALLS
@@ -51,8 +51,8 @@ def ask_for_work(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     identity = requests.ask(desk, person, request, key)
     return {
         "id": identity,
-        "evaluations": evaluations.find(desk, person, MOST, None, request=identity),
-        "earlier": reuse.of_request(desk, person, request),
+        "evaluations": evaluations.of_request(desk, person, identity),
+        "earlier": reuse.known(desk, person, request),
     }
 
 

@@ -13,7 +13,7 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import claims, evaluations, replications
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rest.replication_answers import ReplicationRequest
-from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.asked import LONGEST_KEY, Asked, Call, choice, limit_of, request_of, said
 from mlmodelscope.server.rpc.pieces import Stream, pieces
 
 _STATES = ("waiting", "running", "finished", "failed", "cancelled")
@@ -28,7 +28,7 @@ def list_claims(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
 def ask_for_replication(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     key = said(asked, "idempotency_key", LONGEST_KEY) if "idempotency_key" in asked else None
     identity = replications.ask(desk, person, request_of(asked, ReplicationRequest), key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, MOST, None, request=identity)}
+    return {"id": identity, "evaluations": evaluations.of_request(desk, person, identity)}
 
 
 def list_replications(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import evaluations, sensitivities
 from mlmodelscope.server.rest import cursor
 from mlmodelscope.server.rest.sensitivity_answers import SensitivityRequest
-from mlmodelscope.server.rpc.asked import LONGEST_KEY, MOST, Asked, Call, choice, limit_of, request_of, said
+from mlmodelscope.server.rpc.asked import LONGEST_KEY, Asked, Call, choice, limit_of, request_of, said
 
 _STATES = ("waiting", "running", "finished", "failed", "cancelled")
 
@@ -18,7 +18,7 @@ _STATES = ("waiting", "running", "finished", "failed", "cancelled")
 def ask_for_sensitivity(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     key = said(asked, "idempotency_key", LONGEST_KEY) if "idempotency_key" in asked else None
     identity = sensitivities.ask(desk, person, request_of(asked, SensitivityRequest), key)
-    return {"id": identity, "evaluations": evaluations.find(desk, person, MOST, None, request=identity)}
+    return {"id": identity, "evaluations": evaluations.of_request(desk, person, identity)}
 
 
 def list_sensitivities(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

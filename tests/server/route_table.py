@@ -1,0 +1,187 @@
+"""Every operation of the REST interface: how it is asked for rightly, and what it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from mlmodelscope.record.record import Record
+
+from .roles import MODEL, Own, spans_of
+
+FAILURE = {"kind": "Died", "message": "it is gone", "hint": None}
+TOY = {"model": "toy", "dataset": "pictures", "wait_for_agent": True, "options": {"limit": 1}}
+
+
+@dataclass(frozen=True)
+class Row:
+    """How an operation is asked, and what it needs."""
+
+    needs: str
+    method: str
+    path: Callable[[Own, Record], str]
+    more: Callable[[Own, Record], dict[str, Any]] = lambda own, record: {}
+
+
+def at(needs: str, method: str, path: str, more: Callable[[Own, Record], dict[str, Any]] | None = None) -> Row:
+    """`{…}` in a path are parts of what somebody owns, `{record}` is the record that there is."""
+
+    def spelled(own: Own, record: Record) -> str:
+        return path.format(record=record.id, **vars(own))
+
+    return Row(needs, method, spelled, more or (lambda own, record: {}))
+
+
+def sent(body: Any) -> Callable[[Own, Record], dict[str, Any]]:
+    return lambda own, record: {"json": body(own) if callable(body) else body}
+
+
+def mine(own: Own) -> dict[str, Any]:
+    return {"incarnation": "known"}
+
+
+PACKED = {"content": b"no zip", "headers": {"X-Attempt": "1"}}
+ROWS: dict[str, Row] = {
+    "health": at("nothing", "GET", "/api/v1/health"),
+    "ready": at("nothing", "GET", "/api/v1/ready"),
+    "get_metrics": at("read", "GET", "/metrics"),
+    "who_am_i": at("to be known", "GET", "/api/v1/whoami"),
+    "list_manifests": at("read", "GET", "/api/v1/manifests/model"),
+    "get_manifest": at("read", "GET", "/api/v1/manifests/model/{manifest}/1.0.0"),
+    "put_manifest": at(
+        "run",
+        "POST",
+        "/api/v1/manifests",
+        sent(lambda own: {"text": MODEL.format(name=f"new-{own.manifest}-{own.agent}")}),
+    ),
+    "resolve_request": at("read", "POST", "/api/v1/requests/resolve", sent(TOY)),
+    "ask_for_work": at("run", "POST", "/api/v1/requests", sent(TOY)),
+    "list_evaluations": at("read", "GET", "/api/v1/evaluations"),
+    "get_evaluation": at("read", "GET", "/api/v1/evaluations/{waiting}"),
+    "cancel_evaluation": at("run", "POST", "/api/v1/evaluations/{waiting}/cancel"),
+    "follow_evaluation": at("read", "GET", "/api/v1/evaluations/{ended}/events"),
+    "list_records": at("read", "GET", "/api/v1/records"),
+    "get_record": at("read", "GET", "/api/v1/records/{record}"),
+    "get_report": at("read", "GET", "/api/v1/records/{record}/report?form=md"),
+    "get_log": at("read", "GET", "/api/v1/records/{record}/log"),
+    "get_samples": at("read", "GET", "/api/v1/records/{record}/samples"),
+    "get_classes": at("read", "GET", "/api/v1/records/{record}/classes"),
+    "get_record_claims": at("read", "GET", "/api/v1/records/{record}/claims"),
+    "get_record_request": at("read", "GET", "/api/v1/records/{record}/request"),
+    "get_sample_picture": at("read", "GET", "/api/v1/records/{record}/picture?sample=class0/0000.png"),
+    "get_bundle": at("read", "GET", "/api/v1/records/{record}/bundle"),
+    "get_origin": at("read", "GET", "/api/v1/records/{record}/origin"),
+    "pin_record": at("run", "POST", "/api/v1/records/{record}/pin", sent({"pinned": True})),
+    "list_keys": at("read", "GET", "/api/v1/keys"),
+    "push_bundle": at("run", "POST", "/api/v1/bundles", lambda own, record: {"content": b"no zip"}),
+    "get_dataset_samples": at("read", "GET", "/api/v1/datasets/pictures/samples"),
+    "get_dataset_picture": at("read", "GET", "/api/v1/datasets/pictures/picture?sample=class0/0000.png"),
+    "get_sample_content": at("run", "GET", "/api/v1/datasets/pictures/content?sample=class0/0000.png"),
+    "list_agents": at("read", "GET", "/api/v1/agents"),
+    "get_agent": at("read", "GET", "/api/v1/agents/{agent}"),
+    "drain_agent": at("admin", "POST", "/api/v1/agents/{agent}/drain", sent({"draining": False})),
+    "list_tokens": at("admin", "GET", "/api/v1/tokens"),
+    "make_token": at("admin", "POST", "/api/v1/tokens", sent({"name": "n", "owner": "o", "scopes": ["read"]})),
+    "revoke_token": at("admin", "DELETE", "/api/v1/tokens/{revoked}"),
+    "read_audit": at("admin", "GET", "/api/v1/audit"),
+    "join_agent": at(
+        "agent",
+        "POST",
+        "/api/v1/agents",
+        sent(lambda own: {"description": own.description.model_dump(mode="json"), **mine(own)}),
+    ),
+    "beat_agent": at("agent", "POST", "/api/v1/agents/{agent}/beat", sent(lambda own: {**mine(own), "held": {}})),
+    "take_evaluations": at("agent", "POST", "/api/v1/agents/{agent}/take", sent(mine)),
+    "tell_events": at("agent", "POST", "/api/v1/evaluations/{evaluation}/events", sent({"attempt": 1, "events": []})),
+    "finish_evaluation": at("agent", "PUT", "/api/v1/evaluations/{evaluation}/record", lambda own, record: PACKED),
+    "finish_part": at("agent", "PUT", "/api/v1/evaluations/{evaluation}/part", lambda own, record: PACKED),
+    "return_evaluation": at("agent", "POST", "/api/v1/evaluations/{evaluation}/return", sent({"attempt": 1})),
+    "fail_evaluation": at(
+        "agent",
+        "POST",
+        "/api/v1/evaluations/{evaluation}/failure",
+        sent({"attempt": 1, "failure": FAILURE, "again": False}),
+    ),
+    "confirm_cancelled": at("agent", "POST", "/api/v1/evaluations/{evaluation}/cancelled", sent({"attempt": 1})),
+    "predict": at(
+        "run",
+        "POST",
+        "/api/v1/predictions",
+        sent({"model": "toy", "input": {"text": "x"}, "where": {"agent": "nobody"}}),
+    ),
+    "get_limits": at("read", "GET", "/api/v1/predictions/limits"),
+    "take_prediction": at("agent", "POST", "/api/v1/agents/{agent}/predictions/take", sent(mine)),
+    "tell_prediction": at(
+        "agent",
+        "POST",
+        "/api/v1/predictions/asked/events",
+        sent(lambda own: {"agent": own.agent, "event": {"kind": "opening"}}),
+    ),
+    "answer_prediction": at(
+        "agent",
+        "POST",
+        "/api/v1/predictions/asked/answer",
+        sent(lambda own: {"agent": own.agent, "ending": {"failure": FAILURE}}),
+    ),
+    "return_prediction": at(
+        "agent", "POST", "/api/v1/predictions/asked/return", sent(lambda own: {"agent": own.agent})
+    ),
+    "announce_artifact": at(
+        "run", "POST", "/api/v1/artifacts", sent(lambda own: {"sha256": own.digest, "size": 1, "name": "x"})
+    ),
+    "list_artifacts": at("read", "GET", "/api/v1/artifacts"),
+    "send_artifact": at(
+        "run",
+        "PATCH",
+        "/api/v1/artifacts/{digest}",
+        lambda own, record: {"content": b"x", "headers": {"Upload-Offset": "0"}},
+    ),
+    "look_up_artifact": at("read or agent", "HEAD", "/api/v1/artifacts/{digest}"),
+    "get_artifact": at("read or agent", "GET", "/api/v1/artifacts/{digest}"),
+    "take_spans": at("run", "POST", "/api/v1/otlp/v1/traces", sent(lambda own: spans_of(own.trace))),
+    "list_traces": at("read", "GET", "/api/v1/traces"),
+    "get_trace": at("read", "GET", "/api/v1/traces/{trace}"),
+    "list_spans": at("read", "GET", "/api/v1/traces/{trace}/spans"),
+    "export_trace": at("read", "GET", "/api/v1/traces/{trace}/export"),
+    "get_timeline": at("read", "GET", "/api/v1/traces/{trace}/timeline"),
+    "get_span": at("read", "GET", "/api/v1/traces/{trace}/spans/051581bf3cb55c13"),
+    "get_flames": at("read", "GET", "/api/v1/traces/{trace}/flames"),
+    "list_names": at("read", "GET", "/api/v1/traces/{trace}/names?level=application"),
+    "list_analyses": at("read", "GET", "/api/v1/traces/{trace}/analyses"),
+    "compare_records": at("read", "GET", "/api/v1/comparisons?record={record}&record={record}"),
+    "get_overview": at("read", "GET", "/api/v1/overview"),
+    "list_claims": at("read", "GET", "/api/v1/claims"),
+    "ask_for_replication": at(
+        "run",
+        "POST",
+        "/api/v1/replications",
+        sent({**TOY, "arguments": {"claim": "top1=50", "explain": False}}),
+    ),
+    "list_replications": at("read", "GET", "/api/v1/replications"),
+    "get_replication": at("read", "GET", "/api/v1/replications/{waiting}"),
+    "get_flipped_samples": at("read", "GET", "/api/v1/replications/{waiting}/samples"),
+    "get_evidence_picture": at("read", "GET", "/api/v1/replications/{waiting}/pictures/a.png"),
+    "get_replication_report": at("read", "GET", "/api/v1/replications/{waiting}/report"),
+    "ask_for_sensitivity": at("run", "POST", "/api/v1/sensitivities", sent(TOY)),
+    "list_sensitivities": at("read", "GET", "/api/v1/sensitivities"),
+    "get_sensitivity": at("read", "GET", "/api/v1/sensitivities/{waiting}"),
+    "check_manifest": at("read", "POST", "/api/v1/manifests/check", sent({"text": MODEL.format(name="x")})),
+    "convert_manifest": at("read", "POST", "/api/v1/manifests/convert", sent({"text": MODEL.format(name="x")})),
+    "begin_manifest": at(
+        "run", "POST", "/api/v1/manifests/init?file=net.onnx", lambda own, record: {"content": b"no model"}
+    ),
+    "get_manifest_schema": at("read", "GET", "/api/v1/manifests/model/schema"),
+    "list_versions": at("read", "GET", "/api/v1/manifests/model/{manifest}"),
+    "list_models": at("read", "GET", "/api/v1/models"),
+    "list_datasets": at("read", "GET", "/api/v1/datasets"),
+    "list_frameworks": at("read", "GET", "/api/v1/frameworks"),
+    "list_stacks": at("read", "GET", "/api/v1/stacks"),
+    "list_machines": at("read", "GET", "/api/v1/machines"),
+    # What is gone afterwards.
+    "leave_agent": at("agent", "DELETE", "/api/v1/agents/{agent}?incarnation=known"),
+    "delete_artifact": at("run", "DELETE", "/api/v1/artifacts/{digest}"),
+    "delete_trace": at("run", "DELETE", "/api/v1/traces/{trace}"),
+    "delete_manifest": at("run", "DELETE", "/api/v1/manifests/model/{manifest}/1.0.0"),
+    "delete_record": at("admin", "DELETE", "/api/v1/records/{record}"),
+}

@@ -1,0 +1,123 @@
+"""Manifests that come from other machines: what they may name, and what a server never keeps of them."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("fastapi", reason="the server's packages are not installed")
+
+from mlmodelscope.provision.artifact import ArtifactStore
+
+from .inside import Inside
+
+DATASET = "name: {name}\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{{url: '{url}'}}]\n"
+
+
+def dataset(url: str, name: str = "mine") -> str:
+    return DATASET.format(name=name, url=url)
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Inside]:
+    with Inside(tmp_path, require_token=True) as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://me:hidden@host.example/a.zip#in/",
+        "https://hidden@host.example/a.zip#in/",
+        "https://host.example/a.zip?token=hidden#in/",
+        "https://host.example/a.zip?a=1&X-Amz-Signature=hidden#in/",
+        "https://host.example/a.zip?sig=hidden",
+        "https://host.example/net#access_token=hidden",
+    ],
+)
+def test_a_secret_in_an_address_is_refused_and_not_repeated(server: Inside, url: str) -> None:
+    token = server.token("read", "run")
+    text = dataset(url)
+    asked = {"model": {"text": text}, "dataset": {"text": text}}
+    answers = [
+        server.ask("POST", "/api/v1/manifests", token, json={"text": text}),
+        server.ask("POST", "/api/v1/requests", token, json=asked),
+        server.ask("POST", "/api/v1/requests/resolve", token, json=asked),
+    ]
+    for answer in answers:
+        assert answer.status_code == 422 and "netrc" in answer.text and "hidden" not in answer.text
+        assert answer.json()["problems"][0]["line"] == 5
+    written = [path for path in server.desk.settings.home.rglob("*") if path.is_file()]
+    assert not [path for path in written if b"hidden" in path.read_bytes()]
+
+
+def test_secrets_of_the_servers_own_catalogue_are_not_shown(
+    server: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    (folder / "own.yml").write_text(dataset("https://me:hidden@host.example/a.zip?token=hidden#in/", "own"))
+    monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(folder))
+    token = server.token("admin")
+    for path in ("/manifests/dataset", "/manifests/dataset/own/1.0.0", "/datasets", "/datasets/own/samples"):
+        answer = server.get(f"/api/v1{path}", token)
+        assert "own" in answer.text and "hidden" not in answer.text, path
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "/etc/hostname",
+        "file:///etc/",
+        "local:///etc/hostname",
+        "dir:///etc",
+        "simplecache::https://host.example/a.zip",
+        "zip://in::https://host.example/a.zip",
+        "reference://x",
+        "s3://bucket/a.zip",
+        "pypi:private==1.0/private/",
+    ],
+)
+@pytest.mark.parametrize("scopes", [("read", "run"), ("admin",)])
+def test_only_listed_places_are_taken_from_whoever_sends_them(
+    tmp_path: Path, url: str, scopes: tuple[str, ...]
+) -> None:
+    with Inside(tmp_path, stores=("s3://models/",), packages=("pypi:public",)) as server:
+        token = server.token(*scopes)
+        for text, allowed in ((dataset(url), False), (dataset("s3://models/a.zip#in/"), True)):
+            sent = server.ask("POST", "/api/v1/manifests", token, json={"text": text})
+            assert sent.status_code == (201 if allowed else 422), sent.text
+            asked = {"model": {"text": text}, "dataset": {"text": text}}
+            answer = server.ask("POST", "/api/v1/requests/resolve", token, json=asked)
+            assert answer.status_code == (400 if allowed else 422)  # a dataset is no model
+        assert sent.status_code == 201 or "sources[0].url" in sent.text
+
+
+def test_what_an_admin_had_fetched_is_not_for_a_user_who_names_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The dataset lies in the cache, and its digest is in every record of it."""
+    with Inside(tmp_path) as server:
+        settings = server.desk.settings
+        packed = tmp_path / "packed.zip"
+        with zipfile.ZipFile(packed, "w") as inside:
+            inside.writestr("in/class0/a.png", b"private")
+        found = ArtifactStore(settings).fetch(f"{packed}#in/")
+        reference = f"https://host.example/a.zip#in/'\n    checksum: 'sha256:{found.sha256}"
+        text = dataset("x").replace("{url: 'x'}", "\n  - url: 'U'\n").replace("[", "").replace("]", "")
+        text = text.replace("'U'", f"'{reference}'")
+        token = server.token("read", "run")
+        sent = server.ask("POST", "/api/v1/manifests", token, json={"text": text})
+        assert sent.status_code == 201, sent.text
+        server.desk.gallery._settings = replace(settings, offline=True)  # nothing is asked of the network
+        answer = server.get("/api/v1/datasets/mine/samples", token)
+        assert answer.status_code == 404 and "no copy of mine" in answer.text
+        folder = tmp_path / "manifests"
+        folder.mkdir()
+        (folder / "mine.yml").write_text(text.replace("name: mine", "name: own"))
+        monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(folder))
+        assert server.get("/api/v1/datasets/own/samples", token).json()["total"] == 1

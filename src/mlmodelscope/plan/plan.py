@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -70,6 +70,9 @@ class PlannedOutput(Part):
         default="", description="How the outputs are put in order before they are labels; as they are, if empty."
     )
     names: PlannedFile | None = Field(description="File with the class names.")
+    tie_breaking: Literal["lowest", "highest"] = Field(
+        default="lowest", description="Which class number comes first where scores are equal."
+    )
 
 
 class PlannedSource(Part):

@@ -22,12 +22,13 @@ from mlmodelscope.replicate.claim import Claim, claim_of, claimed_dataset, is_me
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.kind import WORST_FIRST
+from mlmodelscope.replicate.measure import share_interval
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
 from mlmodelscope.replicate.recorded import read_recorded
 from mlmodelscope.replicate.reference import LogSource, Reference, read_reference
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.trial import Cost, Trials
-from mlmodelscope.replicate.verdict import Verdict, judge, pair
+from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
 from mlmodelscope.watcher import Watcher
@@ -103,7 +104,7 @@ def replicate(
         model = find_model(model)
         dataset = claimed_dataset(model, claim)
     record = evaluate(model, dataset, options, **conditions)
-    verdicts, unchecked, theirs = _judge(record, claim, reference, within, settings)
+    verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
     done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)
     verdict = done.verdict
     if verdict.kind != "not reproduced" or not explain:
@@ -121,7 +122,7 @@ def replicate(
         return replace(done, found=found, cost=cost, evidence=evidence)
 
 
-def _judge(
+def judge_record(
     record: Record, claim: Claim | None, reference: Reference | None, within: float | None, settings: Settings
 ) -> tuple[tuple[Verdict, ...], tuple[str, ...], Mapping[int, Answer]]:
     """(the verdict on each claim, claims that cannot be checked, the claimant's answers where there is a log)."""
@@ -147,10 +148,24 @@ def _judge(
                 population=population,
                 within=within,
                 paired=paired,
+                tied=_tied(each, record, len(ours.rows), population),
                 stand_in=plan.dataset.name if each.dataset is not None and not is_same else "",
             )
         )
     return tuple(verdicts), unchecked, theirs
+
+
+def _tied(claim: Claim, record: Record, samples: int, population: int | None) -> Tied | None:
+    """Both ends of the number, where the order of equal scores matters and the record has counted it."""
+    ties = record.metrics.ties
+    at = {"top1": ties.top1, "top5": ties.top5}.get(claim.metric.removesuffix("-error")) if ties is not None else None
+    if at is None or at.best == at.worst:
+        return None
+    counts = [round(share * at.of) for share in (at.worst, at.best)]
+    if not claim.measure.is_better_higher:
+        counts = [samples - count for count in counts]
+    against, favor = (share_interval(count, samples, population) for count in counts)
+    return Tied(abs(counts[1] - counts[0]), against, favor)
 
 
 def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Record) -> Evidence | None:

@@ -4734,6 +4734,8 @@ export interface components {
             confusion?: {
                 [key: string]: unknown;
             }[] | null;
+            /** @description Tied scores, where the answers are made of scores. */
+            ties?: components["schemas"]["TieRecord"] | null;
             /**
              * Refused
              * @default {}
@@ -5450,6 +5452,13 @@ export interface components {
             label_order: string;
             /** @description File with the class names. */
             names: components["schemas"]["PlannedFile"] | null;
+            /**
+             * Tie Breaking
+             * @description Which class number comes first where scores are equal.
+             * @default lowest
+             * @enum {string}
+             */
+            tie_breaking: "lowest" | "highest";
         };
         /**
          * PlannedPlugin
@@ -7586,6 +7595,40 @@ export interface components {
              * @description Whether the verdict depends on how ties are broken.
              */
             decides: boolean;
+        };
+        /**
+         * TieRecord
+         * @description Tied scores. Of equal scores, the class with the lowest number comes first.
+         */
+        TieRecord: {
+            top1?: components["schemas"]["TiedAt"] | null;
+            top5?: components["schemas"]["TiedAt"] | null;
+        };
+        /**
+         * TiedAt
+         * @description How far an accuracy depends on which of several equal scores comes first.
+         */
+        TiedAt: {
+            /**
+             * Samples
+             * @description Samples whose k best classes depend on the order of equal scores.
+             */
+            samples: number;
+            /**
+             * Worst
+             * @description The accuracy with every tie broken against the label.
+             */
+            worst: number;
+            /**
+             * Best
+             * @description The accuracy with every tie broken in favor of the label.
+             */
+            best: number;
+            /**
+             * Of
+             * @description Samples that were looked at.
+             */
+            of: number;
         };
         /**
          * Timeline

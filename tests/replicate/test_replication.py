@@ -7,7 +7,8 @@ import pytest
 
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.errors import UsageError
-from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
@@ -19,7 +20,7 @@ from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.replication import judge_record, open_trials, replicate
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Answer
-from replicate.scenes import make_colours, make_seer, replicated
+from replicate.scenes import NAMES, describe_colours, make_colours, make_seer, replicated
 
 
 def test_two_mistakes_at_once_are_both_named(tmp_path: Path, settings: Settings) -> None:
@@ -29,6 +30,24 @@ def test_two_mistakes_at_once_are_both_named(tmp_path: Path, settings: Settings)
     assert done.found is not None and done.found.explained
     assert set(done.found.explained[0].pitfalls) == {"color-layout", "label-offset"}
     assert done.evidence is not None and done.evidence.count("right now") == 12
+
+
+@pytest.mark.parametrize(("first", "label_offset"), [(1, 0), (0, 1)])
+def test_labels_that_count_from_another_number_are_found(
+    tmp_path: Path, settings: Settings, first: int, label_offset: int
+) -> None:
+    colours = describe_colours(tmp_path)
+    rows = [f"{name}/{shade}.png,{number + first}" for number, name in enumerate(NAMES) for shade in range(4)]
+    (tmp_path / "labels.csv").write_text("\n".join(["file,label", *rows]) + "\n")
+    source = {"url": str(tmp_path / "colours"), "labels_url": str(tmp_path / "labels.csv")}
+    dataset = load_manifest({**colours, "format": "list", "sources": [source]})
+    assert isinstance(dataset, DatasetManifest)
+    model = make_seer(tmp_path, "RGB", label_offset=label_offset)
+    done = replicate(model, dataset, claim=Claim("top1", "100.0", "colours"), settings=settings)
+    assert done.verdict.kind == "not reproduced" and done.verdict.samples == 12
+    assert any("4 of 12 samples count as wrong" in note for note in done.record.notes)
+    assert done.found is not None
+    assert [each.pitfalls for each in done.found.explained] == [("label-offset",)]
 
 
 @pytest.fixture

@@ -193,6 +193,9 @@ class Plan(Part):
     settings: MachineSettings | None = Field(default=None, description="How the machine is set while it runs.")
     plugins: tuple[PlannedPlugin, ...] = Field(default=(), description="What it uses of other packages.")
     claims: tuple[Claim, ...] = ()
+    warnings: tuple[str, ...] = Field(
+        default=(), description="What may be wrong with the model and the dataset together; not part of the identity."
+    )
     manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 
     @property
@@ -201,7 +204,7 @@ class Plan(Part):
         identity = _without_addresses(
             self.model_dump(
                 mode="json",
-                exclude={"claims": True, "manifests": True, "predictor": {"where"}},
+                exclude={"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}},
                 exclude_defaults=True,
             )
         )

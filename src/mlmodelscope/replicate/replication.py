@@ -103,6 +103,7 @@ def replicate(
     if dataset is None:
         model = find_model(model)
         dataset = claimed_dataset(model, claim)
+    conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
     record = evaluate(model, dataset, options, **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
     done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)

@@ -5318,6 +5318,12 @@ export interface components {
              */
             claims: components["schemas"]["Claim"][];
             /**
+             * Warnings
+             * @description What may be wrong with the model and the dataset together; not part of the identity.
+             * @default []
+             */
+            warnings: string[];
+            /**
              * Manifests
              * @description The manifests that it was made from.
              * @default {}

@@ -18,6 +18,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.pairing import check_manifests
 from mlmodelscope.prediction import LOOSE_IMAGES
 from mlmodelscope.replicate.claim import claimed_dataset, parse_claim
 from mlmodelscope.server.desk import Desk, demand
@@ -71,6 +72,8 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         request.hardware,
         find=shelf,
     )
+    if with_dataset:
+        check_manifests(aspects.model, aspects.dataset)
     if request.trust:
         demand(person, "trust")
     elif aspects.carries_code:

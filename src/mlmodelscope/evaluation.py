@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Unpack
 
-from mlmodelscope.dataset.class_names import class_names
+from mlmodelscope.dataset.class_names import check_labels, class_names
 from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset
@@ -72,7 +72,7 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool) -> Recor
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, here, __version__, worker), done)
             try:
-                return _run(record, store, asked.artifacts, asked.watcher)
+                return _run(record, store, asked)
             except MLModelScopeError as error:
                 if not has_answers(store.folder(record.id) / "journal"):
                     store.delete(record)  # nothing has happened that would be worth resuming
@@ -81,8 +81,8 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool) -> Recor
                 raise
 
 
-def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watcher) -> Record:
-    plan = record.plan
+def _run(record: Record, store: Store, asked: Asked) -> Record:
+    plan, artifacts, watcher = record.plan, asked.artifacts, asked.watcher
     record = with_setup(record)
     dataset = _open_dataset(plan, artifacts)
     batches = cut_batches(dataset.samples, plan.scenario.batch_size)
@@ -94,7 +94,7 @@ def _run(record: Record, store: Store, artifacts: ArtifactStore, watcher: Watche
             watcher.resuming(record, journal.batches * plan.scenario.batch_size, len(dataset.samples))
         if journal.batches < len(batches) or record.latency is None:
             site = provision(plan, artifacts)
-            record, worker = _open(record, site, dataset, store, artifacts, watcher)
+            record, worker = _open(record, site, dataset, store, asked)
             with worker:
                 started = time.monotonic()
                 _answer_all(worker, site, plan, batches, journal, watcher)
@@ -113,15 +113,13 @@ def _open_dataset(plan: Plan, artifacts: ArtifactStore) -> Dataset:
         return numbered(plan.dataset, worker.opened.count)
 
 
-def _open(
-    record: Record, site: Site, dataset: Dataset, store: Store, artifacts: ArtifactStore, watcher: Watcher
-) -> tuple[Record, Worker]:
+def _open(record: Record, site: Site, dataset: Dataset, store: Store, asked: Asked) -> tuple[Record, Worker]:
     """An open worker whose latency has been measured; one that dies meanwhile is replaced, but not for ever."""
     for remaining in range(_OPEN_ATTEMPTS - 1, -1, -1):
         worker = None
         try:
             worker = Worker(site, record.plan)
-            return _measure(record, worker, dataset, store, artifacts, watcher), worker
+            return _measure(record, worker, dataset, store, asked), worker
         except BaseException as error:
             if worker is not None:
                 worker.kill()
@@ -130,9 +128,7 @@ def _open(
     raise AssertionError("the last attempt returns or raises")
 
 
-def _measure(
-    record: Record, worker: Worker, dataset: Dataset, store: Store, artifacts: ArtifactStore, watcher: Watcher
-) -> Record:
+def _measure(record: Record, worker: Worker, dataset: Dataset, store: Store, asked: Asked) -> Record:
     """Latency first, while nothing else runs; an interrupted evaluation keeps what it measured."""
     if record.latency is not None:
         server = server_of(worker.opened)
@@ -140,11 +136,15 @@ def _measure(
             note = f"after an interruption the server was another one: {_spell(record.server)}, then {_spell(server)}"
             record = record.model_copy(update={"notes": (*record.notes, note)})
         return record
-    names = class_names(record.plan, dataset, worker.classes, artifacts)
-    latency = worker.measure_latency(dataset.samples[: record.plan.scenario.batch_size + 32], record.plan)
-    watcher.measured(latency)
+    plan = record.plan
+    names = class_names(plan, worker.classes, asked.artifacts, dataset.classes)
+    found = check_labels(plan, dataset, worker.classes, names, asked.tolerant)
+    notes = dict.fromkeys((*record.notes, *plan.warnings, *found))
+    latency = worker.measure_latency(dataset.samples[: plan.scenario.batch_size + 32], plan)
+    asked.watcher.measured(latency)
     record = with_latency(with_worker(record, worker.opened), latency)
-    record = record.model_copy(update={"class_names": tuple(names), "samples": len(dataset.samples)})
+    told = {"class_names": tuple(names), "samples": len(dataset.samples), "notes": tuple(notes)}
+    record = record.model_copy(update=told)
     store.save(record)
     return record
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self, Unpack
 
 from mlmodelscope.dataset.class_names import class_names
-from mlmodelscope.dataset.sample import Dataset, Sample
+from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
 from mlmodelscope.plan.options import Options
@@ -91,7 +91,7 @@ class OpenModel:
         # A manifest's own code is promised files, unless declared steps have read them before.
         self._wants_files = bool(plan.functions) and plan.input is None
         try:
-            self._names = class_names(plan, Dataset([], []), self._worker.classes, artifacts)
+            self._names = class_names(plan, self._worker.classes, artifacts)
         except BaseException:
             self.kill()
             raise

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from mlmodelscope.dataset.class_names import known_classes
 from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
@@ -46,6 +47,8 @@ class Conditions(TypedDict, total=False):
     """Where things are kept; by default what the environment says."""
     watcher: Watcher | None
     """Who is told what happens."""
+    tolerant: bool
+    """Count samples whose label no output stands for as wrong, instead of refusing the dataset."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Asked:
     settings: Settings
     watcher: Watcher
     artifacts: ArtifactStore
+    tolerant: bool = False
 
     @property
     def model(self) -> ModelManifest:
@@ -91,6 +95,7 @@ def ask(
         settings,
         watcher,
         ArtifactStore(settings, watcher.downloading),
+        conditions.get("tolerant", False),
     )
 
 
@@ -125,8 +130,11 @@ def plan_aspects(
         pins,
         software=software,
         hardware=aspects.hardware,
+        classes=known_classes(aspects.model, aspects.dataset, artifacts),
         machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
     )
+    for warning in plan.warnings:
+        progress(f"warning: {warning}")
     if plan.predictor.where.get("url") and "url" not in options.predictor_options:
         progress(f"samples go to {plan.predictor.where['url']}, which the manifest of {plan.model.name} names")
     return plan

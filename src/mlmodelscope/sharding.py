@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
-from mlmodelscope.dataset.class_names import class_names
+from mlmodelscope.dataset.class_names import check_labels, class_names
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.errors import PlanError, UsageError
@@ -114,8 +114,11 @@ def _described(
 ) -> Record:
     if record.stack is not None:
         return record
-    names = class_names(record.plan, dataset, worker.classes, artifacts)
-    record = with_worker(record, worker.opened).model_copy(update={"class_names": tuple(names)})
+    names = class_names(record.plan, worker.classes, artifacts, dataset.classes)
+    found = check_labels(record.plan, dataset, worker.classes, names, tolerant=False)
+    notes = tuple(dict.fromkeys((*record.notes, *record.plan.warnings, *found)))
+    told = {"class_names": tuple(names), "notes": notes}
+    record = with_worker(record, worker.opened).model_copy(update=told)
     if number:
         return record
     latency = worker.measure_latency(dataset.samples[: record.plan.scenario.batch_size + 32], record.plan)

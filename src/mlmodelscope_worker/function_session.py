@@ -95,18 +95,18 @@ class FunctionSession(object):
 
     def infer(self, batch):
         """A batch's answer, as (BatchAnswer, buffers) for the host."""
-        k, answers, buffers, run_ns, improbable = 0, None, (), 0, 0
+        k, answers, buffers, run_ns, improbable, ties = 0, None, (), 0, 0, {}
         with self._one_at_a_time:  # to the end: answers may be views of memory that the next batch changes
             work = Work(batch)
             if work.good:
                 try:
                     k, answers, buffers = self._answers.settle(work, self._answer(work))
-                    run_ns, improbable = work.watch.spent_ns, work.improbable
+                    run_ns, improbable, ties = work.watch.spent_ns, work.improbable, work.ties
                 except Lost:
                     raise
                 except BaseException as error:  # even an exit: without an answer the host would wait for ever
                     work.fail(describe_failure(error))
-        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, answers), buffers
+        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, answers, ties), buffers
 
     def _answer(self, work):
         """One answer for each good sample. Whatever was loaded or opened for the batch is let go."""
@@ -217,7 +217,8 @@ class FunctionSession(object):
             scores = np.concatenate([part if part.ndim > 1 else part.reshape(1, -1) for part in parts])
         else:
             scores = self._scores(outputs)
-        classes, best, work.improbable = self._classify(scores, count)
+        classes, best, work.improbable, ties = self._classify(scores, count)
+        work.ties = {str(work.good[row]): runs for row, runs in ties.items()}
         for row, slot in enumerate(list(work.good)):
             if np.isnan(best[row]).any():
                 work.fail("the model answered with not-a-number", slot)

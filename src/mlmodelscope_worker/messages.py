@@ -26,7 +26,7 @@ class Task(NamedTuple):
     input: Optional[Dict[str, Any]]
     """layer_name, element_type and steps, each with name and parameters; none where functions do it all."""
     output: Dict[str, Any]
-    """layer_name, steps, probabilities, top_k, label_offset."""
+    """layer_name, steps, probabilities, top_k, label_offset, tie_breaking."""
     batch_size: int
     tensors: bool = False
     """The model alone, for whoever brings tensors: nothing prepares samples or reads answers."""
@@ -234,6 +234,8 @@ class BatchAnswer(NamedTuple):
     """Samples whose scores were declared probabilities and are none."""
     answers: Optional[List[str]] = None
     """Answers that are not classes, as JSON texts."""
+    ties: Dict[str, List[List[int]]] = {}
+    """By place in the batch: further classes with exactly the score of the last one, as [first, last] runs."""
 
 
 class VariantAnswer(NamedTuple):

@@ -97,18 +97,19 @@ class Session(object):
     def infer(self, batch):
         """A prepared batch's answer, as (BatchAnswer, buffers) for the host."""
         good = self._alike(batch)
-        k, run_ns, improbable, buffers = 0, 0, 0, ()
+        k, run_ns, improbable, buffers, ties = 0, 0, 0, (), {}
         if good:
             try:
-                run_ns, classes, scores, improbable = self._predict([batch.tensors[slot] for slot in good])
-                classes, scores = self._drop_not_a_number(batch, good, classes, scores)
-                k, buffers = int(classes.shape[1]), (classes, scores)
+                run_ns, found = self._predict([batch.tensors[slot] for slot in good])
+                classes, scores = self._drop_not_a_number(batch, good, found.classes, found.scores)
+                k, buffers, improbable = int(classes.shape[1]), (classes, scores), found.improbable
+                ties = {str(good[row]): runs for row, runs in found.ties.items()}
             except Lost:
                 raise  # no fault of these samples, and the next ones would fare no better
             except BaseException as error:  # even an exit: without an answer the host would wait for ever
                 for slot in good:
                     batch.errors[slot] = describe_failure(error)
-        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable), buffers
+        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, ties=ties), buffers
 
     def _alike(self, batch):
         """The slots whose tensors go together; the first one sets the shape."""
@@ -132,8 +133,7 @@ class Session(object):
         outputs = self.predictor.run(stacked)
         run_ns = nanoseconds() - start
         answer = outputs[self.output]
-        classes, scores, improbable = self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
-        return run_ns, classes, scores, improbable
+        return run_ns, self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
 
     def _drop_not_a_number(self, batch, good, classes, scores):
         bad = (scores != scores).any(axis=1)

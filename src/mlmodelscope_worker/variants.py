@@ -128,8 +128,8 @@ class VariantSession(Session):
         key = (tuple(slots), tuple(_fingerprint(tensor) for tensor in tensors))
         if key not in groups.numbers:
             try:
-                run_ns, classes, scores, _ = self._predict(tensors)
-                groups.add(key, run_ns, classes.copy(), scores.copy())
+                run_ns, found = self._predict(tensors)
+                groups.add(key, run_ns, found.classes.copy(), found.scores.copy())
             except Lost:
                 raise
             except Exception as error:

@@ -181,6 +181,25 @@ def test_a_missing_file_is_told_beside_the_others(place: Path) -> None:
     assert done.exit_code == 1 and "No such file" in done.stderr and "right.yaml: right" in done.stdout
 
 
+@pytest.mark.parametrize(
+    ("url", "include", "said"),
+    [
+        ("pictures/*.JPEG", "*", "`include: '*.JPEG'` at the top level"),
+        ("pictures", "*.webp", "has a name like `*.webp`"),
+        ("gone", "*", "there is no file"),
+        ("pictures", "*.png", ""),
+    ],
+)
+def test_paths_and_patterns_that_lead_nowhere_are_found(place: Path, url: str, include: str, said: str) -> None:
+    (place / "pictures" / "cat").mkdir(parents=True)
+    (place / "pictures" / "cat" / "1.png").write_bytes(b"")
+    (place / "data.yml").write_text(
+        f"name: data\nversion: 1.0.0\nformat: folder\ninclude: '{include}'\nsources: [{{url: '{url}'}}]\nsize: 1\n"
+    )
+    done = check("data.yml", "--verbose")
+    assert ("M076" in done.output) == bool(said) and said in " ".join(done.output.split()), done.output
+
+
 def test_json_has_findings_and_problems(place: Path) -> None:
     (place / "wrong.yml").write_text(SWAPPED.replace("licence:", "licnce:"))
     done = check("wrong.yml", "swapped.yml", "--json")

@@ -238,3 +238,9 @@ def test_the_cache_may_be_deleted_at_any_time(server: Server, store: ArtifactSto
     store.fetch(url)
     shutil.rmtree(settings.cache)
     assert store.fetch(url).path.read_bytes() == BODY
+
+
+def test_a_pattern_in_a_path_names_include(tmp_path: Path) -> None:
+    with pytest.raises(ArtifactError) as missing:
+        ArtifactStore(Settings(home=tmp_path, cache=tmp_path)).fetch(str(tmp_path / "pictures" / "*.JPEG"))
+    assert "`include: '*.JPEG'` in the dataset's manifest" in (missing.value.hint or "")

@@ -1,5 +1,6 @@
 """The journal keeps every finished batch, whatever happens to the process."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given, settings
@@ -23,6 +24,16 @@ def test_what_was_appended_is_there_after_opening_again(tmp_path: Path) -> None:
     assert again.batches == 2
     assert list(again.entries()) == [entry(0), entry(1, "grün")]
     again.close()
+
+
+def test_ties_are_kept_and_older_journals_have_none(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "journal", "plan")
+    tied = replace(entry(0), ties={1: ((5, 9), (12, 12))})
+    journal.append(tied)
+    journal.append(entry(1))  # written as it was before ties were counted
+    assert list(journal.entries()) == [tied, entry(1)]
+    journal.close()
+    assert b"ties" not in (tmp_path / "journal").read_bytes().split(b'"batch":1')[1]
 
 
 def test_the_journal_of_another_plan_is_not_believed(tmp_path: Path) -> None:

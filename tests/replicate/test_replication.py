@@ -5,18 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope import Settings, evaluate
+from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.log import write_log
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_paired, describe_search
+from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.export import to_json
 from mlmodelscope.replicate.kept import KeptAnswers
-from mlmodelscope.replicate.replication import open_trials, replicate
+from mlmodelscope.replicate.replication import judge_record, open_trials, replicate
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.variants import Answer
-from replicate.scenes import make_colours, make_seer, replicated
+from replicate.scenes import NAMES, describe_colours, make_colours, make_seer, replicated
 
 
 def test_two_mistakes_at_once_are_both_named(tmp_path: Path, settings: Settings) -> None:
@@ -26,6 +30,24 @@ def test_two_mistakes_at_once_are_both_named(tmp_path: Path, settings: Settings)
     assert done.found is not None and done.found.explained
     assert set(done.found.explained[0].pitfalls) == {"color-layout", "label-offset"}
     assert done.evidence is not None and done.evidence.count("right now") == 12
+
+
+@pytest.mark.parametrize(("first", "label_offset"), [(1, 0), (0, 1)])
+def test_labels_that_count_from_another_number_are_found(
+    tmp_path: Path, settings: Settings, first: int, label_offset: int
+) -> None:
+    colours = describe_colours(tmp_path)
+    rows = [f"{name}/{shade}.png,{number + first}" for number, name in enumerate(NAMES) for shade in range(4)]
+    (tmp_path / "labels.csv").write_text("\n".join(["file,label", *rows]) + "\n")
+    source = {"url": str(tmp_path / "colours"), "labels_url": str(tmp_path / "labels.csv")}
+    dataset = load_manifest({**colours, "format": "list", "sources": [source]})
+    assert isinstance(dataset, DatasetManifest)
+    model = make_seer(tmp_path, "RGB", label_offset=label_offset)
+    done = replicate(model, dataset, claim=Claim("top1", "100.0", "colours"), settings=settings)
+    assert done.verdict.kind == "not reproduced" and done.verdict.samples == 12
+    assert any("4 of 12 samples count as wrong" in note for note in done.record.notes)
+    assert done.found is not None
+    assert [each.pitfalls for each in done.found.explained] == [("label-offset",)]
 
 
 @pytest.fixture
@@ -129,6 +151,47 @@ def test_other_numbers_than_accuracy_are_judged_and_explained(
     done = replicate(model, colours, claim=Claim(metric, bad, "colours"), settings=settings)
     assert done.verdict.kind == "not reproduced" and done.found is not None
     assert done.found.candidates[0].pitfalls == ("color-layout",) and done.found.explained
+
+
+@pytest.fixture
+def tied_record(
+    settings: Settings, make_model: Callable[..., ModelManifest], make_pictures: Callable, make_dataset: Callable
+) -> Record:
+    """Of a model that knows three different scores for ten classes."""
+    dataset = make_dataset(make_pictures(40, classes=10), size=40)
+    return evaluate(make_model({"levels": 3, "classes": 10}), dataset, Options(timed_runs=1), settings=settings)
+
+
+def test_a_claim_that_other_ties_would_reproduce_is_undecided(
+    tied_record: Record, settings: Settings, make_model: Callable, make_pictures: Callable, make_dataset: Callable
+) -> None:
+    ties = tied_record.metrics.ties
+    assert ties is not None and ties.top1 is not None and ties.top5 is not None
+    found = {}
+    for metric, share in (
+        ("top1", ties.top1.best),
+        ("top5", ties.top5.worst),
+        ("top1-error", 1 - ties.top1.best),
+        ("top5-error", 1 - ties.top5.best + 0.2),
+    ):
+        claim = Claim(metric, f"{100 * share:.2f}", tied_record.plan.dataset.name)
+        (verdict,), _, _ = judge_record(tied_record, claim, None, None, settings)
+        found[metric] = verdict.kind, verdict.tied is not None and verdict.tied.decides
+    assert found["top1"] == ("undecided", True) and found["top1-error"] == ("undecided", True)
+    assert found["top5"][1] and found["top5"][0] in ("undecided", "reproduced")
+
+
+def test_tie_breaking_is_a_variant_that_answers_otherwise(tied_record: Record, settings: Settings) -> None:
+    with open_trials(tied_record, settings, Watcher(), ["tie-breaking"]) as trials:
+        (variant,) = trials.possible
+        assert variant.words == "of equal scores the highest class number first"
+        samples = range(len(trials.dataset.samples))
+        trials.ask([variant.plan], list(samples))
+        pairs = [(trials.answer(tied_record.plan, at), trials.answer(variant.plan, at)) for at in samples]
+    moved = [(one.classes[0], other.classes[0]) for one, other in pairs if one and other and one != other]
+    assert moved and all(one <= other for one, other in moved)
+    ((sign, line), *_) = edits_of(tied_record.plan, variant)
+    assert (sign, line) == ("\N{MINUS SIGN}", "output: {tie_breaking: lowest}")
 
 
 def test_a_log_without_a_model_here_names_what_is_missing(

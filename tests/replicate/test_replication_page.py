@@ -8,6 +8,7 @@ import pytest
 
 from browser import sticks_out
 from mlmodelscope import Settings
+from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Evidence
 from mlmodelscope.replicate.pitfall import variants_of
@@ -39,6 +40,15 @@ def test_a_claim_that_holds_has_a_short_page(tmp_path: Path, settings: Settings)
     assert 'id="cause"' not in page and 'id="evidence"' not in page and 'id="candidates"' not in page
 
 
+def test_further_claims_are_on_the_page_with_their_verdicts(done: Replication) -> None:
+    other = replace(done.verdict, kind="better than claimed", claim=Claim("top5", "12.0", "colours"))
+    page = render(replace(done, verdicts=(other, done.verdict), unchecked=("mood 5 on colours: nobody can tell",)))
+    assert '<h2 id="verdict-title">Not reproduced</h2>' in page
+    assert "better than claimed: top-5 12.0 % is claimed on colours" in page
+    assert "not checked: mood 5 on colours: nobody can tell." in page
+    assert "--claim" not in page  # the manifest has them all
+
+
 def test_a_search_that_found_nothing_shows_what_was_tried(tmp_path: Path, settings: Settings) -> None:
     page = render(replicated(tmp_path, settings, "78.3"))
     assert 'id="candidates"' in page and "explains it" not in page
@@ -55,7 +65,7 @@ def test_words_of_others_are_shown_and_never_obeyed(done: Replication, evidence:
 
 def test_the_command_names_what_is_not_the_default(done: Replication) -> None:
     verdict = replace(done.verdict, low=done.verdict.claim.value - 0.02)
-    assert command(replace(done, verdict=verdict)).endswith("--claim top1=100.0@colours --within 2")
+    assert command(replace(done, verdicts=(verdict,))).endswith("--claim top1=100.0@colours --within 2")
 
 
 def test_an_edit_is_told_by_what_it_changes(done: Replication) -> None:

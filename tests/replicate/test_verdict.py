@@ -7,8 +7,9 @@ import pytest
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
 from mlmodelscope.replicate.claim import Claim, claim_of, parse_claim
+from mlmodelscope.replicate.describe import describe_verdict
 from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
-from mlmodelscope.replicate.verdict import Verdict, judge, mcnemar, pair
+from mlmodelscope.replicate.verdict import Tied, Verdict, judge, mcnemar, pair
 from mlmodelscope.worker.variants import Answer
 
 
@@ -41,9 +42,60 @@ def test_on_the_whole_dataset_a_claim_holds_to_its_last_digit() -> None:
     assert judged(claim, 9172, 10_000, population=10_000, within=0.001).kind == "reproduced"
 
 
-def test_better_than_claimed_is_no_failure_but_is_said() -> None:
-    verdict = judged(Claim("top1", "90.0"), 9173, 10_000, population=10_000)
-    assert verdict.kind == "reproduced" and verdict.is_better
+def test_better_than_claimed_is_not_reproduced_either() -> None:
+    assert judged(Claim("top1", "90.0"), 9173, 10_000, population=10_000).kind == "better than claimed"
+    assert judged(Claim("top1", "60.0"), 85, 100).kind == "better than claimed"
+    assert judged(Claim("top1", "60.0"), 66, 100).kind == "undecided"  # it may be, and it may not
+
+
+@pytest.mark.parametrize("right", [9171, 9172, 9173, 9174, 9175])
+def test_the_margin_is_the_same_in_both_directions(right: int) -> None:
+    verdict = judged(Claim("top1", "91.73"), right, 10_000, population=10_000, within=0.0001)
+    assert (verdict.kind == "reproduced") == (abs(right - 9173) <= 1)
+
+
+def test_a_difference_is_told_in_samples() -> None:
+    claim = Claim("top1", "87.8")
+    assert judged(claim, 877, 1000, population=1000).samples_apart == -1
+    assert judged(claim, 882, 1000, population=1000).samples_apart == 4
+    assert judged(claim, 878, 1000, population=1000).samples_apart == 0
+    said = describe_verdict(judged(claim, 877, 1000, population=1000))
+    assert "The difference is 1 of 1,000 samples (fewer)." in said
+    impossible = judged(Claim("top1", "75.1"), 52, 70, population=70)  # 75.1 % of 70 are 52.57
+    assert impossible.samples_apart is None
+    assert "No number of 70 samples comes to 75.1 %: 52 would be 74.29 %, 53 would be 75.71 %." in describe_verdict(
+        impossible
+    )
+
+
+def test_what_was_measured_on_another_dataset_says_so() -> None:
+    verdict = judge(Claim("top1", "75.1", "big"), share_interval(50, 70), 70, stand_in="small")
+    said = describe_verdict(verdict)
+    assert "on 70 samples of small" in said and "The claim is about big: small is another dataset" in said
+
+
+def tied(against: int, favor: int, samples: int) -> Tied:
+    ends = (share_interval(each, samples, samples) for each in (against, favor))
+    return Tied(favor - against, *ends)
+
+
+@pytest.mark.parametrize(
+    ("claim", "kind", "decides"),
+    [
+        ("87.8", "reproduced", True),  # as measured; other ways to break ties come to other numbers
+        ("87.6", "undecided", True),  # every tie against the label
+        ("88.0", "undecided", True),  # some of the ties in its favor
+        ("88.4", "not reproduced", False),  # no way to break ties reaches it
+        ("87.0", "better than claimed", False),
+    ],
+)
+def test_a_claim_that_other_ties_would_reproduce_is_not_refuted(claim: str, kind: str, decides: bool) -> None:
+    measured = share_interval(878, 1000, 1000)
+    verdict = judge(Claim("top1", claim), measured, 1000, population=1000, tied=tied(876, 882, 1000))
+    assert verdict.kind == kind and verdict.tied is not None and verdict.tied.decides is decides
+    said = describe_verdict(verdict)
+    assert "87.60 % with every tie broken against the label, 88.20 % with every tie in its favor" in said
+    assert ("depends on how ties are broken" in said) is decides
 
 
 def test_too_few_samples_decide_nothing_and_say_how_many_would() -> None:
@@ -108,7 +160,7 @@ def test_an_error_rate_is_better_the_lower_it_is() -> None:
     assert judge(Claim("top1-error", "20.0"), measured, 100, population=100).kind == "reproduced"
     assert judge(Claim("top1-error", "18.0"), measured, 100, population=100).kind == "not reproduced"
     better = judge(Claim("top1-error", "25.0"), measured, 100, population=100)
-    assert better.kind == "reproduced" and better.is_better
+    assert better.kind == "better than claimed"
 
 
 def test_what_is_no_share_has_an_interval_by_drawing_again() -> None:

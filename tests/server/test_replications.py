@@ -63,6 +63,31 @@ def test_claims_of_all_models_with_their_verdicts(client: Client, replication: d
     assert "resnet20-cifar10" in {each["model"] for each in client.get("/claims", {"verdict": "not checked"})["items"]}
 
 
+def test_without_a_dataset_all_claims_about_the_claimed_one_are_judged(lasting_world: World, client: Client) -> None:
+    claims = "[{metric: top1, value: 99.9, dataset: pictures}, {metric: top5, value: 0.1, dataset: pictures}]"
+    lasting_world.add_model("several", f"{MODEL}claims: {claims}\n")
+    asked = {"model": "several", "options": {"timed_runs": 1}, "arguments": {"explain": False}}
+    identity = client.post("/replications", asked)["evaluations"][0]["id"]
+    client.evaluation(identity).wait()
+    found = client.get(f"/replications/{identity}")
+    assert found["dataset"].startswith("pictures") and found["verdict"] == "not reproduced"
+    verdicts = {each["claim"]["metric"]: each["verdict"] for each in found["verdicts"]}
+    assert verdicts == {"top1": "not reproduced", "top5": "better than claimed"}
+    assert {each["verdict"] for each in found["finding"]["verdicts"]} == set(verdicts.values())
+    listed = {each["metric"]: each["verdict"] for each in client.get("/claims", {"model": "several"})["items"]}
+    assert listed == verdicts
+
+
+def test_what_a_claim_lacks_is_known_before_it_is_checked(client: Client, replication: dict[str, Any]) -> None:
+    by_model = {each["model"]: each for each in client.get("/claims")["items"]}
+    assert by_model["efficientnet-lite0"]["obstacle"] == "needs a dataset manifest of imagenet-val"
+    assert by_model["mnist-nearest-neighbour"]["obstacle"] == "needs trust: the manifest carries code"
+    assert by_model["resnet20-cifar10"]["obstacle"] is None
+    with pytest.raises(UsageError, match="no manifest here describes that dataset") as refused:
+        client.post("/replications", {"model": "efficientnet-lite0"})
+    assert "did you mean" not in str(refused.value)
+
+
 def test_the_samples_that_flipped_and_their_pictures(
     lasting_world: World, client: Client, replication: dict[str, Any]
 ) -> None:

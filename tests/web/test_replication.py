@@ -139,9 +139,15 @@ def test_claims_and_what_became_of_them(visit: Visit, replication: str) -> None:
     row.get_by_role("link", name="not reproduced").click()
     expect(page).to_have_url(re.compile(f"/replications/{replication}"))
     page = visit.to("/replications")
-    page.get_by_role("searchbox").fill("lite0")
-    page.get_by_role("link", name=f"Check top1=75.1@imagenet-val of {MODEL}").click()
-    expect(page.get_by_label("Dataset")).to_have_value("imagenet-val")
+    page.get_by_role("link", name=f"Check top1=100.00@{FEW} of {WRONG}").click()
+    expect(page.get_by_label("Dataset")).to_have_value(FEW)
+
+
+def test_a_claim_about_a_dataset_that_is_not_here_says_so(visit: Visit, manifests: Site) -> None:
+    page = visit.to("/replications")
+    row = page.get_by_role("region", name="Claims").get_by_role("row").filter(has_text=MODEL)
+    expect(row).to_contain_text("needs a dataset manifest of imagenet-val")
+    expect(row.get_by_role("link", name="Check")).to_have_count(0)
 
 
 def test_a_question_that_nobody_can_answer_says_why(visit: Visit, manifests: Site) -> None:

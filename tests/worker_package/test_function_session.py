@@ -91,6 +91,13 @@ def test_run_alone_gets_the_files() -> None:
     assert classes(open_session(run="n = len(data['data']); return np.eye(n)[::-1]", top_k=1)) == [[2], [1], [0]]
 
 
+def test_ties_are_told_as_without_functions() -> None:
+    run = "return np.float32([[1, 2, 2, 2], [np.nan, 0, 0, 0], [4, 3, 2, 1]])"
+    header, buffers = infer(open_session(run=run, top_k=1), 3)
+    assert list(header.errors) == ["1"] and buffers[0].tolist() == [[1], [0]]
+    assert header.ties == {"0": [[2, 3]]}
+
+
 def test_a_function_for_one_sample_gets_its_path_or_its_number_in_dataset() -> None:
     for body in ("p = data", "p = dataset[data]; assert isinstance(data, int)"):
         session = open_session(

@@ -151,6 +151,14 @@ def test_an_encoded_image_needs_decoding_first(tmp_path: Path) -> None:
         assert header.errors["0"] == "this is an encoded image: the processing must start with `decode`"
 
 
+def test_ties_are_told_by_the_place_of_the_sample(tmp_path: Path) -> None:
+    bright = encode(np.full((9, 9, 3), 255, np.uint8), "PNG")
+    session = Session(task(fake_model(tmp_path, levels=1, nan_above=1.5), batch_size=3))
+    (header, buffers), *_ = answer(session, [bright, SAMPLES[0], SAMPLES[1]], 3, 1, 1)
+    assert list(header.errors) == ["0"] and buffers[0].tolist() == [[0, 1, 2, 3, 4]] * 2
+    assert header.ties == {"1": [[5, 9]], "2": [[5, 9]]}
+
+
 def test_what_are_no_probabilities_is_counted(tmp_path: Path) -> None:
     session = open_session(tmp_path, probabilities=True, batch_size=3)
     assert answer(session, SAMPLES[:3], 3, 1, 1)[0][0].improbable == 3

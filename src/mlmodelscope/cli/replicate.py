@@ -32,9 +32,15 @@ if TYPE_CHECKING:
     from mlmodelscope.replicate.outcome import Outcome
     from mlmodelscope.replicate.replication import Replication
 
-EXIT = {"reproduced": 0, "not reproduced": 1, "undecided": 2}
 NO_VERDICT = 3
 _SHOWN = 8
+_COLORS = {
+    "reproduced": "green",
+    "better than claimed": "yellow",
+    "not reproduced": "red",
+    "undecided": "yellow",
+    "not checked": "yellow",
+}
 
 
 @verb
@@ -43,7 +49,10 @@ def replicate(
     dataset: DatasetName = None,
     claim: Annotated[
         str | None,
-        typer.Option(help="What was published, such as top1=78.8@imagenet-val; by default what the manifest claims."),
+        typer.Option(
+            help="What was published, such as top1=78.8@imagenet-val; by default every claim of the manifest that is "
+            "about the dataset."
+        ),
     ] = None,
     log: Annotated[
         str | None,
@@ -51,7 +60,9 @@ def replicate(
     ] = None,
     within: Annotated[
         float | None,
-        typer.Option(help="Margin in percentage points; by default half the claim's last digit.", min=0),
+        typer.Option(
+            help="Tolerance in percentage points, up and down; by default half the claim's last digit.", min=0
+        ),
     ] = None,
     explain: Annotated[
         bool, typer.Option("--explain/--no-explain", help="Search for the pitfall where the claim does not hold.")
@@ -77,9 +88,10 @@ def replicate(
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> int:
-    """Give a verdict on a published number, and name the pitfall where it does not hold.
+    """Give a verdict on every published number, and name the pitfall where one does not hold.
 
-    Exit code 0: reproduced; 1: not reproduced; 2: undecided, too few samples; 3: no verdict, the message says why.
+    Exit code 0: reproduced; 1: not reproduced; 2: undecided; 3: no verdict, the message says why; 4: better than
+    claimed. Of several claims the worst counts: 1, then 2, 4 and 0.
     """
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.replicate.claim import parse_claim
@@ -145,12 +157,14 @@ def _tell(
         _write(junit, found.text("junit.xml"))
     if summary is not None:
         _write(summary, found.text("summary.md"), "a")
+    from mlmodelscope.replicate.kind import EXIT_CODES
+
     finding = found.finding()
     if as_json:
         print_json(found.document())
     else:
         _show(finding, evidence)
-    return EXIT[finding.verdict]
+    return EXIT_CODES[finding.verdict]
 
 
 def _write(path: Path, text: str, mode: str = "w") -> None:
@@ -180,12 +194,11 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
     from mlmodelscope.replicate.measure import MEASURES
 
     out = console()
-    color = {"reproduced": "green", "not reproduced": "red", "undecided": "yellow"}[finding.verdict]
-    first, *rest = finding.said
-    words = escape(first.removeprefix(f"{finding.verdict}: "))
-    out.print(f"[bold {color}]{finding.verdict}[/bold {color}]: {words}", soft_wrap=True)
-    for line in rest:
-        out.print(escape(line), soft_wrap=True)
+    for line in finding.said:
+        kind, colon, words = line.partition(": ")
+        color = _COLORS.get(kind) if colon else None
+        said = f"[bold {color}]{kind}[/bold {color}]: {escape(words)}" if color else escape(line)
+        out.print(said, soft_wrap=True)
     if finding.evaluations is None:
         return
     table = Table(box=None, pad_edge=False)

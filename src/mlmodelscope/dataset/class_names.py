@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
+
 from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.errors import DatasetError, PlanError
+from mlmodelscope.errors import DatasetError, MLModelScopeError, PlanError
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.pairing import Classes, check_classes
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
 
 
-def class_names(plan: Plan, dataset: Dataset, outputs: int | None, artifacts: ArtifactStore) -> list[str]:
-    """Names by dataset class number; refused where names, labels and the model's outputs contradict each other."""
+def class_names(plan: Plan, outputs: int | None, artifacts: ArtifactStore, own: Sequence[str] = ()) -> list[str]:
+    """Names by dataset class number, `own` being the dataset's; refused where they are not those of the outputs."""
     offset = plan.output.label_offset
-    largest = max(dataset.samples, key=lambda sample: sample.label or 0, default=None)
-    if outputs is not None and largest is not None and (largest.label or 0) + offset >= outputs:
-        raise DatasetError(
-            f"the sample `{largest.id}` has the class {largest.label}, but {plan.model.name} has {outputs} outputs"
-            + (f" and a label offset of {offset}" if offset else ""),
-            hint="labels that count from 1 need `labels: {offset: 1}` in the dataset's manifest",
-        )
     if plan.output.names is None:
-        return dataset.classes
+        return list(own)
     names = read_classes(artifacts.fetch(plan.output.names.url, f"sha256:{plan.output.names.sha256}").path)
     if outputs is None or len(names) == outputs:
         return names[max(0, offset) :]
@@ -32,3 +30,61 @@ def class_names(plan: Plan, dataset: Dataset, outputs: int | None, artifacts: Ar
         if len(names) == outputs - 1
         else None,
     )
+
+
+def check_labels(plan: Plan, dataset: Dataset, outputs: int | None, names: Sequence[str], tolerant: bool) -> list[str]:
+    """What may be wrong with the labels, now that the model is open; refused where it cannot be right.
+
+    `tolerant` lets samples pass whose label none of the outputs stands for: they are wrong, and somebody asks why.
+    """
+    if outputs is None or plan.task != "classification" or "postprocess" in plan.functions:
+        return []
+    found = list(_out_of_range(plan, dataset, outputs, tolerant))
+    own = names if plan.output.names is not None else ()
+    known = Classes(outputs, own, dataset.classes, is_listed=plan.dataset.classes is not None)
+    return [*found, *check_classes(plan.model.name, plan.dataset.name, plan.output.label_offset, known)]
+
+
+def _out_of_range(plan: Plan, dataset: Dataset, outputs: int, tolerant: bool) -> list[str]:
+    offset = plan.output.label_offset
+    labeled = [(sample.label, sample.id) for sample in dataset.samples if sample.label is not None]
+    beyond = [(label, name) for label, name in labeled if not 0 <= label + offset < outputs]
+    if not beyond:
+        return []
+    worst, sample = max(beyond)
+    with_offset = f" and a label offset of {offset}" if offset else ""
+    if not tolerant or len(beyond) == len(labeled):
+        raise DatasetError(
+            f"the sample `{sample}` has the class {worst}, but {plan.model.name} has {outputs} outputs{with_offset}",
+            hint=_fault(plan, outputs, [label for label, _ in labeled]),
+        )
+    fault = _fault(plan, outputs, [label for label, _ in labeled])
+    return [
+        f"{len(beyond)} of {len(labeled)} samples count as wrong: {plan.model.name} has no output for their label, "
+        f"such as {worst} with {outputs} outputs{with_offset}; {fault}"
+    ]
+
+
+def _fault(plan: Plan, outputs: int, labels: Sequence[int]) -> str:
+    """Which of the manifests is to be changed, and how."""
+    offset, least, most = plan.output.label_offset, min(labels), max(labels)
+    if offset and least >= 0 and most < outputs:  # without it they would all be in range
+        return f"without `label_offset: {offset}` in the manifest of the model {plan.model.name}, the labels would fit"
+    if least >= 1 and most + offset == outputs:
+        where = f"`labels: {{offset: {plan.dataset.labels.offset + 1}}}` in the manifest of the dataset"
+        return f"labels that count from 1 need {where} {plan.dataset.name}"
+    return f"the classes of {plan.dataset.name} are not those that {plan.model.name} tells apart"
+
+
+def known_classes(model: ModelManifest, dataset: DatasetManifest, artifacts: ArtifactStore) -> Classes:
+    """The lists of classes that are on this machine already: nothing is fetched to compare them."""
+    first = model.outputs[0] if model.outputs else None
+    ours = _at_hand(first.features_url, first.features_checksum, artifacts) if first is not None else []
+    return Classes(None, ours, _at_hand(dataset.classes_url, dataset.classes_checksum, artifacts))
+
+
+def _at_hand(url: str | None, checksum: str | None, artifacts: ArtifactStore) -> list[str]:
+    if url is not None and artifacts.is_at_hand(url, checksum):
+        with contextlib.suppress(MLModelScopeError):  # whoever needs it says what is wrong with it
+            return read_classes(artifacts.fetch(url, checksum).path)
+    return []

@@ -72,11 +72,28 @@ def find_aspects(
     hardware = hardware if hardware is not None else found.hardware
     return Aspects(
         found,
-        find(DatasetManifest, dataset),
+        _find_dataset(find, dataset, found),
         find(SoftwareManifest, software) if software is not None and image is None else None,
         find(HardwareManifest, hardware) if hardware is not None else None,
         image,
     )
+
+
+def _find_dataset(find: Finder, choice: Any, model: ModelManifest) -> DatasetManifest:
+    """A dataset that the model's claims are about is that one or none: no other of a similar name will do."""
+    try:
+        return find(DatasetManifest, choice)
+    except UsageError as error:
+        name = choice.partition("@")[0] if isinstance(choice, str) else None
+        about = [each for each in model.claims if name and (each.dataset or "").partition("@")[0] == name]
+        if not about or not error.message.startswith(f"there is no dataset `{name}`"):
+            raise
+        said = ", ".join(f"{each.metric} {each.value}" for each in about)
+        raise UsageError(
+            f"{model.name} claims {said} on {name}, and no manifest here describes that dataset",
+            hint=f"write one that says where you have {name} (docs/manifest-dataset.md), and name its file, "
+            "or put it into a folder of MLMODELSCOPE_MANIFESTS",
+        ) from None
 
 
 def find_in_text(sought: type[Sought], text: str | Path | Sought) -> Sought:

@@ -12,6 +12,7 @@ from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.output import plan_output
+from mlmodelscope.plan.pairing import Classes, check_manifests
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import choose_threads, plan_predictor
@@ -28,10 +29,10 @@ def make_plan(
     software: SoftwareManifest | None = None,
     hardware: HardwareManifest | None = None,
     machine: MachineFacts | None = None,
+    classes: Classes | None = None,
 ) -> Plan:
-    """Resolve every default and constraint."""
-    if dataset.task not in (model.task, "general") and model.task != "general":
-        raise PlanError(f"{model.name} is for {model.task}, {dataset.name} for {dataset.task}")
+    """Resolve every default and constraint; `classes` is what is known of them beyond the manifests."""
+    warnings = check_manifests(model, dataset, classes)
     framework = choose_framework(model, software)
     predictor = find_predictor(model, framework) if needs_framework(model, framework) else None
     _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
@@ -56,6 +57,7 @@ def make_plan(
         setup=hardware.setup if hardware else None,
         settings=hardware.settings if hardware else None,
         claims=model.claims,
+        warnings=warnings,
         manifests=_manifests(model=model, dataset=dataset, software=software, hardware=hardware),
     )
     return with_plugins(plan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -77,6 +77,9 @@ class PlannedOutput(Part):
         default="", description="How the outputs are put in order before they are labels; as they are, if empty."
     )
     names: PlannedFile | None = Field(description="File with the class names.")
+    tie_breaking: Literal["lowest", "highest"] = Field(
+        default="lowest", description="Which class number comes first where scores are equal."
+    )
 
 
 class PlannedSource(Part):
@@ -197,6 +200,9 @@ class Plan(Part):
     settings: MachineSettings | None = Field(default=None, description="How the machine is set while it runs.")
     plugins: tuple[PlannedPlugin, ...] = Field(default=(), description="What it uses of other packages.")
     claims: tuple[Claim, ...] = ()
+    warnings: tuple[str, ...] = Field(
+        default=(), description="What may be wrong with the model and the dataset together; not part of the identity."
+    )
     manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 
     @property
@@ -205,7 +211,7 @@ class Plan(Part):
         identity = _without_addresses(
             self.model_dump(
                 mode="json",
-                exclude={"claims": True, "manifests": True, "predictor": {"where"}},
+                exclude={"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}},
                 exclude_defaults=True,
             )
         )

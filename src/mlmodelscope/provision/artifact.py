@@ -156,7 +156,7 @@ class ArtifactStore:
             mirrored = self._mirrored(reference, wanted)
             if mirrored:
                 return mirrored
-            raise ArtifactError(f"there is no file {path}")
+            raise ArtifactError(f"there is no file {path}", hint=_glob_hint(path))
         if path.is_dir():
             digest = self._hasher.tree(path)
             _verify(digest, wanted, reference)
@@ -296,6 +296,13 @@ class ArtifactStore:
 
 def _local_path(reference: FileReference) -> Path:
     return Path(os.path.expanduser(reference.location)).absolute()
+
+
+def _glob_hint(path: Path) -> str | None:
+    """A `*` picks files inside packages and archives; here `include` does."""
+    if not any(sign in path.name for sign in "*?"):
+        return None
+    return f"name the folder {path.parent} itself, and its files by `include: '{path.name}'` in the dataset's manifest"
 
 
 def _existing(reference: FileReference) -> Path:

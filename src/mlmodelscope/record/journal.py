@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError
-from mlmodelscope.worker.answers import Answers
+from mlmodelscope.worker.answers import Answers, runs_from
 
 _HEAD = struct.Struct("<III")  # length of the body, its crc32, length of the header inside it
 _SYNC_EVERY_S = 1.0
@@ -65,6 +65,8 @@ class Journal:
         }
         if answers.answers is not None:
             header["answers"] = list(answers.answers)
+        if answers.ties:
+            header["ties"] = dict(answers.ties)
         self._write(header, answers.classes + answers.scores)
         self.batches += 1
         if time.monotonic() - self._synced > _SYNC_EVERY_S:
@@ -99,6 +101,7 @@ class Journal:
                     header["run_ns"],
                     header["improbable"],
                     tuple(header["answers"]) if "answers" in header else None,
+                    runs_from(header.get("ties", {})),
                 )
 
     def close(self) -> None:

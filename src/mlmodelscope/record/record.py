@@ -60,6 +60,22 @@ class ServerRecord(Part):
     files: dict[str, str] = Field(default={}, description="sha256 of each file handed over, by its name there.")
 
 
+class TiedAt(Part):
+    """How far an accuracy depends on which of several equal scores comes first."""
+
+    samples: int = Field(description="Samples whose k best classes depend on the order of equal scores.")
+    worst: float = Field(description="The accuracy with every tie broken against the label.")
+    best: float = Field(description="The accuracy with every tie broken in favor of the label.")
+    of: int = Field(description="Samples that were looked at.")
+
+
+class TieRecord(Part):
+    """Tied scores. Of equal scores, the class with the lowest number comes first."""
+
+    top1: TiedAt | None = None
+    top5: TiedAt | None = None
+
+
 class Metrics(Part):
     """Numbers over all samples that did not fail; what could not be computed is named with its reason."""
 
@@ -68,6 +84,7 @@ class Metrics(Part):
     calibration: dict[str, Any] | None = None
     per_class: dict[int, dict[str, int]] | None = None
     confusion: list[dict[str, Any]] | None = None
+    ties: TieRecord | None = Field(default=None, description="Tied scores, where the answers are made of scores.")
     refused: dict[str, str] = {}
     more: dict[str, Interval | float] = Field(
         default={}, description="Numbers of metrics that have no field of their own, by their name; absent without any."
@@ -79,14 +96,16 @@ class Metrics(Part):
     # Without a return type: pydantic would take it for the schema that the API publishes.
     @model_serializer(mode="wrap")
     def _leave_out_more(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        """A record without such metrics is written as it was before there were any."""
+        """A record without such metrics, or without ties counted, is written as it was before there were any."""
         written = write(self)
         if not self.more:
             written.pop("more", None)
+        if self.ties is None:
+            written.pop("ties", None)
         return written
 
 
-NAMED_METRICS = frozenset(Metrics.model_fields) - {"refused", "more"}
+NAMED_METRICS = frozenset(Metrics.model_fields) - {"refused", "more", "ties"}
 """Metrics that have a field of their own."""
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.worker.answers import Answers
+from mlmodelscope.worker.answers import Answers, Runs
 from mlmodelscope_worker.output.answer import NO_CLASS
 
 
@@ -19,6 +19,8 @@ class Row:
     error: str | None
     answer: str | None = None
     """The answer as JSON, where it is no list of classes."""
+    tied: Runs = ()
+    """Further classes with exactly the score of the last one."""
 
 
 def rows_of(answers: Answers, samples: Sequence[Sample]) -> Iterator[Row]:
@@ -37,5 +39,6 @@ def rows_of(answers: Answers, samples: Sequence[Sample]) -> Iterator[Row]:
             kept = k
             while kept and classes[row * k + kept - 1] == NO_CLASS:
                 kept -= 1
-            yield Row(sample, classes[row * k : row * k + kept], scores[row * k : row * k + kept], None)
+            part = slice(row * k, row * k + kept)
+            yield Row(sample, classes[part], scores[part], None, tied=answers.ties.get(slot, ()))
             row += 1

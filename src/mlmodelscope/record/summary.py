@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +11,10 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MetricError
 from mlmodelscope.metric import METRICS, Metric
 from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.metric.ties import Ties
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.journal import Journal
-from mlmodelscope.record.record import NAMED_METRICS, Failure, LatencyRecord, Metrics
+from mlmodelscope.record.record import NAMED_METRICS, Failure, LatencyRecord, Metrics, TieRecord
 from mlmodelscope.record.sample_rows import Row, rows_of
 from mlmodelscope.types import Interval
 
@@ -37,6 +38,9 @@ class Summary:
         self.failures: list[Failure] = []
         self.samples = self.failed = self.improbable = 0
         self._kept_classes = 0
+        # Scores that a manifest's own code gives may stand for anything, an order of its own included.
+        is_scored = plan.task == "classification" and "postprocess" not in plan.functions
+        self._ties = Ties() if is_scored else None
 
     def write(self, journal: Journal, samples: Sequence[Sample], folder: Path) -> None:
         """Write samples.parquet and batches.parquet, and take every answer in."""
@@ -66,6 +70,8 @@ class Summary:
             self._kept_classes = max(self._kept_classes, len(row.classes))
             for each in self._metrics.values():
                 each.update(row.sample.label, row.classes, row.scores)
+            if self._ties is not None:
+                self._ties.update(row.sample.label, row.classes, row.scores, row.tied)
 
     def metrics(self) -> Metrics:
         numbers: dict[str, Any] = {}
@@ -87,7 +93,11 @@ class Summary:
                     more[name] = _number(each.compute())
             except MetricError as error:
                 refused[name] = error.message
-        return Metrics(**numbers, more=more, refused=refused)
+        return Metrics(**numbers, more=more, refused=refused, ties=self._tied())
+
+    def _tied(self) -> TieRecord | None:
+        found = self._ties.compute(self._plan.output.top_k) if self._ties is not None else None
+        return TieRecord(**found) if found is not None else None
 
     def notes(self) -> list[str]:
         notes = []
@@ -98,7 +108,18 @@ class Summary:
                 f"the output is declared `probability`, but the scores of {self.improbable} samples do not sum to 1: "
                 "if they are logits, declare `type: logits` and add the step `softmax`"
             )
-        return notes
+        return [*notes, *self._tie_notes()]
+
+    def _tie_notes(self) -> Iterator[str]:
+        """Only where another order of equal scores would be another number."""
+        found = self._tied()
+        for name, at in (("top-1", found.top1), ("top-5", found.top5)) if found is not None else ():
+            if at is not None and at.best > at.worst:
+                yield (
+                    f"{name} depends on how ties are broken: {at.samples} of {at.of} samples have tied scores; it is "
+                    f"{100 * at.worst:.2f} % with every tie against the label and {100 * at.best:.2f} % with every tie "
+                    "in its favor (here the lowest class number comes first)"
+                )
 
 
 def _number(computed: Any) -> Interval | float:

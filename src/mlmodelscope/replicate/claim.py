@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -67,7 +69,10 @@ def parse_claim(text: str) -> Claim:
     """`top1=78.8@imagenet-val`."""
     match = _TEXT.fullmatch(text.strip())
     if match is None:
-        raise UsageError(f"`{text}` is no claim", hint="a claim looks like top1=78.8 or top1=78.8@imagenet-val")
+        raise UsageError(
+            f"`{text}` is not a claim",
+            hint="a claim is METRIC=VALUE@DATASET, the value in percent as published, such as top1=78.8@imagenet-val",
+        )
     return Claim(_metric(match["metric"]), match["value"], match["dataset"])
 
 
@@ -85,6 +90,32 @@ def claim_of(published: schema.Claim) -> Claim:
 
 def is_measurable(published: schema.Claim) -> bool:
     return _spelled(published.metric) in MEASURES
+
+
+def claimed_dataset(model: schema.ModelManifest, claim: Claim | None = None) -> str | None:
+    """The dataset where none is named: that of the claim, or the one that most of the model's claims are about."""
+    if claim is not None and claim.dataset is not None:
+        return claim.dataset
+    named = Counter(each.dataset for each in model.claims if each.dataset and is_measurable(each))
+    if not named or _base(model.dataset) in map(_base, named):
+        return model.dataset
+    most = [name for name, count in named.items() if count == max(named.values())]
+    if len(most) > 1:
+        raise UsageError(
+            f"{model.name} claims numbers on {spell_list(named)}: name one of these datasets",
+            hint=f"mlmodelscope replicate {model.file or model.name} {most[0]}",
+        )
+    return most[0]
+
+
+def spell_list(words: Iterable[str]) -> str:
+    """`a, b and c`."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _base(dataset: str | None) -> str | None:
+    return dataset.partition("@")[0].strip().lower() if dataset else None
 
 
 def _metric(name: str) -> str:

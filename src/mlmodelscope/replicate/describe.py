@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.search import Found
@@ -14,21 +14,69 @@ def describe_verdict(verdict: Verdict) -> str:
     """What was claimed, what was measured, and how sure that is."""
     claim, measured = verdict.claim, verdict.measured
     on = f" on {claim.dataset}" if claim.dataset else ""
-    digits = max(2, len(claim.text.partition(".")[2]))
+    digits = _digits(verdict)
     number = f"{100 * measured.value:.{digits}f}"
-    if verdict.population is not None and verdict.samples >= verdict.population:
+    where = f" of {verdict.stand_in}" if verdict.stand_in else ""
+    if verdict.is_whole:
         how = f"measured {number} % on all {words.count(verdict.samples)} samples"
     else:
         bounds = f"{100 * measured.low:.{digits}f} to {100 * measured.high:.{digits}f}"
-        how = f"measured {number} % on {words.plural(verdict.samples, 'sample')} (95 %: {bounds})"
-    said = f"{claim.measure.title} {claim.text} % is claimed{on}, {how}."
-    if verdict.is_better:
-        said += " It is better than claimed."
+        how = f"measured {number} % on {words.plural(verdict.samples, 'sample')}{where} (95 %: {bounds})"
+    said = [f"{claim.measure.title} {claim.text} % is claimed{on}, {how}.", *_apart(verdict), *_tied(verdict)]
     if verdict.needed is not None:
-        said += f" About {words.count(verdict.needed)} samples would decide it."
-    if verdict.population is None:
-        said += " How many samples the claim's dataset has is not known, so these count as a choice of endlessly many."
-    return said
+        said.append(f"About {words.count(verdict.needed)} samples would decide it.")
+    if verdict.stand_in:
+        said.append(
+            f"The claim is about {claim.dataset}: {verdict.stand_in} is another dataset, and only stands in for it."
+        )
+    elif verdict.population is None:
+        said.append(
+            "How many samples the claim's dataset has is not known, so these count as a choice of endlessly many."
+        )
+    return " ".join(said)
+
+
+def _apart(verdict: Verdict) -> Iterator[str]:
+    """On a whole dataset, how many samples the difference is."""
+    if not verdict.is_whole or verdict.kind == "reproduced" or verdict.claim.measure.outcome is None:
+        return
+    apart = verdict.samples_apart
+    if apart:
+        more = "more" if apart > 0 else "fewer"
+        yield f"The difference is {words.count(abs(apart))} of {words.count(verdict.samples)} samples ({more})."
+    elif apart is None:
+        counts = verdict.counts
+        below = counts.start - 1 if counts is not None else 0
+        ends = (f"{each} would be {100 * each / verdict.samples:.{_digits(verdict)}f} %" for each in (below, below + 1))
+        yield (
+            f"No number of {words.count(verdict.samples)} samples comes to {verdict.claim.text} %: {', '.join(ends)}."
+        )
+
+
+def _tied(verdict: Verdict) -> Iterator[str]:
+    """Both ends, where equal scores may matter."""
+    tied = verdict.tied
+    if tied is None:
+        return
+    digits = _digits(verdict)
+    ends = (
+        f"{100 * tied.against.value:.{digits}f} % with every tie broken against the label, "
+        f"{100 * tied.favor.value:.{digits}f} % with every tie in its favor"
+    )
+    said = f"{words.plural(tied.samples, 'sample')} {'has' if tied.samples == 1 else 'have'} tied scores: {ends}."
+    yield f"{said} The verdict depends on how ties are broken." if tied.decides else said
+
+
+def _digits(verdict: Verdict) -> int:
+    return max(2, len(verdict.claim.text.partition(".")[2]))
+
+
+def describe_claims(verdicts: Iterable[Verdict], unchecked: Iterable[str]) -> Iterator[str]:
+    """The verdicts on further claims, and the claims that have none."""
+    for each in verdicts:
+        yield f"{each.kind}: {describe_verdict(each)}"
+    for line in unchecked:
+        yield f"not checked: {line}."
 
 
 def describe_paired(verdict: Verdict) -> Iterator[str]:

@@ -7,28 +7,22 @@ from dataclasses import asdict
 from typing import Any
 
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.evidence import evidence_json
 from mlmodelscope.replicate.replication import Replication
+from mlmodelscope.replicate.verdict import Verdict
 
 
 def to_json(done: Replication) -> dict[str, Any]:
+    """The worst verdict and what belongs to it, and the verdict on every claim."""
     verdict = done.verdict
+    worst = _judged(verdict)
     body: dict[str, Any] = {
-        "verdict": verdict.kind,
-        "claim": {
-            "metric": verdict.claim.metric,
-            "value": verdict.claim.text,
-            "dataset": verdict.claim.dataset,
-            "source": verdict.claim.source,
-        },
-        "measured": {"value": verdict.measured.value, "low": verdict.measured.low, "high": verdict.measured.high},
-        "samples": verdict.samples,
-        "population": verdict.population,
-        "accepted": {"low": verdict.low, "high": verdict.high},
-        "better": verdict.is_better,
-        "needed": verdict.needed,
+        **{key: worst[key] for key in ("verdict", "claim", "measured", "samples", "population", "accepted", "needed")},
+        "better": verdict.kind == "better than claimed",
         "record": done.record.id,
+        "verdicts": [_judged(each) for each in done.verdicts],
+        "unchecked": list(done.unchecked),
     }
     if verdict.paired is not None:
         body["claimants_answers"] = {
@@ -50,34 +44,62 @@ def to_json(done: Replication) -> dict[str, Any]:
     return body
 
 
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    claim, measured, tied = verdict.claim, verdict.measured, verdict.tied
+    ties = None
+    if tied is not None:
+        ends = {"against": tied.against.value, "favor": tied.favor.value}
+        ties = {"samples": tied.samples, **ends, "decides": tied.decides}
+    return {
+        "verdict": verdict.kind,
+        "claim": {"metric": claim.metric, "value": claim.text, "dataset": claim.dataset, "source": claim.source},
+        "measured": {"value": measured.value, "low": measured.low, "high": measured.high},
+        "samples": verdict.samples,
+        "population": verdict.population,
+        "accepted": {"low": verdict.low, "high": verdict.high},
+        "needed": verdict.needed,
+        "samples_apart": verdict.samples_apart if verdict.is_whole else None,
+        "ties": ties,
+        "text": describe_verdict(verdict),
+    }
+
+
 def to_junit(done: Replication) -> str:
-    """One test case: passed when reproduced, failed when not, skipped when undecided."""
-    verdict = done.verdict
-    suite = ElementTree.Element("testsuite", name="mlmodelscope replicate", tests="1")
-    case = ElementTree.SubElement(
-        suite,
-        "testcase",
-        classname=done.record.plan.model.reference,
-        name=f"{verdict.claim.metric} {verdict.claim.text} on {verdict.claim.dataset or done.record.plan.dataset.name}",
-    )
-    said = describe_verdict(verdict)
-    if verdict.kind == "not reproduced":
-        lines = [said, *describe_paired(verdict), *(describe_search(done.found, verdict) if done.found else ())]
-        ElementTree.SubElement(case, "failure", message="not reproduced").text = "\n".join(lines)
-    elif verdict.kind == "undecided":
-        ElementTree.SubElement(case, "skipped", message=said)
-    else:
-        ElementTree.SubElement(case, "system-out").text = said
-    suite.set("failures", str(int(verdict.kind == "not reproduced")))
-    suite.set("skipped", str(int(verdict.kind == "undecided")))
+    """A test case for each claim: passed when reproduced, failed when better or worse, skipped when undecided."""
+    suite = ElementTree.Element("testsuite", name="mlmodelscope replicate")
+    plan = done.record.plan
+    for verdict in done.verdicts:
+        claim, said = verdict.claim, describe_verdict(verdict)
+        name = f"{claim.metric} {claim.text} on {claim.dataset or plan.dataset.name}"
+        case = ElementTree.SubElement(suite, "testcase", classname=plan.model.reference, name=name)
+        if verdict.kind in ("not reproduced", "better than claimed"):
+            is_explained = verdict is done.verdict and done.found is not None
+            found = describe_search(done.found, verdict) if is_explained and done.found is not None else ()
+            lines = [said, *describe_paired(verdict), *found]
+            ElementTree.SubElement(case, "failure", message=verdict.kind).text = "\n".join(lines)
+        elif verdict.kind == "undecided":
+            ElementTree.SubElement(case, "skipped", message=said)
+        else:
+            ElementTree.SubElement(case, "system-out").text = said
+    for line in done.unchecked:
+        name, _, reason = line.partition(": ")
+        case = ElementTree.SubElement(suite, "testcase", classname=plan.model.reference, name=name)
+        ElementTree.SubElement(case, "skipped", message=f"not checked: {reason}")
+    for counted, tag in (("tests", "testcase"), ("failures", "failure"), ("skipped", "skipped")):
+        suite.set(counted, str(sum(1 for _ in suite.iter(tag))))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
+
+
+_SIGNS = {"reproduced": "✅", "better than claimed": "⚠️", "not reproduced": "❌", "undecided": "❔"}
 
 
 def to_markdown(done: Replication) -> str:
     verdict = done.verdict
-    sign = {"reproduced": "✅", "not reproduced": "❌", "undecided": "❔"}[verdict.kind]
+    sign = _SIGNS[verdict.kind]
     lines = [f"### {sign} {done.record.plan.model.reference}: {verdict.kind}", "", describe_verdict(verdict)]
     lines += describe_paired(verdict)
+    others = list(describe_claims(done.others, done.unchecked))
+    lines += ["", *(f"- {each}" for each in others)] if others else []
     if done.found is not None:
         lines += ["", *describe_search(done.found, verdict), "", "| pitfall | variant | expected | samples |"]
         lines.append("|---|---|---|---|")

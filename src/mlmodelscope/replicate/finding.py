@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from mlmodelscope.replicate.kind import Kind
+
 
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -87,20 +89,56 @@ class Cause(Named):
     edits: tuple[Line, ...] = ()
 
 
-class Finding(Part):
-    """A claim, what was measured, the verdict, and the cause where one was found."""
+class TieEnds(Part):
+    """The number at either end of all the ways to break ties."""
 
-    model: str
-    dataset: str
-    record: str
-    verdict: Literal["reproduced", "not reproduced", "undecided"]
+    samples: int = Field(description="Samples of which it depends on the order of equal scores whether they count.")
+    against: float = Field(description="The number with every tie broken against the label.")
+    favor: float = Field(description="The number with every tie broken in favor of the label.")
+    decides: bool = Field(description="Whether the verdict depends on how ties are broken.")
+
+
+class Judged(Part):
+    """One claim, what was measured, and the verdict on it."""
+
+    verdict: Kind
     claim: Claimed
     measured: Measured
     samples: int
     population: int | None = None
     accepted: Annotated[Range, Field(description="What may be measured and still be what was claimed.")]
-    better: bool
     needed: int | None = Field(default=None, description="Samples that would decide it.")
+    samples_apart: int | None = Field(
+        default=None,
+        description="On a whole dataset: how many samples more (or fewer) count than the claim leaves open.",
+    )
+    ties: TieEnds | None = Field(default=None, description="Where samples have tied scores.")
+    text: str = Field(default="", description="The verdict for people.")
+
+
+class Finding(Part):
+    """Claims, what was measured, the verdicts, and the cause where one was found.
+
+    `verdict` and what belongs to it is the worst of `verdicts`.
+    """
+
+    model: str
+    dataset: str
+    record: str
+    verdict: Kind
+    claim: Claimed
+    measured: Measured
+    samples: int
+    population: int | None = None
+    accepted: Annotated[Range, Field(description="What may be measured and still be what was claimed.")]
+    better: bool = Field(default=False, description="Whether the verdict is `better than claimed`.")
+    needed: int | None = Field(default=None, description="Samples that would decide it.")
+    verdicts: tuple[Judged, ...] = Field(
+        default=(), description="Every claim about the dataset, in the order of the manifest; empty in old findings."
+    )
+    unchecked: tuple[str, ...] = Field(
+        default=(), description="Claims about the dataset that cannot be checked, with the reason."
+    )
     claimants_answers: dict[str, Any] | None = None
     explained_by: tuple[Tried, ...] = ()
     causes: tuple[Cause, ...] = Field(

@@ -9,6 +9,8 @@ from typing import Unpack
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import PlanError, UsageError
 from mlmodelscope.evaluation import evaluate
+from mlmodelscope.manifest import schema
+from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
@@ -16,15 +18,17 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate, Goal
-from mlmodelscope.replicate.claim import Claim, claim_of, is_measurable
+from mlmodelscope.replicate.claim import Claim, claim_of, claimed_dataset, is_measurable
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.kept import KeptAnswers
+from mlmodelscope.replicate.kind import WORST_FIRST
+from mlmodelscope.replicate.measure import share_interval
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
 from mlmodelscope.replicate.recorded import read_recorded
 from mlmodelscope.replicate.reference import LogSource, Reference, read_reference
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.trial import Cost, Trials
-from mlmodelscope.replicate.verdict import Verdict, judge, pair
+from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
 from mlmodelscope.watcher import Watcher
@@ -33,10 +37,11 @@ from mlmodelscope.worker.variants import Answer
 
 @dataclass(frozen=True)
 class Replication:
-    """A claim, what was measured, and what can be said of the two."""
+    """Claims, what was measured, and what can be said of the two."""
 
     record: Record
-    verdict: Verdict
+    verdicts: tuple[Verdict, ...]
+    """One for each claim about the dataset, in their order."""
     found: Found | None
     """The search for a cause; none where none was needed."""
     cost: Cost | None
@@ -45,6 +50,18 @@ class Replication:
     """The samples that show the cause."""
     not_sought: str = ""
     """Why no cause was sought though the claim does not hold."""
+    unchecked: tuple[str, ...] = ()
+    """Claims about the dataset that cannot be checked, each with its reason."""
+
+    @property
+    def verdict(self) -> Verdict:
+        """The worst: what the replication as a whole came to, and what a cause is sought for."""
+        return min(self.verdicts, key=lambda each: WORST_FIRST.index(each.kind))
+
+    @property
+    def others(self) -> tuple[Verdict, ...]:
+        """The verdicts on the other claims."""
+        return tuple(each for each in self.verdicts if each is not self.verdict)
 
     @property
     def causes(self) -> tuple[Candidate, ...]:
@@ -69,11 +86,11 @@ def replicate(
     pictures: int = 6,
     **conditions: Unpack[Conditions],
 ) -> Replication:
-    """Evaluate as the manifest says, judge the claim, and search for the pitfall where it does not hold.
+    """Evaluate as the manifest says, judge every claim about the dataset, and search for the pitfall where one fails.
 
-    `log` is the claimant's reference log: what is not named otherwise is what it names, and its answers are compared
-    with ours. `stacks` are other software to try, `budget` is how many evaluations a search may take, `pictures` how
-    many samples are looked at as evidence.
+    Without a dataset, it is the one that the claim names. `log` is the claimant's reference log: what is not named
+    otherwise is what it names, and its answers are compared with ours. `stacks` are other software to try, `budget` is
+    how many evaluations a search may take, `pictures` how many samples are looked at as evidence.
     """
     settings = conditions["settings"] = conditions.get("settings") or Settings.from_environment()
     watcher = conditions["watcher"] = conditions.get("watcher") or Watcher()
@@ -83,13 +100,18 @@ def replicate(
         options = options or reference.options
     if model is None:
         raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
+    if dataset is None:
+        model = find_model(model)
+        dataset = claimed_dataset(model, claim)
+    conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
     record = evaluate(model, dataset, options, **conditions)
-    verdict, theirs = _judge(record, claim, reference, within, settings)
+    verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
+    done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)
+    verdict = done.verdict
     if verdict.kind != "not reproduced" or not explain:
-        return Replication(record, verdict, None, None, verdict.samples)
+        return done
     if record.plan.input is None or record.plan.functions:
-        reason = f"No cause was sought: {_own_code(record.plan)}."
-        return Replication(record, verdict, None, None, verdict.samples, not_sought=reason)
+        return replace(done, not_sought=f"No cause was sought: {_own_code(record.plan)}.")
     chosen, measured = verdict.claim, verdict.measured.value
     watcher.judged(chosen.metric, chosen.value, measured, (verdict.low, verdict.high))
     goal = Goal(chosen, measured, verdict.low, verdict.high, verdict.noise, theirs or None)
@@ -97,28 +119,54 @@ def replicate(
     others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
     with open_trials(record, settings, watcher, others=others) as trials:
         found = search(goal, trials, watcher.building, budget, watcher.tried)
-        cost = replace(trials.cost)
-        evidence = _show(found, chosen, trials, pictures, record)
-        return Replication(record, verdict, found, cost, verdict.samples, evidence)
+        cost, evidence = replace(trials.cost), _show(found, chosen, trials, pictures, record)
+        return replace(done, found=found, cost=cost, evidence=evidence)
 
 
-def _judge(
+def judge_record(
     record: Record, claim: Claim | None, reference: Reference | None, within: float | None, settings: Settings
-) -> tuple[Verdict, Mapping[int, Answer]]:
-    """The verdict on a record, and the claimant's answers, where there is a log of them."""
+) -> tuple[tuple[Verdict, ...], tuple[str, ...], Mapping[int, Answer]]:
+    """(the verdict on each claim, claims that cannot be checked, the claimant's answers where there is a log)."""
     plan, ours = record.plan, read_recorded(record, settings)
-    chosen = claim or (reference.claim if reference is not None else choose_claim(plan))
+    unchecked: tuple[str, ...] = ()
+    if claim is not None:
+        claims = [claim]
+    elif reference is not None:
+        claims = reference.claims
+    else:
+        claims, unchecked = choose_claims(plan)
     theirs = reference.answers_to(ours.samples) if reference is not None else {}
-    population = plan.dataset.size if is_same_dataset(chosen.dataset, plan.dataset) else None
-    verdict = judge(
-        chosen,
-        chosen.measure.interval(ours.rows, population),
-        len(ours.rows),
-        population=population,
-        within=within,
-        paired=pair(ours.labels, ours.answers, theirs),
-    )
-    return verdict, theirs
+    paired = pair(ours.labels, ours.answers, theirs)
+    verdicts = []
+    for each in claims:
+        is_same = is_same_dataset(each.dataset, plan.dataset)
+        population = plan.dataset.size if is_same else None
+        verdicts.append(
+            judge(
+                each,
+                each.measure.interval(ours.rows, population),
+                len(ours.rows),
+                population=population,
+                within=within,
+                paired=paired,
+                tied=_tied(each, record, len(ours.rows), population),
+                stand_in=plan.dataset.name if each.dataset is not None and not is_same else "",
+            )
+        )
+    return tuple(verdicts), unchecked, theirs
+
+
+def _tied(claim: Claim, record: Record, samples: int, population: int | None) -> Tied | None:
+    """Both ends of the number, where the order of equal scores matters and the record has counted it."""
+    ties = record.metrics.ties
+    at = {"top1": ties.top1, "top5": ties.top5}.get(claim.metric.removesuffix("-error")) if ties is not None else None
+    if at is None or at.best == at.worst:
+        return None
+    counts = [round(share * at.of) for share in (at.worst, at.best)]
+    if not claim.measure.is_better_higher:
+        counts = [samples - count for count in counts]
+    against, favor = (share_interval(count, samples, population) for count in counts)
+    return Tied(abs(counts[1] - counts[0]), against, favor)
 
 
 def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Record) -> Evidence | None:
@@ -129,16 +177,34 @@ def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Rec
     return collect(trials, found.candidates[0].variant, pictures, names=record.class_names, k=k)
 
 
-def choose_claim(plan: Plan) -> Claim:
-    """The manifest's claim about this dataset."""
-    fitting = [each for each in plan.claims if is_measurable(each) and is_same_dataset(each.dataset, plan.dataset)]
-    if fitting:
-        return claim_of(fitting[0])
-    others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in plan.claims)
-    raise UsageError(
-        f"{plan.model.name} claims nothing about {plan.dataset.name}" + (f"; it claims {others}" if others else ""),
-        hint=f"say what is claimed: --claim top1=75.1@{plan.dataset.name}",
+def choose_claims(plan: Plan) -> tuple[list[Claim], tuple[str, ...]]:
+    """(the manifest's claims about this dataset, those of them that cannot be checked, with the reason)."""
+    about = [each for each in plan.claims if is_same_dataset(each.dataset, plan.dataset)]
+    reasons = [_obstacle(each, plan) for each in about]
+    claims = [claim_of(each) for each, reason in zip(about, reasons, strict=True) if not reason]
+    unchecked = tuple(
+        f"{each.metric} {each.value} on {each.dataset}: {reason}"
+        for each, reason in zip(about, reasons, strict=True)
+        if reason
     )
+    if claims:
+        return claims, unchecked
+    others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in plan.claims)
+    said = "; ".join(unchecked) or (f"it claims {others}" if others else "")
+    raise UsageError(
+        f"{plan.model.name} claims nothing about {plan.dataset.name} that can be checked"
+        + (f"; {said}" if said else ""),
+        hint=f"to check a number that was published for {plan.dataset.name}: --claim top1=VALUE@{plan.dataset.name}",
+    )
+
+
+def _obstacle(published: schema.Claim, plan: Plan) -> str:
+    """Why a claim cannot be checked; empty where it can."""
+    if not is_measurable(published):
+        return f"`{published.metric}` is not a number that can be measured here"
+    if claim_of(published).metric.startswith("top5") and plan.output.top_k < 5:
+        return f"only the {plan.output.top_k} best answers are kept"
+    return ""
 
 
 def open_trials(

@@ -14,7 +14,7 @@ from mako.lookup import TemplateLookup
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
 from mlmodelscope.replicate.evidence_text import (
@@ -71,6 +71,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "interval": f"{100 * measured.low:.{digits}f} – {100 * measured.high:.{digits}f}\N{NO-BREAK SPACE}%",
         "is_certain": measured.high - measured.low < 1e-9,
         "plot": verdict_plot(claim.text, claim.value, verdict.low, verdict.high, measured),
+        "other_claims": list(describe_claims(done.others, done.unchecked)),
         "search": [*describe_paired(verdict), *(describe_search(found, verdict) if found else ())],
         "causes_title": _causes_title(done),
         "causes": causes_of(done.causes[:_EXPLAINED], done.record.plan),
@@ -253,7 +254,8 @@ def command(done: Replication) -> str:
     """The replication as one would type it; what has its default is left out."""
     plan, claim, default = done.record.plan, done.verdict.claim, Options()
     parts = ["mlmodelscope", "replicate", plan.model.reference, f"{plan.dataset.name}@{plan.dataset.version}"]
-    parts += ["--claim", f"{claim.metric}={claim.text}" + (f"@{claim.dataset}" if claim.dataset else "")]
+    if len(done.verdicts) == 1:  # several are the manifest's own
+        parts += ["--claim", f"{claim.metric}={claim.text}" + (f"@{claim.dataset}" if claim.dataset else "")]
     if abs(done.verdict.low - claim.low) > 1e-12:
         parts += ["--within", f"{100 * (claim.value - done.verdict.low):g}"]
     for aspect in ("software", "hardware"):

@@ -1,12 +1,18 @@
 """What can be said of a claim, and how sure one can be.
 
-    reproduced       the measured number, with its uncertainty, is not worse than the claim by more than the margin
-    not reproduced   it is, even with its uncertainty
-    undecided        the samples do not suffice; how many would is said
+    reproduced            the measured number, with its uncertainty, is the claim's within the margin
+    better than claimed   it is better by more than the margin, even with its uncertainty: no failure of the model, but
+                          what was measured is not what was published
+    not reproduced        it is worse by more than the margin, even with its uncertainty
+    undecided             the samples do not suffice, and how many would is said; or it depends on how ties are broken
 
 A number that is measured on all samples of the claim's dataset has no uncertainty of choice left: it is the claim's
 number or it is not. One that is measured on some of them has the less of it the more they are (the finite population
-correction). The margin is what the claim's last digit leaves open, unless it is set.
+correction). The margin is what the claim's last digit leaves open, unless it is set, and it is the same in both
+directions.
+
+Where several classes have the same score, which of them comes first is a convention. A claim that another convention
+would have reproduced is not refuted.
 
 Where the claimant's own answers are known, more can be said: McNemar's test of the samples that only one of the two has
 right, and how many answers are the same.
@@ -16,16 +22,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import Literal
 
 from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.kind import Kind
 from mlmodelscope.replicate.measure import unseen
 from mlmodelscope.types import Interval
 from mlmodelscope.worker.variants import Answer
 
-Kind = Literal["reproduced", "not reproduced", "undecided"]
 _CONFIDENCE = 0.95
 _SLACK = 1e-12
 """Rounding to the last digit of a float must not decide anything."""
@@ -76,6 +81,20 @@ def mcnemar(gained: int, lost: int) -> float:
 
 
 @dataclass(frozen=True)
+class Tied:
+    """What the number is at either end of all the ways to break ties."""
+
+    samples: int
+    """Samples of which it depends on the order of equal scores whether they count."""
+    against: Interval
+    """With every tie broken against the label."""
+    favor: Interval
+    """With every tie broken in favor of the label."""
+    decides: bool = False
+    """Whether the verdict would be another one at one of the ends."""
+
+
+@dataclass(frozen=True)
 class Verdict:
     kind: Kind
     claim: Claim
@@ -87,11 +106,13 @@ class Verdict:
     low: float
     high: float
     """What may be measured and still be what was claimed."""
-    is_better: bool
-    """Better than the claim by more than the margin: no failure, but worth knowing."""
     needed: int | None
     """For `undecided`: how many samples would decide, if the measured number stays what it is."""
     paired: Paired | None = None
+    tied: Tied | None = None
+    """Where samples have tied scores."""
+    stand_in: str = ""
+    """The dataset that was measured, where it is not the claim's own."""
 
     @property
     def gap(self) -> float:
@@ -103,6 +124,28 @@ class Verdict:
         z = NormalDist().inv_cdf(0.5 + _CONFIDENCE / 2)
         return (self.measured.high - self.measured.low) / 2 / z
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all samples of the claim's dataset were measured."""
+        return self.population is not None and self.samples >= self.population
+
+    @property
+    def counts(self) -> range | None:
+        """How many of the samples would have to count for the claimed number, where that is a number of samples."""
+        if self.claim.measure.outcome is None:
+            return None
+        first = math.ceil(self.low * self.samples - _SLACK * self.samples)
+        return range(first, math.floor(self.high * self.samples + _SLACK * self.samples) + 1)
+
+    @property
+    def samples_apart(self) -> int | None:
+        """How many samples more (or fewer) count than the claim leaves open; nothing where no number of them would."""
+        counts = self.counts
+        if not counts:
+            return None
+        own = round(self.measured.value * self.samples)
+        return own - min(max(own, counts[0]), counts[-1])
+
 
 def judge(
     claim: Claim,
@@ -112,33 +155,32 @@ def judge(
     population: int | None = None,
     within: float | None = None,
     paired: Paired | None = None,
+    tied: Tied | None = None,
+    stand_in: str = "",
 ) -> Verdict:
     """The verdict on a number and its interval; `within` is the margin, as a share."""
     low, high = claim.low, claim.high
     if within is not None:
         low, high = claim.value - within, claim.value + within
-    worse, better = _sides(measured, low, high, claim.measure.is_better_higher)
-    kind: Kind = "reproduced"
-    if worse == "certainly":
-        kind = "not reproduced"
-    elif worse == "possibly":
-        kind = "undecided"
-    needed = None
-    if kind == "undecided":
-        edge = low if claim.measure.is_better_higher else high
-        needed = _needed(measured, edge, samples, population)
-    return Verdict(kind, claim, measured, samples, population, low, high, better, needed, paired)
+    is_better_higher = claim.measure.is_better_higher
+    kind = _kind(measured, low, high, is_better_higher)
+    needed = _needed(measured, min((low, high), key=lambda edge: abs(measured.value - edge)), samples, population)
+    needed = needed if kind == "undecided" else None
+    if tied is not None:
+        ends = {_kind(end, low, high, is_better_higher) for end in (tied.against, tied.favor)}
+        tied = replace(tied, decides=kind != "undecided" and ends != {kind})
+        if tied.decides and kind != "reproduced":
+            kind = "undecided"
+    return Verdict(kind, claim, measured, samples, population, low, high, needed, paired, tied, stand_in)
 
 
-def _sides(measured: Interval, low: float, high: float, is_better_higher: bool) -> tuple[str, bool]:
-    """(whether the number is worse than claimed, whether it is better for certain)."""
-    if is_better_higher:
-        worst, best, edge, other = measured.low, measured.high, low, high
-    else:
-        worst, best, edge, other = -measured.high, -measured.low, -high, -low
-    if best < edge - _SLACK:
-        return "certainly", False
-    return ("no" if worst >= edge - _SLACK else "possibly"), worst > other + _SLACK
+def _kind(measured: Interval, low: float, high: float, is_better_higher: bool) -> Kind:
+    """On which side of the margin the whole interval lies."""
+    if measured.high < low - _SLACK:
+        return "not reproduced" if is_better_higher else "better than claimed"
+    if measured.low > high + _SLACK:
+        return "better than claimed" if is_better_higher else "not reproduced"
+    return "reproduced" if measured.low >= low - _SLACK and measured.high <= high + _SLACK else "undecided"
 
 
 def _needed(measured: Interval, edge: float, samples: int, population: int | None) -> int | None:

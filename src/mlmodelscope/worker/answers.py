@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from mlmodelscope.dataset.sample import Sample
+
+Runs = tuple[tuple[int, int], ...]
+"""Classes as (first, last) of neighbours, both included."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +36,17 @@ class Answers:
     """Samples whose scores were declared probabilities and are none."""
     answers: tuple[str, ...] | None = None
     """Answers that are not classes, as JSON texts, of the samples that did not fail."""
+    ties: Mapping[int, Runs] = field(default_factory=dict)
+    """By place in the batch: further classes with exactly the score of the last one that was kept."""
 
 
 def cut_batches(samples: Sequence[Sample], size: int) -> list[Batch]:
     return [Batch(index, samples[index * size : (index + 1) * size]) for index in range(-(-len(samples) // size))]
+
+
+def runs_from(written: Mapping[str, Sequence[Sequence[int]]]) -> dict[int, Runs]:
+    """As JSON has them."""
+    return {int(slot): tuple((first, last) for first, last in runs) for slot, runs in written.items()}
 
 
 def failed_batch(batch: Batch, reason: str) -> Answers:

@@ -16,7 +16,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
-from mlmodelscope.worker.answers import Answers, Batch
+from mlmodelscope.worker.answers import Answers, Batch, runs_from
 from mlmodelscope.worker.loaded import Loaded, loaded_from
 from mlmodelscope.worker.plugins import inside_the_stack, module_paths
 from mlmodelscope.worker.process import Buffer, WorkerProcess
@@ -219,7 +219,8 @@ def _answers(batch: Batch, answer: BatchAnswer, buffers: list[bytes]) -> Answers
     classes, scores = buffers if buffers else (b"", b"")
     errors = {int(slot): message for slot, message in answer.errors.items()}
     texts = tuple(answer.answers) if answer.answers is not None else None
-    return Answers(batch.index, answer.k, classes, scores, errors, answer.run_ns, answer.improbable, texts)
+    ties = runs_from(answer.ties)
+    return Answers(batch.index, answer.k, classes, scores, errors, answer.run_ns, answer.improbable, texts, ties)
 
 
 def needs_of(site: Site, plan: Plan) -> Needs:

@@ -12,6 +12,7 @@ class Work(object):
         self.good = [slot for slot in range(len(batch.samples)) if slot not in batch.errors]
         self.watch = Watch()
         self.improbable = 0
+        self.ties = {}
         self._rows = {}
         self._streams = []
 

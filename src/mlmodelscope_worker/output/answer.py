@@ -38,9 +38,12 @@ def classify(answer, k, names=()):
     if len(value) == 1 and isinstance(value[0], int):  # what argmax leaves: one number is no list of scores
         return [_class(value[0], names)], [1.0]
     if all(isinstance(each, dict) for each in value):
-        pairs = [_feature(each, names) for each in value]
+        features = [_feature(each, names) for each in value]
+        pairs = [(index, 1.0 if score is None else score) for index, score in features]
         _refuse_not_a_number([score for _, score in pairs])
-        pairs.sort(key=lambda pair: -pair[1])  # stable: of equal scores the first comes first
+        pairs.sort(key=lambda pair: -pair[1])
+        if all(score is not None for _, score in features):  # without scores, their order is the answer
+            pairs.sort(key=lambda pair: (-pair[1], pair[0]))  # of equal scores the lowest class first, as everywhere
         return [index for index, _ in pairs[:k]], [score for _, score in pairs[:k]]
     try:
         scores = np.asarray(value, dtype=np.float32).reshape(-1)
@@ -89,16 +92,17 @@ def _list(value):
 
 
 def _feature(feature, names):
-    """Class number and score of one feature, under whatever names the original system's releases gave them."""
+    """Class number and score (or none) of a feature, under whatever names the original system's releases gave them."""
     found = {}
     _collect(feature, found, 0)
-    score = next((found[key] for key in ("probability", "score", "confidence") if key in found), 1.0)
+    score = next((found[key] for key in ("probability", "score", "confidence") if key in found), None)
+    score = None if score is None else float(score)
     for key in ("index", "class", "class_id", "category"):
         if isinstance(found.get(key), int) and not isinstance(found[key], bool):
-            return _class(found[key], names), float(score)
+            return _class(found[key], names), score
     for key in ("label", "name", "class"):
         if isinstance(found.get(key), str):
-            return _by_name(found[key], names), float(score)
+            return _by_name(found[key], names), score
     raise AnswerError("a feature without `index` or `label`")
 
 

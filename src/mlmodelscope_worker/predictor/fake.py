@@ -4,6 +4,7 @@ Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", 
 try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
 or {"nan_above": x} (one of its scores is not a number). {"copies": true} has it run as if on a device, in three parts.
 {"layers": n} lets it be profiled: so many layers, each of which calls two operators. {"sleep_s": x} takes its time.
+{"levels": n} rounds its scores to so many different ones, so that there are ties.
 """
 
 import json
@@ -45,6 +46,7 @@ class Fake(Predictor):
         self._copies = model.get("copies", False)
         self._layers = model.get("layers", 0)
         self._sleep_s = model.get("sleep_s", 0)
+        self._levels = model.get("levels")
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
 
@@ -64,6 +66,8 @@ class Fake(Predictor):
             # A linear congruential generator: the same numbers in every release of numpy.
             values = (seed + np.arange(1, self._classes + 1, dtype=np.uint64) * 2654435761) % 4294967296
             scores[row] = ((values * 1664525 + 1013904223) % 4294967296) / 2.0**30
+            if self._levels:
+                scores[row] = np.floor(scores[row] * (self._levels / 4.0))
             if self._nan_above is not None and level > self._nan_above:
                 scores[row, -1] = np.nan
         return [scores]

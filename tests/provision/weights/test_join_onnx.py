@@ -180,3 +180,12 @@ def test_every_graph_we_ship_can_be_joined(join, path):
     joined = initializers(join(path.read_bytes(), *wanted))
     assert [len(parts[9][0].content()) for parts in joined] == [len(each.data) for each in wanted]
     assert not any(13 in parts or 14 in parts for parts in joined)
+
+
+@pytest.mark.parametrize("numbers", [b"", message(9)])
+def test_initializers_that_are_there_but_empty_are_filled(join, numbers: bytes) -> None:
+    empty = message(5, described("w"), numbers)
+    assert join(model(empty), tensor("w")) == join(model(missing("w")), tensor("w"))
+    nothing = message(5, described("none", (0, 3)))  # no numbers are all that it has
+    with pytest.raises(ArtifactError, match="no initializer is missing"):
+        join(model(nothing), tensor("w"))

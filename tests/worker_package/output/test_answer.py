@@ -73,8 +73,7 @@ def test_what_is_no_class_says_why(answer: Any, reason: str) -> None:
         classify(answer, 5, NAMES)
 
 
-def test_of_equal_scores_the_first_comes_first() -> None:
-    assert classify([0.5, 0.5, 0.5], 2)[0] == [0, 1]
+def test_classes_without_scores_come_in_their_own_order() -> None:
     assert classify([{"index": 9}, {"index": 3}], 2)[0] == [9, 3]
 
 
@@ -126,3 +125,16 @@ def test_a_trainings_result_is_kept_as_far_as_it_can_be() -> None:
     }
     assert keep(np.zeros((600, 600))) == "(ndarray [600, 600], not kept)"
     assert keep(None) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [0.1, 0.4, 0.4, 0.1],
+        np.float32([0.1, 0.4, 0.4, 0.1]),
+        [{"index": 2, "probability": 0.4}, {"index": 1, "probability": 0.4}, {"index": 0, "probability": 0.1}],
+        "[0.1, 0.4, 0.4, 0.1]",
+    ],
+)
+def test_of_equal_scores_the_lowest_class_comes_first_in_every_form(answer: object) -> None:
+    assert classify(answer, 3)[0] == [1, 2, 0]

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mlmodelscope_worker.output.classification import Classification, top_classes
+from mlmodelscope_worker.output.classification import Classification, Classified, runs_of, tied_classes, top_classes
 
 
-def classify(scores: Any, k: int = 5, **changes: Any) -> tuple[np.ndarray, np.ndarray, int]:
+def classify(scores: Any, k: int = 5, **changes: Any) -> Classified:
     array = np.asarray(scores, np.float32) if isinstance(scores, list) else scores
     plan = {"steps": [], "top_k": k, "label_offset": 0, "probabilities": False, **changes}
     return Classification(plan)(array, len(array))
@@ -28,8 +28,39 @@ def test_the_best_come_first_and_of_equals_the_lower_number(scores: np.ndarray, 
     assert top_classes(scores, k).tolist() == expected
 
 
+@given(rows, st.integers(1, 10))
+def test_ties_can_be_broken_the_other_way_round(scores: np.ndarray, k: int) -> None:
+    k = min(k, scores.size)
+    expected = sorted(range(scores.size), key=lambda index: (-scores[index], -index))[:k]
+    assert top_classes(scores, k, highest_first=True).tolist() == expected
+
+
+@given(rows, st.integers(1, 10))
+def test_further_classes_with_the_last_score_are_named(scores: np.ndarray, k: int) -> None:
+    kept = top_classes(scores, min(k, scores.size))
+    ranked = sorted(range(scores.size), key=lambda index: (-scores[index], index))
+    expected = [index for index in ranked[kept.size :] if scores[index] == scores[kept[-1]]]
+    found = tied_classes(scores, kept)
+    assert found.tolist() == expected
+    if found.size:
+        runs = runs_of(found)
+        assert [number for first, last in runs for number in range(first, last + 1)] == expected
+
+
+def test_ties_are_told_by_row_in_the_numbers_of_the_labels() -> None:
+    scores = [[9, 3, 1, 1, 1, 0, 1], [9, 8, 7, 6, 5, 4, 3]]
+    assert classify(scores, k=3).ties == {0: [[3, 4], [6, 6]]}
+    assert classify(scores, k=3, label_offset=1).ties == {0: [[2, 3], [5, 5]]}
+    assert classify(np.zeros((1, 1000), np.float32), k=5).ties == {0: [[5, 999]]}
+
+
+@pytest.mark.parametrize(("tie_breaking", "first"), [("lowest", 1), ("highest", 2)])
+def test_the_plan_says_which_of_equals_comes_first(tie_breaking: str, first: int) -> None:
+    assert classify([[0, 5, 5]], k=1, tie_breaking=tie_breaking).classes.tolist() == [[first]]
+
+
 def test_classes_and_scores_go_together() -> None:
-    classes, scores, _ = classify([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]], k=2)
+    classes, scores, _, _ = classify([[0.1, 0.7, 0.2], [0.5, 0.2, 0.3]], k=2)
     assert classes.tolist() == [[1, 2], [0, 2]] and classes.dtype == np.int32
     assert np.allclose(scores, [[0.7, 0.2], [0.5, 0.3]]) and scores.dtype == np.float32
 
@@ -44,7 +75,7 @@ def test_a_background_class_is_counted_away() -> None:
 
 def test_output_steps_run_first() -> None:
     softmax = [{"name": "softmax", "parameters": {}}]
-    _, scores, improbable = classify([[1, 1]], steps=softmax, probabilities=True)
+    _, scores, improbable, _ = classify([[1, 1]], steps=softmax, probabilities=True)
     assert scores.tolist() == [[0.5, 0.5]] and improbable == 0
 
 
@@ -70,7 +101,7 @@ def test_one_score_that_is_no_number_spoils_its_sample_alone(classes: int) -> No
     scores = np.zeros((2, classes), np.float32)
     scores[0, 1] = np.nan
     scores[1, 2] = 1
-    best, values, _ = classify(scores, k=1)
+    best, values, _, _ = classify(scores, k=1)
     assert np.isnan(values[0]).all() and best[1].tolist() == [2] and values[1].tolist() == [1.0]
 
 

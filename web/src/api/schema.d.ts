@@ -2617,8 +2617,13 @@ export interface components {
              * @description Whether it is a number that can be measured here.
              */
             checkable: boolean;
+            /**
+             * Obstacle
+             * @description What is missing here before it can be checked.
+             */
+            obstacle: string | null;
             /** Verdict */
-            verdict: ("reproduced" | "not reproduced" | "undecided") | "not checked";
+            verdict: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | "not checked";
             /**
              * Explained By
              * @description What explains the number where it does not hold.
@@ -3193,7 +3198,9 @@ export interface components {
         };
         /**
          * Finding
-         * @description A claim, what was measured, the verdict, and the cause where one was found.
+         * @description Claims, what was measured, the verdicts, and the cause where one was found.
+         *
+         *     `verdict` and what belongs to it is the worst of `verdicts`.
          */
         Finding: {
             /** Model */
@@ -3206,7 +3213,7 @@ export interface components {
              * Verdict
              * @enum {string}
              */
-            verdict: "reproduced" | "not reproduced" | "undecided";
+            verdict: "reproduced" | "better than claimed" | "not reproduced" | "undecided";
             claim: components["schemas"]["Claimed"];
             measured: components["schemas"]["Measured"];
             /** Samples */
@@ -3215,13 +3222,29 @@ export interface components {
             population?: number | null;
             /** @description What may be measured and still be what was claimed. */
             accepted: components["schemas"]["Range"];
-            /** Better */
+            /**
+             * Better
+             * @description Whether the verdict is `better than claimed`.
+             * @default false
+             */
             better: boolean;
             /**
              * Needed
              * @description Samples that would decide it.
              */
             needed?: number | null;
+            /**
+             * Verdicts
+             * @description Every claim about the dataset, in the order of the manifest; empty in old findings.
+             * @default []
+             */
+            verdicts: components["schemas"]["Judged"][];
+            /**
+             * Unchecked
+             * @description Claims about the dataset that cannot be checked, with the reason.
+             * @default []
+             */
+            unchecked: string[];
             /** Claimants Answers */
             claimants_answers?: {
                 [key: string]: unknown;
@@ -3670,6 +3693,43 @@ export interface components {
              */
             lease_s: number;
         };
+        /**
+         * Judged
+         * @description One claim, what was measured, and the verdict on it.
+         */
+        Judged: {
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "reproduced" | "better than claimed" | "not reproduced" | "undecided";
+            claim: components["schemas"]["Claimed"];
+            measured: components["schemas"]["Measured"];
+            /** Samples */
+            samples: number;
+            /** Population */
+            population?: number | null;
+            /** @description What may be measured and still be what was claimed. */
+            accepted: components["schemas"]["Range"];
+            /**
+             * Needed
+             * @description Samples that would decide it.
+             */
+            needed?: number | null;
+            /**
+             * Samples Apart
+             * @description On a whole dataset: how many samples more (or fewer) count than the claim leaves open.
+             */
+            samples_apart?: number | null;
+            /** @description Where samples have tied scores. */
+            ties?: components["schemas"]["TieEnds"] | null;
+            /**
+             * Text
+             * @description The verdict for people.
+             * @default
+             */
+            text: string;
+        };
         /** Kept */
         Kept: {
             /** Record */
@@ -4097,7 +4157,7 @@ export interface components {
              * Verdict
              * @description On its claims together, the worst of them.
              */
-            verdict: ("reproduced" | "not reproduced" | "undecided") | ("not checked" | "no claim");
+            verdict: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | ("not checked" | "no claim");
         };
         /**
          * LoadRecord
@@ -4674,6 +4734,8 @@ export interface components {
             confusion?: {
                 [key: string]: unknown;
             }[] | null;
+            /** @description Tied scores, where the answers are made of scores. */
+            ties?: components["schemas"]["TieRecord"] | null;
             /**
              * Refused
              * @default {}
@@ -4742,8 +4804,13 @@ export interface components {
              * @description Whether it is a number that can be measured here.
              */
             checkable: boolean;
+            /**
+             * Obstacle
+             * @description What is missing here before it can be checked.
+             */
+            obstacle: string | null;
             /** Verdict */
-            verdict: ("reproduced" | "not reproduced" | "undecided") | "not checked";
+            verdict: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | "not checked";
             /**
              * Explained By
              * @description What explains the number where it does not hold.
@@ -5251,6 +5318,12 @@ export interface components {
              */
             claims: components["schemas"]["Claim"][];
             /**
+             * Warnings
+             * @description What may be wrong with the model and the dataset together; not part of the identity.
+             * @default []
+             */
+            warnings: string[];
+            /**
              * Manifests
              * @description The manifests that it was made from.
              * @default {}
@@ -5385,6 +5458,13 @@ export interface components {
             label_order: string;
             /** @description File with the class names. */
             names: components["schemas"]["PlannedFile"] | null;
+            /**
+             * Tie Breaking
+             * @description Which class number comes first where scores are equal.
+             * @default lowest
+             * @enum {string}
+             */
+            tie_breaking: "lowest" | "highest";
         };
         /**
          * PlannedPlugin
@@ -6288,10 +6368,18 @@ export interface components {
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
             error: components["schemas"]["LedgerFailure"] | null;
-            /** Verdict */
-            verdict: ("reproduced" | "not reproduced" | "undecided") | null;
+            /**
+             * Verdict
+             * @description The worst, where there are several claims.
+             */
+            verdict: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | null;
             claim: components["schemas"]["Claimed"] | null;
             measured: components["schemas"]["Measured"] | null;
+            /**
+             * Verdicts
+             * @description Every claim about the dataset, each with its own verdict.
+             */
+            verdicts: components["schemas"]["Judged"][];
             /** Explained By */
             explained_by: string[];
             /**
@@ -6491,10 +6579,18 @@ export interface components {
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
             error: components["schemas"]["LedgerFailure"] | null;
-            /** Verdict */
-            verdict: ("reproduced" | "not reproduced" | "undecided") | null;
+            /**
+             * Verdict
+             * @description The worst, where there are several claims.
+             */
+            verdict: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | null;
             claim: components["schemas"]["Claimed"] | null;
             measured: components["schemas"]["Measured"] | null;
+            /**
+             * Verdicts
+             * @description Every claim about the dataset, each with its own verdict.
+             */
+            verdicts: components["schemas"]["Judged"][];
             /** Explained By */
             explained_by: string[];
             /**
@@ -7479,6 +7575,66 @@ export interface components {
              * @description Processors' worth of time that it took.
              */
             cpus: number;
+        };
+        /**
+         * TieEnds
+         * @description The number at either end of all the ways to break ties.
+         */
+        TieEnds: {
+            /**
+             * Samples
+             * @description Samples of which it depends on the order of equal scores whether they count.
+             */
+            samples: number;
+            /**
+             * Against
+             * @description The number with every tie broken against the label.
+             */
+            against: number;
+            /**
+             * Favor
+             * @description The number with every tie broken in favor of the label.
+             */
+            favor: number;
+            /**
+             * Decides
+             * @description Whether the verdict depends on how ties are broken.
+             */
+            decides: boolean;
+        };
+        /**
+         * TieRecord
+         * @description Tied scores. Of equal scores, the class with the lowest number comes first.
+         */
+        TieRecord: {
+            top1?: components["schemas"]["TiedAt"] | null;
+            top5?: components["schemas"]["TiedAt"] | null;
+        };
+        /**
+         * TiedAt
+         * @description How far an accuracy depends on which of several equal scores comes first.
+         */
+        TiedAt: {
+            /**
+             * Samples
+             * @description Samples whose k best classes depend on the order of equal scores.
+             */
+            samples: number;
+            /**
+             * Worst
+             * @description The accuracy with every tie broken against the label.
+             */
+            worst: number;
+            /**
+             * Best
+             * @description The accuracy with every tie broken in favor of the label.
+             */
+            best: number;
+            /**
+             * Of
+             * @description Samples that were looked at.
+             */
+            of: number;
         };
         /**
          * Timeline
@@ -15272,7 +15428,7 @@ export interface operations {
         parameters: {
             query?: {
                 model?: string | null;
-                verdict?: ("reproduced" | "not reproduced" | "undecided") | "not checked" | null;
+                verdict?: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | "not checked" | null;
             };
             header?: never;
             path?: never;

@@ -37,7 +37,7 @@ export function ClaimTable({ claims, of }: { claims: readonly Claim[]; of?: stri
         },
         { title: "Verdict", cell: (claim) => <Said claim={claim} /> },
         { title: "Because of", cell: (claim) => claim.explained_by.join(", ") },
-        { title: "", right: true, cell: (claim) => (may && claim.checkable ? <Check claim={claim} /> : null) },
+        { title: "", right: true, cell: (claim) => <Action claim={claim} may={may} /> },
       ]}
     />
   );
@@ -50,6 +50,13 @@ function Said({ claim }: { claim: Claim }) {
       <Verdict of={claim.verdict} />
     </Link>
   );
+}
+
+/** What can be done about it; where something is missing, what. */
+function Action({ claim, may }: { claim: Claim; may: boolean }) {
+  if (!claim.checkable) return null;
+  if (claim.obstacle) return <span className="text-muted">{claim.obstacle}</span>;
+  return may ? <Check claim={claim} /> : null;
 }
 
 function Check({ claim }: { claim: Claim }) {

@@ -155,7 +155,12 @@ export function Bar({ share, label }: { share: number; label: string }) {
   );
 }
 
-const VERDICTS: Record<string, Tone> = { reproduced: "good", "not reproduced": "bad", undecided: "warn" };
+const VERDICTS: Record<string, Tone> = {
+  reproduced: "good",
+  "better than claimed": "warn",
+  "not reproduced": "bad",
+  undecided: "warn",
+};
 export function Verdict({ of }: { of: string }) {
   return <Badge tone={VERDICTS[of] ?? "plain"}>{of}</Badge>;
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,9 +12,10 @@ from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.rules.checksums import named_files
 from mlmodelscope.lint.rules.containers import known_framework
 from mlmodelscope.lint.subject import DataPath, Subject, is_there
-from mlmodelscope.manifest.schema import Input, Output
+from mlmodelscope.manifest.schema import DatasetManifest, Input, Output
 from mlmodelscope.model_file.labels import labels_from_lines, labels_from_text
 from mlmodelscope.model_file.model_file import TensorInfo
+from mlmodelscope.settings import Settings
 
 _MODEL_SUFFIXES = (".onnx", ".tflite", ".pt2", ".xml")
 _ALL_INPUTS_NEEDED = ("onnx", "tflite")
@@ -226,7 +229,8 @@ def missing_file(subject: Subject) -> Iterator[Finding]:
 
     The manifest names a file by a path, which is taken from the manifest's own folder, and there is none. On another
     machine there may be; whoever gets the manifest alone will not have it. An information only where there is a
-    checksum, by which a mirror can be asked for the file.
+    checksum and a mirror that can be asked for the file. The same goes for a pattern in a path, which only picks
+    members of packages and archives, and for an `include` that matches none of the files.
 
     Wrong:
 
@@ -240,9 +244,32 @@ def missing_file(subject: Subject) -> Iterator[Finding]:
     """
     for file in named_files(subject):
         path = subject.local(file.reference)
-        if path is not None and not is_there(path) and "*" not in path.name:
-            severity: Severity | None = "info" if file.checksum else None
-            yield subject.finding(file.path, f"there is no file {path}", severity=severity)
+        if path is None or is_there(path):
+            continue
+        if "*" in path.name or "?" in path.name:
+            hint = f"name the folder itself, and its files by `include: '{path.name}'` at the top level"
+            yield subject.finding(file.path, f"{path} is a pattern, and only members of archives are picked so", hint)
+            continue
+        # With a checksum, a mirror may have it.
+        severity: Severity | None = "info" if file.checksum and Settings.from_environment().mirrors else None
+        yield subject.finding(file.path, f"there is no file {path}", severity=severity)
+    yield from _included(subject)
+
+
+def _included(subject: Subject) -> Iterator[Finding]:
+    """`include` of a dataset whose folders are here, where it picks none of their files."""
+    manifest = subject.manifest
+    if not isinstance(manifest, DatasetManifest) or manifest.include == "*":
+        return
+    for source in manifest.sources:
+        folder = subject.local(source.url)
+        if folder is not None and folder.is_dir() and not _holds(folder, manifest.include):
+            yield subject.finding(("include",), f"no file of {folder} has a name like `{manifest.include}`")
+
+
+def _holds(folder: Path, pattern: str) -> bool:
+    names = (name for _, _, files in os.walk(folder) for name in files)
+    return any(fnmatch.fnmatchcase(name, pattern) for name in names)
 
 
 def _tensor(subject: Subject, name: str | int | None, number: int, kind: str) -> TensorInfo | None:

@@ -2,7 +2,8 @@
 
 A weight-free graph is a few kilobytes that we can ship, while the weights stay where their owners published
 them. Each missing initializer has its name, element type and shape, and says that its numbers are external,
-in "weights". Initializers of nested graphs (the bodies of If and Loop) are not looked at.
+in "weights"; or it has none and says nothing of them. Initializers of nested graphs (the bodies of If and Loop)
+are not looked at.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ _MODEL_IR_VERSION, _MODEL_GRAPH, _MODEL_OPSET_IMPORT = 1, 7, 8
 _GRAPH_INITIALIZER = 5
 _TENSOR_DIMS, _TENSOR_DATA_TYPE, _TENSOR_NAME, _TENSOR_RAW_DATA = 1, 2, 8, 9
 _TENSOR_EXTERNAL_DATA, _TENSOR_DATA_LOCATION = 13, 14
+_TENSOR_NUMBERS = (4, 5, 6, 7, _TENSOR_RAW_DATA, 10, 11)
+"""Fields that hold a tensor's numbers, by their type or as bytes."""
 _ENTRY_KEY, _ENTRY_VALUE = 1, 2
 _EXTERNAL = 1
 _MISSING = "weights"
@@ -121,13 +124,15 @@ def _join_graph(graph: memoryview, tensors: Mapping[str, Tensor]) -> list[_Piece
     if not filled:
         raise ArtifactError(
             "no initializer is missing, so the weights would change nothing",
-            hint="it has weights of its own: use the ONNX file as the model, without a weights file",
+            hint="its initializers hold numbers: use the ONNX file as the model, without a weights file; in a graph "
+            'without weights they are empty, or external with the location "weights"',
         )
     return pieces
 
 
 def _initializer(tensor: memoryview) -> _Initializer:
     name, data_type, shape, external, location = "", 0, [], False, None
+    is_empty = True
     for field in read_fields(tensor):
         if field.number == _TENSOR_NAME:
             name = field.text()
@@ -141,6 +146,10 @@ def _initializer(tensor: memoryview) -> _Initializer:
             entry = {part.number: part.text() for part in read_fields(field.content())}
             if entry.get(_ENTRY_KEY) == "location":
                 location = entry.get(_ENTRY_VALUE)
+        elif field.number in _TENSOR_NUMBERS:
+            is_empty = is_empty and not isinstance(field.value, int) and not len(field.value)
+    if is_empty and not external and all(shape):  # it should hold numbers, and holds none
+        external, location = True, _MISSING
     element_type = _ELEMENT_TYPES.get(data_type, f"ONNX type {data_type}")
     return _Initializer(name, element_type, tuple(shape), (location or "nowhere") if external else None)
 

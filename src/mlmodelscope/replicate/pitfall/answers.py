@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
@@ -43,3 +45,11 @@ def softmax(plan: Plan) -> Edits:
     else:
         words, edited = "with softmax", (*steps, Step(name="softmax", parameters={}))
     yield words, plan.model_copy(update={"output": plan.output.model_copy(update={"steps": edited})})
+
+
+@pitfall("tie-breaking", "Order of equal scores", is_about_stack=True, weight=0.1)
+def tie_breaking(plan: Plan) -> Edits:
+    """Several classes have exactly the same score, and which of them comes first is a convention."""
+    other: Literal["lowest", "highest"] = "highest" if plan.output.tie_breaking == "lowest" else "lowest"
+    output = plan.output.model_copy(update={"tie_breaking": other})
+    yield f"of equal scores the {other} class number first", plan.model_copy(update={"output": output})

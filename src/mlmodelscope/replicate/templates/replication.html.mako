@@ -74,6 +74,9 @@
   <div class="said">
     <h2 id="verdict-title">${verdict.kind.capitalize()}</h2>
     <p>${sentence}</p>
+% for line in other_claims:
+    <p class="other">${line}</p>
+% endfor
 % for line in search:
     <p class="found${" item" if line.startswith("- ") else ""}">${line.removeprefix("- ")}</p>
 % endfor

@@ -16,9 +16,10 @@ from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tables import evaluations
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.replicate.kind import WORST_FIRST
 from mlmodelscope.server.catalogue import Entry
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, last_verdicts
+from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, dataset_names, last_verdicts
 
 NO_CLAIM = "no claim"
 NOT_SAID = "not said"
@@ -55,11 +56,11 @@ class Page:
 
 def models(desk: Desk, person: Person, wanted: Wanted) -> Page:
     demand(person, "read")
-    told, counts = last_verdicts(desk), _counts(desk, "model")
+    told, counts, known = last_verdicts(desk), _counts(desk, "model"), dataset_names(desk)
 
     def spell(manifest: Any) -> dict[str, Any]:
         assert isinstance(manifest, ModelManifest)
-        claims = claims_of(manifest, told)
+        claims = claims_of(manifest, told, known)
         framework = manifest.framework
         return {
             "task": manifest.task,
@@ -93,7 +94,7 @@ def _architecture(manifest: ModelManifest) -> str | None:
 
 def _sum_up(verdicts: Sequence[str]) -> str:
     """The verdict on a model: what does not hold weighs most, what holds least."""
-    order = ("not reproduced", "undecided", "reproduced", UNCHECKED)
+    order = (*WORST_FIRST, UNCHECKED)
     return next((each for each in order if each in verdicts), NO_CLAIM)
 
 

@@ -71,9 +71,9 @@ def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
 
 def _demand_name(desk: Desk, person: Person, kind: str, manifest: Manifest) -> None:
     """A name belongs to the first who used it, and the server's own names to the server."""
-    entries = list_catalog(_FOLDERS[kind])  # type: ignore[arg-type]
-    shipped = [each for each in entries if manifest.name in (each.name, each.id)]
-    for known in (load_manifest(each.path) for each in shipped):
+    shipped = [each.manifest for each in desk.catalogue.everything(kind) if each.owner is None]
+    shipped = [each for each in shipped if manifest.name in (each.name, each.id)]
+    for known in shipped:
         if known.reference == manifest.reference:
             if known.digest == manifest.digest:
                 return

@@ -101,6 +101,7 @@ def _summary(row: RowMapping, told: dict[str, Any] | None) -> dict[str, Any]:
         "verdict": finding.verdict if finding else None,
         "claim": finding.claim if finding else None,
         "measured": finding.measured if finding else None,
+        "verdicts": list(finding.verdicts) if finding else [],
         "explained_by": [each.words for each in finding.explained_by] if finding else [],
         "text": finding.said[0] if finding and finding.said else None,
     }

@@ -13,13 +13,15 @@ from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.resolve import Needs, Resolution, resolve
 from mlmodelscope.errors import PlanError, TrustError, UsageError
 from mlmodelscope.ledger.queue import Planned
-from mlmodelscope.ledger.request import Request, Work
+from mlmodelscope.ledger.request import ManifestChoice, Request, Work
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.options import Options
+from mlmodelscope.plan.pairing import check_manifests
 from mlmodelscope.plan.trust import needs_trust
 from mlmodelscope.prediction import LOOSE_IMAGES
+from mlmodelscope.replicate.claim import claimed_dataset, parse_claim
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import artifacts
 from mlmodelscope.server.handle.shelf import Shelf
@@ -66,11 +68,13 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
     shelf = Shelf(desk)
     aspects = find_aspects(
         request.model,
-        request.dataset if with_dataset else LOOSE_IMAGES,
+        _dataset_of(request, shelf) if with_dataset else LOOSE_IMAGES,
         request.software or request.where.stack,
         request.hardware,
         find=shelf,
     )
+    if with_dataset:
+        check_manifests(aspects.model, aspects.dataset)
     if request.trust:
         demand(person, "trust")
     elif needs_trust(aspects, Options(**request.options)):
@@ -96,6 +100,14 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         public_only=_is_strangers(person, request, aspects),
     )
     return Prepared(work, needs_of(request, aspects), aspects, with_dataset)
+
+
+def _dataset_of(request: Request, shelf: Shelf) -> ManifestChoice | None:
+    """What is named; a replication that names none is about the dataset that the claim names."""
+    if request.dataset is not None or request.kind != "replicate":
+        return request.dataset
+    claim = request.arguments.get("claim")
+    return claimed_dataset(shelf(ModelManifest, request.model), parse_claim(claim) if claim else None)
 
 
 def needs_of(request: Request, aspects: Aspects) -> Needs:

@@ -7,8 +7,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from mlmodelscope.replicate.kind import Kind
 from mlmodelscope.server.rest.answers import Answer, Fault, example
-from mlmodelscope.server.rest.replication_answers import ClaimVerdict, Verdict
+from mlmodelscope.server.rest.replication_answers import ClaimVerdict
 
 Words = dict[str, dict[str, int]]
 
@@ -131,7 +132,7 @@ class ListedModel(Listed):
     dataset: str | None
     claims: list[ClaimVerdict]
     verdict: Annotated[
-        Verdict | Literal["not checked", "no claim"], Field(description="On its claims together, the worst of them.")
+        Kind | Literal["not checked", "no claim"], Field(description="On its claims together, the worst of them.")
     ]
 
 

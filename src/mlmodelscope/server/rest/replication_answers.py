@@ -7,11 +7,10 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
-from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Goal, Measured
+from mlmodelscope.replicate.finding import Claimed, Finding, Flip, Goal, Judged, Measured
+from mlmodelscope.replicate.kind import Kind
 from mlmodelscope.server.rest.answers import Answer, example
 from mlmodelscope.server.rest.evaluation_answers import Evaluation
-
-Verdict = Literal["reproduced", "not reproduced", "undecided"]
 
 
 class ReplicationRequest(Request):
@@ -29,6 +28,7 @@ class ClaimVerdict(Answer):
         dataset="imagenet-val",
         source="https://example.org/paper",
         checkable=True,
+        obstacle=None,
         verdict="not reproduced",
         explained_by=["crop 0.875 in place of 1"],
         replication="e20260131-101500-3f9a2b",
@@ -40,7 +40,8 @@ class ClaimVerdict(Answer):
     dataset: str | None
     source: str | None
     checkable: Annotated[bool, Field(description="Whether it is a number that can be measured here.")]
-    verdict: Verdict | Literal["not checked"]
+    obstacle: Annotated[str | None, Field(description="What is missing here before it can be checked.")]
+    verdict: Kind | Literal["not checked"]
     explained_by: Annotated[list[str], Field(description="What explains the number where it does not hold.")]
     replication: str | None
     record: str | None
@@ -58,9 +59,10 @@ class ClaimList(Answer):
 
 
 class ReplicationSummary(Evaluation):
-    verdict: Verdict | None
+    verdict: Annotated[Kind | None, Field(description="The worst, where there are several claims.")]
     claim: Claimed | None
     measured: Measured | None
+    verdicts: Annotated[list[Judged], Field(description="Every claim about the dataset, each with its own verdict.")]
     explained_by: list[str]
     text: Annotated[str | None, Field(description="The verdict for people.")]
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
+from mlmodelscope.replicate.kind import Kind
 from mlmodelscope.server.handle import claims, evaluations, replications
 from mlmodelscope.server.rest import cursor, evaluation_answers
 from mlmodelscope.server.rest import replication_answers as own
@@ -29,7 +30,7 @@ def list_claims(
     desk: TheDesk,
     person: Someone,
     model: Identity | None = None,
-    verdict: own.Verdict | Literal["not checked"] | None = None,
+    verdict: Kind | Literal["not checked"] | None = None,
 ) -> dict[str, Any]:
     """Published numbers of the newest version of every model, with the last verdict on each."""
     return {"items": claims.find(desk, person, model, verdict)}

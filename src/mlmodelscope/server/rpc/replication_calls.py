@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal, cast
 
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.replicate.kind import WORST_FIRST
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import claims, evaluations, replications
 from mlmodelscope.server.rest import cursor
@@ -17,7 +19,7 @@ from mlmodelscope.server.rpc.asked import LONGEST_KEY, Asked, Call, choice, limi
 from mlmodelscope.server.rpc.pieces import Stream, pieces
 
 _STATES = ("waiting", "running", "finished", "failed", "cancelled")
-_VERDICTS = ("reproduced", "not reproduced", "undecided", "not checked")
+_VERDICTS = (*WORST_FIRST, "not checked")
 _KINDS = ("right now", "wrong now", "other answer")
 
 
@@ -68,10 +70,13 @@ async def get_replication_report(desk: Desk, person: Person, asked: Asked) -> As
 
 def _plain(found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Parts that have a schema of their own, as dictionaries."""
-    return [
-        {key: each.model_dump(mode="json") if hasattr(each, "model_dump") else each for key, each in one.items()}
-        for one in found
-    ]
+    return [{key: _dumped(each) for key, each in one.items()} for one in found]
+
+
+def _dumped(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_dumped(each) for each in value]
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
 
 
 REPLICATION_CALLS: dict[str, Call] = {

@@ -7,7 +7,7 @@ import { useMay } from "../../ui/shell";
 import { ClaimTable } from "../../shown/claim-table";
 import { Searches } from "./searches";
 
-const VERDICTS = ["reproduced", "not reproduced", "undecided", "not checked"] as const;
+const VERDICTS = ["reproduced", "better than claimed", "not reproduced", "undecided", "not checked"] as const;
 const here = getRouteApi("/replications");
 
 export function Replications() {

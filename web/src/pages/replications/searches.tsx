@@ -1,7 +1,7 @@
 /** What was checked lately: claims, and what pitfalls would cost. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answer, api } from "../../api/client";
+import { answer, api, type Schemas } from "../../api/client";
 import { ago, percent } from "../../lib/format";
 import { Button, Card, Empty, State, Trouble, Verdict, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
@@ -43,7 +43,7 @@ export function Searches() {
               {
                 title: "Claimed",
                 right: true,
-                cell: (row) => (row.claim ? `${row.claim.metric} ${row.claim.value} %` : "–"),
+                cell: (row) => (row.claim ? claimed(row.claim, row.verdicts.length) : "–"),
               },
               { title: "Measured", right: true, cell: (row) => percent(row.measured?.value) },
               {
@@ -66,6 +66,12 @@ export function Searches() {
       <Sensitivities />
     </>
   );
+}
+
+/** The claim with the worst verdict, and how many others were checked with it. */
+function claimed(claim: Schemas["Claimed"], all: number): string {
+  const others = all > 1 ? ` and ${all - 1} more` : "";
+  return `${claim.metric} ${claim.value} %${others}`;
 }
 
 function Sensitivities() {

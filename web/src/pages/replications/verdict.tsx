@@ -23,7 +23,7 @@ export function VerdictCard({ finding }: { finding: Schemas["Finding"] }) {
       <p className="max-w-3xl text-lg">{sentence(first ?? "", finding.verdict)}</p>
       {rest.map((line) => (
         <p key={line} className="mt-2 max-w-3xl text-muted">
-          {line}
+          <Line text={line} />
         </p>
       ))}
       <div className="mt-5">
@@ -55,6 +55,19 @@ export function VerdictCard({ finding }: { finding: Schemas["Finding"] }) {
         </Facts>
       </div>
     </Card>
+  );
+}
+
+const KINDS = ["reproduced", "better than claimed", "not reproduced", "undecided", "not checked"];
+
+/** A sentence; one about a further claim begins with the verdict on it. */
+function Line({ text }: { text: string }) {
+  const kind = KINDS.find((each) => text.startsWith(`${each}: `));
+  if (!kind) return text;
+  return (
+    <>
+      <Verdict of={kind} /> {sentence(text, kind)}
+    </>
   );
 }
 

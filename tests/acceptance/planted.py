@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import resource
-import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -18,11 +17,13 @@ from typing import Any
 
 import yaml
 
-from acceptance import planted_data
+from acceptance import planted_data, planted_models
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.preparation import Conditions
+from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.replication import Replication, replicate
@@ -51,6 +52,8 @@ class Bed:
     limit: int | None = None
     """Replicated on so many samples; the claim is of all of them."""
     software: str | None = None
+    network: str | None = None
+    """What stands behind the front that the manifest describes, where the model is made here."""
 
     @cached_property
     def file(self) -> Path:
@@ -59,7 +62,15 @@ class Bed:
 
     @property
     def needs_shared(self) -> bool:
-        return self.manifest != "efficientnet-lite0" or "photographs" in self.dataset
+        """Whether the model or its samples are neither shipped nor fetched, nor made here."""
+        is_made_here = self.network == "drawn"
+        return (self.manifest != "efficientnet-lite0" and not is_made_here) or "photographs" in self.dataset
+
+    def make_model(self, settings: Settings) -> None:
+        """The model's file, where the manifest names one that is made here."""
+        if self.network is not None:
+            front = self.file.stem.rpartition("-")[2]
+            planted_models.make(f"{self.network}-{front}", settings)
 
     def options(self, limit: int | None = None) -> Options:
         # Latency is not what is asked for here.
@@ -70,6 +81,7 @@ class Bed:
         for old, new in (*self.change, *change):
             assert text.count(old) == 1, f"{self.name}, {words}: `{old}` must be there once"
             text = text.replace(old, new)
+        text = text.replace("{models}", str(planted_models.FOLDER)).replace("{network}", self.network or "")
         manifest = parse_document(text, f"{self.file.stem} {words}".strip(), self.file.absolute().parent).manifest()
         assert isinstance(manifest, ModelManifest)
         return manifest
@@ -115,6 +127,8 @@ class Outcome:
     evaluations: float
     cpu_s: float
     known: bool = True
+    said: str = "nothing"
+    """How much was said of what is named first: `explains`, `most` of the gap, `compatible`, or `nothing`."""
 
     @property
     def counts(self) -> bool:
@@ -159,6 +173,7 @@ class Ground:
         settings.home.mkdir(parents=True, exist_ok=True)
 
     def claim(self, bed: Bed) -> Claim:
+        bed.make_model(self.settings)
         dataset = planted_data.find(bed.dataset, self.settings)
         record = evaluate(
             bed.manifest_with(), dataset, bed.options(), software=bed.software, settings=self.settings
@@ -168,18 +183,20 @@ class Ground:
 
     def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
         claim = self.claim(bed)
-        shutil.rmtree(self.settings.cache / "trials", ignore_errors=True)  # an earlier search must not help this one
+        manifest = bed.manifest_with(fault.change, fault.name)
+        dataset = planted_data.find(fault.dataset or bed.dataset, self.settings)
+        conditions: Conditions = {"software": bed.software, "settings": self.settings}
         before = cpu_s()
-        done = replicate(
-            bed.manifest_with(fault.change, fault.name),
-            planted_data.find(fault.dataset or bed.dataset, self.settings),
-            bed.options(bed.limit),
-            claim=claim,
-            explain=explain,
-            software=bed.software,
-            settings=self.settings,
-        )
+        record = evaluate(manifest, dataset, bed.options(bed.limit), **conditions)
+        forget(record, self.settings)  # an earlier search must not help this one
+        done = replicate(manifest, dataset, bed.options(bed.limit), claim=claim, explain=explain, **conditions)
         return outcome_of(fault, done, cpu_s() - before)
+
+
+def forget(record: Record, settings: Settings) -> None:
+    """Drop what earlier searches with this record have kept."""
+    for file in (settings.cache / "trials").glob(f"{record.plan_digest[:32]}.sqlite*"):
+        file.unlink(missing_ok=True)
 
 
 def outcome_of(fault: Fault, done: Replication, spent_s: float) -> Outcome:
@@ -200,13 +217,22 @@ def outcome_of(fault: Fault, done: Replication, spent_s: float) -> Outcome:
         100 * done.verdict.measured.value,
         done.verdict.kind,
         rank,
-        len(groups[0]) if groups and done.found is not None and done.found.explained else 0,
+        len(groups[0]) if groups and done.found is not None and _several(done.found) else 0,
         tuple(_shown(done.found)) if done.found is not None else (),
         len(done.found.candidates) if done.found is not None else 0,
         done.cost.calls / done.samples if done.cost is not None else 0.0,
         spent_s,
         fault.known,
+        _said(done.found) if done.found is not None else "nothing",
     )
+
+
+def _said(found: Found) -> str:
+    if found.explained:
+        return "explains"
+    if found.near is not None:
+        return "most"
+    return "compatible" if found.compatible else "nothing"
 
 
 def keep(outcome: Outcome, file: Path) -> None:
@@ -217,9 +243,22 @@ def keep(outcome: Outcome, file: Path) -> None:
 
 
 def _groups(found: Found) -> list[set[Kind]]:
-    """The kinds that were named, the best first; those that cannot be told apart stand together."""
-    tie = set().union(*(_kinds(each) for each in found.explained))
-    return [*([tie] if tie else []), *(_kinds(each) for each in found.candidates)]
+    """The kinds that were named, the best first; those that cannot be told apart stand together.
+
+    What explains most of a gap, and a second edit that may explain the rest, are one answer.
+    """
+    others = [_kinds(each) for each in found.candidates]
+    several = _several(found)
+    if several:
+        return [set().union(*map(_kinds, several)), *others]
+    if found.near is not None and found.compatible:
+        return [_kinds(found.near) | _kinds(found.compatible[0]), *others]
+    return others
+
+
+def _several(found: Found) -> tuple[Candidate, ...]:
+    """Those that come to the number, and that it does not tell apart."""
+    return found.explained or (found.compatible if found.near is None else ())
 
 
 def _kinds(candidate: Candidate) -> set[Kind]:

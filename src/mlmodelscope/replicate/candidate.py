@@ -29,6 +29,8 @@ _UNKNOWN = 0.3
 _SLIP = 0.005
 """Share of answers that differ between machines though everything is the same."""
 _SURE = 4.0  # standard deviations
+_GUIDED = 4.0
+"""How far scores may push a variant ahead of others, as a logarithm: they guide the search and prove nothing."""
 _SLACK = 1e-12
 _TINY = 1e-300
 
@@ -85,6 +87,13 @@ class Candidate:
     """What separates it from the plan, or the second of two edits from the first; known when a search has ended."""
     chance: float | None = None
     """How likely any of the variants that were tried would do as well by chance."""
+    lift: float = 0.0
+    """Whether right classes stand out more than before, in standard deviations: what undoes a mistake makes them."""
+
+    @property
+    def promise(self) -> float:
+        """By which the next to be tried on more samples is chosen: the evidence, and where scores point."""
+        return self.evidence + _GUIDED * math.tanh(self.lift / _GUIDED)
 
     @property
     def is_significant(self) -> bool:
@@ -151,7 +160,31 @@ def judge(
         is_near=closes >= _NEARLY and left <= _MOST_OFF,
         agreement=agreement,
         score_distance=distance,
+        lift=_lift(before, after) if (goal.gap > 0) == measure.is_better_higher else 0.0,
     )
+
+
+def _lift(before: Sequence[Row], after: Sequence[Row]) -> float:
+    """Samples whose right class stands out more, less those where it does less, as a sign test counts them."""
+    up = down = 0
+    for then, now in zip(before, after, strict=True):
+        was, is_now = _margin(then), _margin(now)
+        if was is not None and is_now is not None:
+            up, down = up + (is_now > was), down + (is_now < was)
+    return (up - down) / math.sqrt(up + down) if up + down else 0.0
+
+
+def _margin(row: Row) -> float | None:
+    """How far the right class is ahead of the best other one; at most so far, where it is not among the best."""
+    label, answer = row
+    if answer is None or len(answer.scores) < 2:
+        return None
+    best = answer.scores[0]
+    own = answer.scores[answer.classes.index(label)] if label in answer.classes else answer.scores[-1]
+    other = answer.scores[1] if answer.classes[0] == label else best
+    if 0 < own <= 1 and 0 < other <= 1:  # probabilities: their logarithms say how far
+        return math.log(own / other)
+    return own - other
 
 
 def rank(candidate: Candidate) -> tuple[float, float, int, int]:

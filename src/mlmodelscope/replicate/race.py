@@ -144,15 +144,15 @@ class Race:
         known = sum(math.exp(each.evidence) for each in done)
         if known and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * known:
             return []
-        first = min(open_ones, key=lambda each: rank(each.judged))
+        first = max(open_ones, key=lambda each: each.judged.promise)
         equals = [
             each
             for each in open_ones
-            if each.judged.seen == first.judged.seen and each.judged.evidence >= first.judged.evidence - _NO_WORSE
+            if each.judged.seen == first.judged.seen and each.judged.promise >= first.judged.promise - _NO_WORSE
         ]
         # Many go on together while samples are few and say little, few in the end.
         room = max(_TOGETHER, int(calls / len(self._sizes) / self._increment(first.judged.seen)))
-        return sorted(equals, key=lambda each: rank(each.judged))[:room]
+        return sorted(equals, key=lambda each: -each.judged.promise)[:room]
 
     def _increment(self, seen: int) -> int:
         return next(each for each in self._sizes if each > seen) - seen

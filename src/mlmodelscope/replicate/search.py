@@ -176,6 +176,9 @@ def _try_pairs(state: _State, near: Candidate | None) -> None:
     fresh = _pairs(bases, state.goal, state.trials)
     state.trials.add(fresh)
     state.run(fresh, state.all)
+    if not state.has_reached and (again := _other_firsts(state.found)):
+        state.trials.add(again)
+        state.run(again, state.all)
     reached = [each.variant.base for each in state.found if each.reaches and each.seen == state.race.total]
     for base in {id(each): each for each in reached if each is not None}.values():
         state.trials.ask([base], state.race.sampling.order)
@@ -185,7 +188,8 @@ def _try_pairs(state: _State, near: Candidate | None) -> None:
 def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Found:
     found, race = state.found, state.race
     reached = [each for each in found if each.reaches and each.seen == race.total]
-    explained = _best_of(each for each in reached if each.explains)
+    # As long as others may be the cause that nobody could look at, none is said to be it.
+    explained = () if race.is_cut_short else _best_of(each for each in reached if each.explains)
     compatible = () if explained else _best_of(reached)
     if explained:
         near = None
@@ -247,6 +251,21 @@ def _pairs(bases: Sequence[Variant], goal: Goal, trials: Trials) -> list[Variant
                 made = Variant(names, f"{base.words}; {each.words}", each.plan, base.plan)
                 pairs.setdefault((*sorted(names), each.key), made)
     return list(pairs.values())
+
+
+def _other_firsts(found: Sequence[Candidate]) -> list[Variant]:
+    """The best two edits with another first one of its kind: which of them is right shows only with the second."""
+    pairs = [each for each in found if each.variant.base is not None and each.closes >= _WORTH_TELLING]
+    if not pairs:
+        return []
+    best = max(pairs, key=lambda each: each.closes).variant
+    second = best.words.partition("; ")[2]
+    known = {each.variant.key for each in found}
+    return [
+        Variant(best.pitfalls, f"{each.words}; {second}", each.plan, best.base)
+        for each in variants_of(best.plan, best.pitfalls[:1])
+        if each.key not in known
+    ]
 
 
 def _best_of(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:

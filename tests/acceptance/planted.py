@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import resource
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -101,6 +101,8 @@ class Fault:
     """The dataset filed in a wrong way, where that is the fault."""
     known: bool = True
     """Whether the value that undoes it is one that people commonly use."""
+    too_high: float = 0.0
+    """Points by which the claim is too high: then the manifest is right, and nothing may be named."""
 
     @property
     def key(self) -> str:
@@ -134,11 +136,21 @@ class Outcome:
     def counts(self) -> bool:
         return self.verdict == "not reproduced"
 
+    @property
+    def is_about_claim(self) -> bool:
+        """Whether the manifest is right and the claim is wrong."""
+        return not self.pitfalls
+
 
 def read_faults(path: Path = FAULTS) -> tuple[dict[str, Bed], list[Fault]]:
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
     beds = {name: Bed(name, **{**bed, "change": _changes(bed)}) for name, bed in data["beds"].items()}
     faults = [fault for group in data["faults"] for fault in _faults(group)]
+    faults += [
+        Fault(bed, f"the claim is {points} points too high", (), (), too_high=points)
+        for bed, all_points in data["too_high"].items()
+        for points in all_points
+    ]
     assert len({fault.key for fault in faults}) == len(faults), "a fault is there twice"
     return beds, faults
 
@@ -151,13 +163,32 @@ def _faults(group: dict[str, Any]) -> Iterator[Fault]:
             yield Fault(bed, each["name"], pitfalls, _changes(each), each.get("dataset"), each.get("known", True))
 
 
-def read_right(path: Path = RIGHT) -> dict[str, tuple[Bed, str, str | None]]:
-    """Right manifests by name: the bed, the number that is known of it, and of which dataset, where of another one."""
+@dataclass(frozen=True)
+class Right:
+    """A right manifest, and the number that is known of it."""
+
+    bed: Bed
+    number: str | None
+    """None where it is the one of `like`."""
+    of: str | None = None
+    """Whose number it is, where it is that of another dataset."""
+    like: Bed | None = None
+    """A bed whose manifest says the same in other words."""
+
+
+def read_right(path: Path = RIGHT) -> dict[str, Right]:
+    """Right manifests by name."""
     data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    beds, _ = read_faults()
     found = {}
     for name, bed in data.items():
-        claim, dataset = bed.pop("claim"), bed.pop("of", None)
-        found[name] = Bed(name, **{**bed, "change": _changes(bed)}), claim, dataset
+        if "like" in bed:
+            like = beds[bed["like"]]
+            other = replace(like, name=name, change=(*like.change, *_changes(bed)))
+            found[name] = Right(other, None, like=like)
+            continue
+        number, of = bed.pop("claim"), bed.pop("of", None)
+        found[name] = Right(Bed(name, **{**bed, "change": _changes(bed)}), number, of)
     return found
 
 
@@ -183,6 +214,8 @@ class Ground:
 
     def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
         claim = self.claim(bed)
+        if fault.too_high:
+            claim = replace(claim, text=f"{float(claim.text) + fault.too_high:.{bed.digits}f}")
         manifest = bed.manifest_with(fault.change, fault.name)
         dataset = planted_data.find(fault.dataset or bed.dataset, self.settings)
         conditions: Conditions = {"software": bed.software, "settings": self.settings}

@@ -10,6 +10,7 @@ from typing import Any
 
 from PIL import Image
 
+from acceptance import planted_drawings
 from mlmodelscope import Settings, load_manifest
 from mlmodelscope.manifest.catalog import find_dataset
 from mlmodelscope.manifest.schema import DatasetManifest
@@ -19,12 +20,24 @@ HERE = Path(__file__).parent
 SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or HERE.parents[2] / "shared")
 _PHOTOGRAPHS = SHARED / "data" / "imagenet-sample-images"
 _ORIENTATION = 0x0112
+_ORDERS = {
+    "another order": [3, 8, 5, 2, 9, 0, 7, 6, 1, 4],
+    "the reverse order": [9, 8, 7, 6, 5, 4, 3, 2, 1, 0],
+    "an order with two exchanged": [0, 1, 2, 5, 4, 3, 6, 7, 8, 9],
+}
+"""By which number each of ten classes is called instead; no name says so."""
 
 
 def find(name: str, settings: Settings) -> DatasetManifest:
     """A dataset of the catalogue, or one of those below."""
-    if name == "cifar10-2000":
-        return _cifar(2000, settings)
+    kind, _, other = name.partition(" in ")
+    if kind.startswith("drawings-"):
+        order = _ORDERS[other] if other else None
+        source = planted_drawings.write(settings.cache, int(kind.partition("-")[2]), order)
+        size = int(kind.partition("-")[2])
+        return _dataset(kind, format="rows", sources=[source], shape=[32, 32, 3], size=size)
+    if kind == "cifar10-2000":
+        return _cifar(2000, settings, _ORDERS[other] if other else None)
     if name == "imagenet-70-turned":
         return _turned(settings)
     if name == "photographs in numbered folders":
@@ -75,9 +88,10 @@ def _synsets() -> list[str]:
     return [line.split()[0] for line in (HERE / "synsets.txt").read_text().splitlines() if line]
 
 
-def _cifar(rows: int, settings: Settings) -> DatasetManifest:
+def _cifar(rows: int, settings: Settings, order: list[int] | None = None) -> DatasetManifest:
     """The first images of CIFAR-10's test set: all ten thousand would take an hour."""
-    folder = settings.cache / f"cifar10-{rows}"
+    name = f"cifar10-{rows}"
+    folder = settings.cache / (name if order is None else f"{name}-{''.join(map(str, order))}")
     if not (folder / "labels.json").is_file():
         store, source = ArtifactStore(settings), find_dataset("cifar10-test").sources[0]
         assert source.labels_url is not None
@@ -85,9 +99,10 @@ def _cifar(rows: int, settings: Settings) -> DatasetManifest:
         with Image.open(store.fetch(source.url, source.checksum).path) as image:
             image.crop((0, 0, image.width, rows)).save(folder / "rows.png")
         labels = json.loads(store.fetch(source.labels_url, source.labels_checksum).path.read_text())
-        (folder / "labels.json").write_text(json.dumps(labels[:rows]))
+        numbers = [each if order is None else order[each] for each in labels[:rows]]
+        (folder / "labels.json").write_text(json.dumps(numbers))
     source_of = {"url": str(folder / "rows.png"), "labels_url": str(folder / "labels.json")}
-    return _dataset(folder.name, format="rows", sources=[source_of], shape=[32, 32, 3], size=rows)
+    return _dataset(name, format="rows", sources=[source_of], shape=[32, 32, 3], size=rows)
 
 
 def _turned(settings: Settings) -> DatasetManifest:

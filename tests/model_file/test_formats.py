@@ -1,9 +1,13 @@
 """Every format tells what its file says: names, types, shapes, layout, and how it ends."""
 
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
+from onnx import TensorProto, helper, numpy_helper
 
+from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile, Quantization, TensorInfo
 
 Describe = Callable[[str], ModelFile]
@@ -77,6 +81,27 @@ def test_producer_and_version_are_told(describe: Describe, file: str, producer: 
 @pytest.mark.parametrize("file", ["onnx_softmax.onnx", "metadata.tflite", "openvino.xml"])
 def test_names_of_classes_are_found_inside(describe: Describe, file: str) -> None:
     assert describe(file).labels == NAMES
+
+
+@pytest.mark.parametrize("as_lists", [False, True])
+def test_a_quantized_input_of_onnx_has_its_scale_and_zero_point(tmp_path: Path, as_lists: bool) -> None:
+    """Numbers stand in an initializer as bytes, or as a list of their own."""
+    scale, zero = np.float32(0.25), np.array([-7], np.int8)
+    constants = [numpy_helper.from_array(scale, "scale"), numpy_helper.from_array(zero, "zero")]
+    if as_lists:
+        constants = [
+            helper.make_tensor("scale", TensorProto.FLOAT, [], [0.25]),
+            helper.make_tensor("zero", TensorProto.INT8, [1], [-7]),
+        ]
+    graph = helper.make_graph(
+        [helper.make_node("DequantizeLinear", ["x", "scale", "zero"], ["y"])],
+        "graph",
+        [helper.make_tensor_value_info("x", TensorProto.INT8, [1, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 3])],
+        constants,
+    )
+    (tmp_path / "model.onnx").write_bytes(helper.make_model(graph).SerializeToString())
+    assert describe_model(tmp_path / "model.onnx").inputs[0].quantization == Quantization((0.25,), (-7,))
 
 
 def test_a_quantized_input_has_its_scale_and_zero_point(describe: Describe) -> None:

@@ -92,23 +92,28 @@ OFTEN = ("lite0", "lite0, decoded by OpenCV")
 
 def right_manifests() -> Iterator[object]:
     """Those that the product ships or fetches, and those that need the development data folder."""
-    for name, (bed, _, _) in planted.read_right().items():
-        marks = [pytest.mark.shared] if bed.needs_shared else []
+    for name, right in planted.read_right().items():
+        marks = [pytest.mark.shared] if right.bed.needs_shared else []
         yield pytest.param(name, marks=marks if name in OFTEN else [*marks, pytest.mark.nightly], id=name)
 
 
-def test_there_are_twenty_right_manifests() -> None:
-    assert len(planted.read_right()) >= 20
+def test_there_are_forty_right_manifests_some_of_them_of_quantized_models() -> None:
+    found = planted.read_right()
+    assert len(found) >= 40 and sum("int8" in right.bed.manifest for right in found.values()) >= 8
 
 
 @pytest.mark.parametrize("name", list(right_manifests()))
 def test_a_right_manifest_is_never_called_wrong(name: str, settings: Settings) -> None:
-    bed, number, of = planted.read_right()[name]
+    right = planted.read_right()[name]
+    bed = right.bed
     if bed.needs_shared and not planted_data.SHARED.is_dir():
         pytest.skip("the development data folder is not here")
     try:
         dataset = planted_data.find(bed.dataset, settings)
-        claim = Claim("top1", number, of or dataset.name)
+        if right.like is not None:
+            claim = planted.Ground(settings).claim(right.like)
+        else:
+            claim = Claim("top1", right.number or "", right.of or dataset.name)
         manifest, options = bed.manifest_with(), bed.options(bed.limit)
         done = replicate(manifest, dataset, options, claim=claim, explain=False, settings=settings)
     except (ArtifactError, StackError) as error:

@@ -93,12 +93,11 @@ def test_a_search_that_was_interrupted_goes_on_where_it_stopped(tmp_path: Path, 
     model, colours = make_seer(tmp_path), make_colours(tmp_path, each=12)
     claim = Claim("top1", "78.0", "colours")
     with pytest.raises(KeyboardInterrupt):
-        replicate(model, colours, claim=claim, settings=settings, watcher=Impatient())
-    interrupted = replicate(model, colours, claim=claim, settings=settings)
-    again = replicate(model, colours, claim=claim, settings=settings)
-    fresh = replicate(
-        model, colours, claim=claim, settings=Settings(home=tmp_path / "new" / "home", cache=tmp_path / "new" / "cache")
-    )
+        replicate(model, colours, claim=claim, budget=1000, settings=settings, watcher=Impatient())
+    interrupted = replicate(model, colours, claim=claim, budget=1000, settings=settings)
+    again = replicate(model, colours, claim=claim, budget=1000, settings=settings)
+    elsewhere = Settings(home=tmp_path / "new" / "home", cache=tmp_path / "new" / "cache")
+    fresh = replicate(model, colours, claim=claim, budget=1000, settings=elsewhere)
     costs = [done.cost.calls for done in (again, interrupted, fresh) if done.cost is not None]
     assert costs[0] == 0 < costs[1] < costs[2]
     for done in (again, interrupted):

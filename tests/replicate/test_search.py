@@ -38,9 +38,9 @@ class World:
         self.plan: Any = SimpleNamespace(at=0, seed=0)
         self.labelled = list(range(samples))
         self.dataset = SimpleNamespace(samples=[SimpleNamespace(label=1, id=str(at)) for at in self.labelled])
-        self.cost = Cost()
+        self.cost, self.described = Cost(), None
         self.possible = [
-            SimpleNamespace(pitfalls=(kind,), words=kind, key=str(at), plan=SimpleNamespace(at=at, seed=0))
+            SimpleNamespace(pitfalls=(kind,), words=kind, key=str(at), plan=SimpleNamespace(at=at, seed=0), base=None)
             for at, kind in enumerate(kinds, start=1)
         ]
         self._chance.shuffle(self.possible)
@@ -79,7 +79,7 @@ class World:
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """These variants are no plans, so that nothing more can be made of them."""
     monkeypatch.setattr(searching, "_finer", lambda found: [])
-    monkeypatch.setattr(searching, "_pairs", lambda found: [])
+    monkeypatch.setattr(searching, "_pairs", lambda bases, goal, trials: [])
 
 
 def explain(world: World, text: str | None = None, budget: float | None = None) -> Found:

@@ -114,10 +114,10 @@ def test_a_line_between_before_and_after_is_moved_with_the_keyboard(visit: Visit
 def test_the_inputs_that_flipped_by_their_kind(visit: Visit, replication: str) -> None:
     page = visit.to(f"/replications/{replication}")
     which = page.get_by_role("group", name="Which inputs")
-    which.get_by_role("button", name="right now").click()
+    which.get_by_role("button", name="fixed").click()
     expect(page).to_have_url(re.compile(r"kind=right(\+|%20)now"))
     expect(page.get_by_role("slider")).to_have_count(3)
-    which.get_by_role("button", name="wrong now").click()
+    which.get_by_role("button", name="broken").click()
     expect(page.get_by_text("None of this kind.")).to_be_visible()
 
 

@@ -203,9 +203,10 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
         return
     table = Table(box=None, pad_edge=False)
     title = MEASURES[finding.claim.metric].title
-    for column in ("pitfall", "variant", title, "±", "right now", "wrong now", "samples"):
+    for column in ("pitfall", "variant", title, "±", "fixed", "broken", "samples"):
         table.add_column(column, no_wrap=True)
-    for each in finding.candidates[:_SHOWN]:
+    nearer = [each for each in finding.candidates if each.closes > 0]
+    for each in nearer[:_SHOWN]:
         table.add_row(
             escape(" + ".join(each.pitfalls)),
             escape(each.words),
@@ -215,7 +216,8 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
             str(each.lost),
             str(each.samples),
         )
-    out.print(table)
+    if nearer:
+        out.print(table)
     for line in evidence:
         print(line)
     out.print(f"cost: {finding.evaluations:.1f} evaluations for {len(finding.candidates)} variants")

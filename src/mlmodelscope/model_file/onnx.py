@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+import struct
+from collections.abc import Iterator, Sequence
 
 from mlmodelscope.model_file.graph import Graph, Node, words
 from mlmodelscope.model_file.labels import labels_of
@@ -16,7 +18,7 @@ from mlmodelscope.model_file.limit import (
     damaged,
     listed,
 )
-from mlmodelscope.model_file.model_file import ModelFile, TensorInfo
+from mlmodelscope.model_file.model_file import ModelFile, Quantization, TensorInfo
 from mlmodelscope.model_file.protobuf import Message
 
 _MODEL_IR_VERSION, _MODEL_PRODUCER, _MODEL_PRODUCER_VERSION, _MODEL_DOC = 1, 2, 3, 6
@@ -27,6 +29,10 @@ _ATTRIBUTE_NAME, _ATTRIBUTE_INTS = 1, 8
 _VALUE_NAME, _VALUE_TYPE = 1, 2
 _TYPE_TENSOR, _TENSOR_TYPE_ELEMENT, _TENSOR_TYPE_SHAPE, _SHAPE_DIM, _DIM_VALUE = 1, 1, 2, 1, 1
 _TENSOR_NAME, _TENSOR_EXTERNAL, _SPARSE_VALUES = 8, 13, 1
+_TENSOR_DIMS, _TENSOR_KIND, _TENSOR_FLOATS, _TENSOR_INTEGERS, _TENSOR_RAW = 1, 2, 4, 5, 9
+_FORMATS = {"float32": "<f", "int8": "<b", "uint8": "<B"}
+# Operators whose first input is quantized: its scale and zero point follow.
+_WITH_SCALE = frozenset(["DequantizeLinear", "QLinearConv", "QLinearMatMul"])
 
 _ELEMENT_TYPES = {
     1: "float32",
@@ -71,6 +77,7 @@ def describe_onnx(data: memoryview) -> ModelFile:
     connected = Graph(nodes)
     inputs = [tensor for tensor in _read_tensors(graph, _GRAPH_INPUT) if tensor.name not in weights]
     outputs = _read_tensors(graph, _GRAPH_OUTPUT)
+    quantization = _read_quantization(graph, nodes)
     metadata = _read_metadata(model)
     notes = []
     if elsewhere:
@@ -86,6 +93,7 @@ def describe_onnx(data: memoryview) -> ModelFile:
                 tensor.element_type,
                 tensor.shape,
                 connected.input_layout(tensor.name, len(tensor.shape) if tensor.shape is not None else None),
+                quantization.get(tensor.name),
             )
             for tensor in inputs
         ),
@@ -130,6 +138,49 @@ def _read_weights(graph: Message) -> tuple[set[str], list[str]]:
                 if entry.text(1) == "location":
                     elsewhere[entry.text(2)] = None
     return names, list(elsewhere)
+
+
+def _read_quantization(graph: Message, nodes: Sequence[Node]) -> dict[str, Quantization]:
+    """What integers stand for, of each tensor that an operator takes with one scale and one zero point."""
+    named = {
+        node.inputs[0]: node.inputs[1:3]
+        for node in nodes
+        if node.operator in _WITH_SCALE and len(node.inputs) >= 2 and node.inputs[0] != node.inputs[1]
+    }
+    wanted = {name for names in named.values() for name in names if name}
+    numbers: dict[str, float] = {}
+    for tensor in graph.all(_GRAPH_INITIALIZER) if wanted else ():
+        name = tensor.text(_TENSOR_NAME)
+        if name in wanted and (number := _read_number(tensor)) is not None:
+            numbers[name] = number
+    found = {}
+    for name, (scale, *zero) in named.items():
+        has_zero = bool(zero and zero[0])
+        if scale in numbers and (not has_zero or zero[0] in numbers):
+            found[name] = Quantization((numbers[scale],), (int(numbers[zero[0]]) if has_zero else 0,))
+    return found
+
+
+def _read_number(tensor: Message) -> float | None:
+    """The value of a tensor that holds a single number of a type that scales and zero points have."""
+    kind = _ELEMENT_TYPES.get(tensor.integer(_TENSOR_KIND) or 0)
+    if any(size != 1 for size in tensor.integers(_TENSOR_DIMS, MAX_RANK)):
+        return None
+    for field in tensor.fields():
+        if field.number == _TENSOR_RAW and kind in _FORMATS:
+            return _finite(_FORMATS[kind], bytes(field.content()[:9]))
+        if field.number == _TENSOR_FLOATS and kind == "float32" and not isinstance(field.value, int):
+            return _finite("<f", bytes(field.value[:9]))
+        if field.number == _TENSOR_INTEGERS and kind in ("int8", "uint8"):
+            return float(tensor.integers(_TENSOR_INTEGERS, 1)[0])
+    return None
+
+
+def _finite(form: str, content: bytes) -> float | None:
+    if len(content) != struct.calcsize(form):
+        return None
+    (number,) = struct.unpack(form, content)
+    return float(number) if math.isfinite(number) else None
 
 
 def _read_tensors(graph: Message, number: int) -> list[TensorInfo]:

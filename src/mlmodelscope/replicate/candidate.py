@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.measure import Row, unseen
+from mlmodelscope.replicate.measure import Measure, Row, unseen
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant
+from mlmodelscope.replicate.significance import LEVEL, Split
 from mlmodelscope.replicate.stratified_sampling import Sampling
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.worker.variants import Answer
@@ -28,7 +29,10 @@ _UNKNOWN = 0.3
 _SLIP = 0.005
 """Share of answers that differ between machines though everything is the same."""
 _SURE = 4.0  # standard deviations
+_GUIDED = 4.0
+"""How far scores may push a variant ahead of others, as a logarithm: they guide the search and prove nothing."""
 _SLACK = 1e-12
+_TINY = 1e-300
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Candidate:
     evidence: float
     """Logarithm of how likely the claim is, were this what was done, times how likely it is that it was."""
     is_possible: bool
-    explains: bool
+    reaches: bool
     """Whether the claimed number is its number, as far as can be said."""
     closes: float
     """Share of the gap that it closes: 1 for all of it."""
@@ -79,6 +83,26 @@ class Candidate:
     """How far its scores are from the claimant's, on average."""
     alike: tuple[Variant, ...] = ()
     """Other variants that gave the very same answers, to all samples that they have seen."""
+    split: Split | None = None
+    """What separates it from the plan, or the second of two edits from the first; known when a search has ended."""
+    chance: float | None = None
+    """How likely any of the variants that were tried would do as well by chance."""
+    lift: float = 0.0
+    """Whether right classes stand out more than before, in standard deviations: what undoes a mistake makes them."""
+
+    @property
+    def promise(self) -> float:
+        """By which the next to be tried on more samples is chosen: the evidence, and where scores point."""
+        return self.evidence + _GUIDED * math.tanh(self.lift / _GUIDED)
+
+    @property
+    def is_significant(self) -> bool:
+        return self.chance is not None and self.chance <= LEVEL
+
+    @property
+    def explains(self) -> bool:
+        """Whether it comes to the claimed number, and single answers show that it is no coincidence."""
+        return self.reaches and self.is_significant
 
     @property
     def changes(self) -> int:
@@ -115,7 +139,7 @@ def judge(
         difference, spread = measure.difference(before, after)
         spread *= unseen(len(seen), total)
     expected = goal.own + difference
-    gained, lost = _changes(before, after)
+    gained, lost = changes(before, after, measure)
     agreement, distance, told = _agreement(after, seen, goal)
     reach = math.hypot(spread, goal.noise)
     off = max(goal.low - expected, expected - goal.high, 0.0)
@@ -131,12 +155,36 @@ def judge(
         spread,
         evidence,
         is_possible=off <= _SURE * reach + _SLACK,
-        explains=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
+        reaches=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
         closes=closes,
         is_near=closes >= _NEARLY and left <= _MOST_OFF,
         agreement=agreement,
         score_distance=distance,
+        lift=_lift(before, after) if (goal.gap > 0) == measure.is_better_higher else 0.0,
     )
+
+
+def _lift(before: Sequence[Row], after: Sequence[Row]) -> float:
+    """Samples whose right class stands out more, less those where it does less, as a sign test counts them."""
+    up = down = 0
+    for then, now in zip(before, after, strict=True):
+        was, is_now = _margin(then), _margin(now)
+        if was is not None and is_now is not None:
+            up, down = up + (is_now > was), down + (is_now < was)
+    return (up - down) / math.sqrt(up + down) if up + down else 0.0
+
+
+def _margin(row: Row) -> float | None:
+    """How far the right class is ahead of the best other one; at most so far, where it is not among the best."""
+    label, answer = row
+    if answer is None or len(answer.scores) < 2:
+        return None
+    best = answer.scores[0]
+    own = answer.scores[answer.classes.index(label)] if label in answer.classes else answer.scores[-1]
+    other = answer.scores[1] if answer.classes[0] == label else best
+    if 0 < own <= 1 and 0 < other <= 1:  # probabilities: their logarithms say how far
+        return math.log(own / other)
+    return own - other
 
 
 def rank(candidate: Candidate) -> tuple[float, float, int, int]:
@@ -151,7 +199,9 @@ def _evidence(expected: float, reach: float, goal: Goal, total: int) -> float:
     near = _inside(
         goal, expected, math.hypot(reach, min(max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), _MOST_OFF), step / 4), step
     )
-    return math.log(max(_EXACT * exact + (1 - _EXACT) * near, 1e-300))
+    likely = _EXACT * exact + (1 - _EXACT) * near
+    # Beyond what a float can say, the nearer is still the likelier.
+    return math.log(likely) if likely > _TINY else math.log(_TINY) - 1000 * abs(goal.claim.value - expected)
 
 
 def _inside(goal: Goal, expected: float, deviation: float, step: float) -> float:
@@ -163,14 +213,21 @@ def _inside(goal: Goal, expected: float, deviation: float, step: float) -> float
     return curve.cdf(middle + width / 2) - curve.cdf(middle - width / 2)
 
 
-def _changes(before: Sequence[Row], after: Sequence[Row]) -> tuple[int, int]:
+def changes(before: Sequence[Row], after: Sequence[Row], measure: Measure) -> tuple[int, int]:
+    """(samples that only the second has right, those that only the first has right), as the measure counts them."""
     gained = lost = 0
-    for (label, then), (_, now) in zip(before, after, strict=True):
-        was = then is not None and then.classes[:1] == (label,)
-        is_now = now is not None and now.classes[:1] == (label,)
+    for then, now in zip(before, after, strict=True):
+        was, is_now = is_right(then, measure), is_right(now, measure)
         gained += is_now and not was
         lost += was and not is_now
     return gained, lost
+
+
+def is_right(row: Row, measure: Measure) -> bool:
+    if measure.outcome is not None:
+        return measure.outcome(row) == measure.is_better_higher
+    label, answer = row
+    return answer is not None and answer.classes[:1] == (label,)
 
 
 def _agreement(rows: Sequence[Row], seen: Sequence[int], goal: Goal) -> tuple[float | None, float | None, float]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.search import Found
 from mlmodelscope.replicate.verdict import Verdict
 from mlmodelscope.report import words
+
+_MOST = 0.8
+"""Share of a dataset's samples that tells apart what comes to the same number on fewer."""
 
 
 def describe_verdict(verdict: Verdict) -> str:
@@ -92,30 +96,70 @@ def describe_paired(verdict: Verdict) -> Iterator[str]:
 
 
 def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
-    """What explains the gap, or that nothing does."""
+    """What explains the gap, what may, or that nothing does."""
     gap = f"the gap of {100 * verdict.gap:+.2f} points"
     if len(found.explained) == 1:
         (cause,) = found.explained
         yield f"{_spell(cause)} explains {gap}: with it, {100 * cause.expected:.2f} % is measured."
+        yield f"  {_capital(_split(cause, found))}."
         yield from _alike(cause)
     elif found.explained:
-        yield f"{len(found.explained)} edits explain {gap} equally well:"
-        for cause in found.explained:
-            yield f"- {_spell(cause)}"
-            yield from _alike(cause)
-        yield from _separation(found)
+        yield f"One of {len(found.explained)} edits explains {gap}; they come to the same number, the likeliest first:"
+        yield from _listed(found.explained, found)
+        yield from _separation(found, verdict)
     elif found.near is not None:
         near = found.near
+        how = "measured" if not near.deviation else "expected"
         yield (
-            f"Nothing that was tried explains {gap} exactly. Nearest is {_spell(near)}: with it, "
-            f"{100 * near.expected:.2f} % is {'measured' if not near.deviation else 'expected'}, "
-            f"which closes {100 * near.closes:.0f} % of it."
+            f"{_spell(near)} explains {100 * near.closes:.0f} % of {gap}: with it, "
+            f"{100 * near.expected:.2f} % is {how}."
         )
+        yield f"  {_capital(_split(near, found))}."
         yield from _alike(near)
+        yield from _rest(found, near, verdict)
     else:
         yield f"Nothing that was tried explains {gap}."
+        if found.compatible:
+            yield "It is compatible with the following, which come to the claimed number, as chance alone might:"
+            yield from _listed(found.compatible, found)
+            yield from _separation(found, verdict)
     if found.is_cut_short:
-        yield "Its budget was spent before the search was over: a larger one (`--budget`) resumes where it left off."
+        enough = f": `--budget {found.budget}` would let it finish, and" if found.budget else "; a larger `--budget`"
+        yield f"The search ran out of budget{enough} resumes where it left off."
+
+
+def _listed(candidates: tuple[Candidate, ...], found: Found) -> Iterator[str]:
+    for each in candidates:
+        yield f"- {_spell(each)}: {_split(each, found)}"
+        yield from _alike(each)
+
+
+def _rest(found: Found, near: Candidate, verdict: Verdict) -> Iterator[str]:
+    """What may explain what the nearest leaves open."""
+    left = f"{100 * abs(near.expected - verdict.claim.value):.2f} points"
+    seconds = [each for each in found.compatible if each.variant.base is not None]
+    if not seconds:
+        yield f"Nothing that was tried with it explains the other {left}."
+        return
+    yield f"The other {left} are compatible with a second edit, as chance alone might make them:"
+    yield from _listed(tuple(seconds), found)
+
+
+def _split(cause: Candidate, found: Found) -> str:
+    """How sure it is, by the samples that tell it from the manifest, or a second edit from the first."""
+    split, tried = cause.split, len(found.candidates)
+    said = f"p = {cause.chance:.2g}" if cause.chance is not None and cause.chance >= 1e-6 else "p < 1e-6"
+    if split is None:
+        return f"{said}, corrected for {words.plural(tried, 'variant')}"
+    what = "second edit" if cause.variant.base is not None else "edit"
+    return (
+        f"{split.toward} of the {words.plural(split.size, 'sample')} that the {what} changes speak for it "
+        f"({said}, corrected for {words.plural(tried, 'variant')})"
+    )
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _alike(cause: Candidate) -> Iterator[str]:
@@ -124,12 +168,24 @@ def _alike(cause: Candidate) -> Iterator[str]:
         yield f"  The same answers, as far as they were tried, are given by: {others}."
 
 
-def _separation(found: Found) -> Iterator[str]:
-    if found.separation is None:
-        yield "No sample of this dataset tells them apart by its answer."
+def _separation(found: Found, verdict: Verdict) -> Iterator[str]:
+    """What would tell several apart."""
+    if verdict.population is not None and verdict.samples < verdict.population:
+        # What two of them differ by on all samples is seen once those left out weigh less than half of it.
+        yield f"About {words.count(math.ceil(_MOST * verdict.population))} samples would tell them apart."
+    separation = found.separation
+    if separation is None:
+        if len(found.explained or found.compatible) > 1:
+            yield "No sample of this dataset tells them apart by its answer."
         return
-    answers = "; ".join(f"{words_} answers {number}" for words_, number in found.separation.answers)
-    yield f"The claimant's answer to {found.separation.sample} would tell them apart: {answers}."
+    answers = "; ".join(f"{words_} answers {number}" for words_, number in separation.answers)
+    if separation.samples == 1:
+        yield f"The claimant's answer to {separation.sample} would tell them apart: {answers}."
+    else:
+        yield (
+            f"The claimant's answers to {separation.samples} samples would tell them apart, "
+            f"such as that to {separation.sample}: {answers}."
+        )
 
 
 def _spell(candidate: Candidate) -> str:

@@ -22,6 +22,8 @@ from mlmodelscope.worker.variants import Answer, Difference, Picture, View
 
 Kind = Literal["right now", "wrong now", "other answer"]
 KINDS: tuple[Kind, ...] = ("right now", "wrong now", "other answer")
+SPELLED: dict[Kind, str] = {"right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer"}
+"""What people read; programs know them by the names above."""
 _TOP = 5
 
 

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TextIO
 
-from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, Sight
+from mlmodelscope.replicate.evidence import SPELLED, Choice, Evidence, Flip, Sight
 from mlmodelscope.report import words
 from mlmodelscope.worker.variants import Picture
 
@@ -91,7 +91,7 @@ def evidence_lines(evidence: Evidence, able: Abilities, shown: int = 3, listed: 
 
 def _card(flip: Flip, evidence: Evidence, able: Abilities) -> Iterator[str]:
     truth = f" is {_clean(flip.label, able)}" if flip.label is not None else ""
-    yield f"{_clean(flip.sample, able)}{truth}: {flip.kind}"
+    yield f"{_clean(flip.sample, able)}{truth}: {SPELLED[flip.kind]}"
     half = max(40, min(64, (able.width - 4) // 2))
     yield f"  {'as the manifest says':<{half}}  with {_clean(evidence.cause.words, able)}"
     most = largest_score((*flip.before, *flip.after), evidence.probabilities)
@@ -138,7 +138,7 @@ def _table(flips: Sequence[Flip], able: Abilities) -> Iterator[str]:
     rows = [("sample", "is", "before", "after", "")]
     for flip in flips:
         first, second = (each[0].name if each else "failed" for each in (flip.before, flip.after))
-        rows.append((flip.sample, flip.label or "", first, second, flip.kind))
+        rows.append((flip.sample, flip.label or "", first, second, SPELLED[flip.kind]))
     room = max(12, (able.width - 30 - 12 - 8) // 3)
     cut = [
         (_end(_clean(row[0], able), 30, able), *(_start(_clean(cell, able), room, able) for cell in row[1:]))

@@ -32,10 +32,13 @@ def to_json(done: Replication) -> dict[str, Any]:
         }
     if done.found is not None:
         body["explained_by"] = [_candidate(each) for each in done.found.explained]
+        body["compatible_with"] = [_candidate(each) for each in done.found.compatible]
+        body["explains_most"] = _candidate(done.found.near) if done.found.near is not None else None
         body["candidates"] = [_candidate(each) for each in done.found.candidates]
         body["rounds"] = [{"samples": samples, "variants": variants} for samples, variants in done.found.rounds]
         body["separating_sample"] = asdict(done.found.separation) if done.found.separation else None
         body["cut_short"] = done.found.is_cut_short
+        body["budget"] = done.found.budget
         body["evaluations"] = done.cost.calls / done.samples if done.cost else None
     if done.not_sought:
         body["not_sought"] = done.not_sought
@@ -105,7 +108,7 @@ def to_markdown(done: Replication) -> str:
         lines.append("|---|---|---|---|")
         lines += [
             f"| {'+'.join(each.variant.pitfalls)} | {each.variant.words} | {100 * each.expected:.2f} % | {each.seen} |"
-            for each in done.found.candidates[:10]
+            for each in [each for each in done.found.candidates if each.closes > 0][:10]
         ]
     return "\n".join(lines) + "\n"
 
@@ -122,6 +125,8 @@ def _candidate(each: Candidate) -> dict[str, Any]:
         "samples": each.seen,
         "explains": each.explains,
         "closes": each.closes,
+        "separating": each.split.size if each.split is not None else None,
+        "chance": each.chance,
         "agreement": each.agreement,
         "alike": [{"pitfalls": list(other.pitfalls), "words": other.words} for other in each.alike],
     }

@@ -45,8 +45,14 @@ class Tried(Named):
     gained: int = Field(description="Samples that it has right and the manifest as it is has wrong.")
     lost: int
     samples: int = Field(description="Samples that it was tried on before it was out, or all.")
-    explains: bool
+    explains: bool = Field(description="Whether it comes to the claimed number, and that is no coincidence.")
     closes: float = Field(description="Share of the gap that it closes.")
+    separating: int | None = Field(
+        default=None, description="Samples that only one of it and the manifest has right, or it and its first edit."
+    )
+    chance: float | None = Field(
+        default=None, description="How likely any of the variants that were tried would do as well by chance."
+    )
     agreement: float | None = None
     alike: tuple[Named, ...] = ()
 
@@ -140,7 +146,15 @@ class Finding(Part):
         default=(), description="Claims about the dataset that cannot be checked, with the reason."
     )
     claimants_answers: dict[str, Any] | None = None
-    explained_by: tuple[Tried, ...] = ()
+    explained_by: tuple[Tried, ...] = Field(
+        default=(), description="What comes to the claimed number, where single answers show that it is no coincidence."
+    )
+    compatible_with: tuple[Tried, ...] = Field(
+        default=(), description="What comes to the claimed number as chance alone might."
+    )
+    explains_most: Tried | None = Field(
+        default=None, description="What closes most of the gap for certain, where nothing closes all of it."
+    )
     causes: tuple[Cause, ...] = Field(
         default=(), description="What explains it, or what comes nearest where nothing does."
     )
@@ -148,6 +162,9 @@ class Finding(Part):
     rounds: tuple[Round, ...] = ()
     separating_sample: dict[str, Any] | None = None
     cut_short: bool = False
+    budget: int | None = Field(
+        default=None, description="Evaluations that would have sufficed, where it was cut short."
+    )
     evaluations: float | None = Field(default=None, description="Evaluations of the whole dataset that it took.")
     not_sought: str | None = None
     evidence: Shown | None = None

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Unpack
 
 from mlmodelscope.dataset.open import open_dataset
-from mlmodelscope.errors import PlanError, UsageError
+from mlmodelscope.errors import ArtifactError, PlanError, UsageError
 from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest import schema
 from mlmodelscope.manifest.catalog import find_model
+from mlmodelscope.model_file.describe import describe_model
+from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.provision.site import provision
+from mlmodelscope.provision.site import provision, provision_model
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate, Goal
 from mlmodelscope.replicate.claim import Claim, claim_of, claimed_dataset, is_measurable
@@ -220,17 +223,28 @@ def open_trials(
     if plan.input is None or plan.functions:
         raise PlanError(_own_code(plan))
     artifacts = ArtifactStore(settings, watcher.downloading)
+    described = _describe(plan, artifacts)
     trials = Trials(
         plan,
         open_dataset(plan.dataset, artifacts),
         lambda each: provision(each, artifacts),
-        [*variants_of(plan, pitfalls), *others],
+        [*variants_of(plan, pitfalls, described), *others],
         names=record.class_names,
+        described=described,
         kept=KeptAnswers(settings.cache / "trials" / f"{record.plan_digest[:32]}.sqlite"),
         told=lambda done, total: watcher.answered(done, total, 0),
     )
     trials.give(dict(enumerate(read_recorded(record, settings).answers)))
     return trials
+
+
+def _describe(plan: Plan, artifacts: ArtifactStore) -> ModelFile | None:
+    """What the model's file says of itself, where there is one that we can read."""
+    try:
+        files = provision_model(plan, artifacts)
+        return describe_model(Path(files["graph"])) if "graph" in files else None
+    except ArtifactError:
+        return None
 
 
 def _own_code(plan: Plan) -> str:

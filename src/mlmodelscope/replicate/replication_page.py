@@ -16,7 +16,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.edits import edits_of
-from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
+from mlmodelscope.replicate.evidence import SPELLED, Choice, Evidence, Flip, data_uri
 from mlmodelscope.replicate.evidence_text import (
     describe_difference,
     describe_flips,
@@ -85,6 +85,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "listed": evidence.flips[len(evidence.shown) :][:_LISTED] if evidence else (),
         "left_out": max(0, len(evidence.flips) - len(evidence.shown) - _LISTED) if evidence else 0,
         "command": command(done),
+        "spelled": SPELLED,
     }
 
 
@@ -104,7 +105,7 @@ def _capital(line: str) -> str:
 
 def _causes_title(done: Replication) -> str:
     if done.found is None or not done.found.explained:
-        return "What comes nearest"
+        return "What explains most of it"
     return "The cause" if len(done.found.explained) == 1 else "Causes that cannot be told apart"
 
 

@@ -1,49 +1,33 @@
 """Which edit of a plan explains a claimed number, or which two.
 
-All variants are tried on a few samples; the likeliest are tried on twice as many, and so on, until those that may be
-the cause have seen all. Those that cannot reach the claim any more are out. A variant's number on the samples that it
-has not seen is not needed to judge it: the plan's own answers are known for all of them, and variants mostly give the
-same ones. So what counts is the difference to the plan, sample by sample, which is known far better than either number.
-
-Where no single edit will do, the ones that come nearest are each tried with every other one.
+Single edits race first. Where the best of them comes near, finer ones like it are tried; then what runs the model, the
+samples being the same; and where no single edit will do, those that come nearest are each tried with every other one.
+What comes to the claimed number explains it only where single answers show that it is no coincidence.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-from mlmodelscope.plan.plan import Plan
-from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
+from mlmodelscope.replicate.assess import assess
+from mlmodelscope.replicate.candidate import Candidate, Goal, rank
+from mlmodelscope.replicate.confusion import other_orders
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
-from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness, in_one_stratum
+from mlmodelscope.replicate.race import Race, Told, Tried
 from mlmodelscope.replicate.trial import Trials
-from mlmodelscope.report import words
-from mlmodelscope.worker.variants import Answer
 
-_FIRST = 32
-_ALLOWANCE = 5.8
-"""Evaluations of the whole dataset that a race may take, unless a budget says otherwise."""
-_FEW_CALLS = 5800
-"""Calls of the model that it may take in any case: a small dataset is soon tried."""
-_TOGETHER = 2
-"""Variants that are tried on more samples at a time, at the least; more where an even share of the calls allows it."""
-_NO_WORSE = 1.5
-"""Logarithm of how much less likely a variant may be than the one that it is tried with."""
-_SETTLED = 0.05
-"""How likely it may be, set against an explanation, that there is another one nobody has looked at."""
-_HOPELESS = -9.2
-"""Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
+_SINGLE, _ALL = 5.8, 11.8
+"""Evaluations of the whole dataset that single edits, and all edits, may take unless a budget says otherwise."""
+_FEW_CALLS = 2950
+"""Calls of the model that they may take in any case: twelve evaluations of 250 samples."""
 _BASES = 3
 """Single edits that are tried with every other one."""
+_MANY_CLASSES = 5
+"""With fewer, almost any mistake looks like another order of the classes, so that this is asked last."""
 _WORTH_TELLING = 0.45
 """Share of the gap that an edit closes which is told where nothing closes all of it."""
-
-Told = Callable[[str], None]
-Tried = Callable[[int, Sequence[Mapping[str, Any]]], None]
 
 
 @dataclass(frozen=True)
@@ -53,6 +37,8 @@ class Separation:
     sample: str
     answers: tuple[tuple[str, int | None], ...]
     """(variant in words, the class that it answers)."""
+    samples: int = 1
+    """Samples whose answers would tell all of them apart."""
 
 
 @dataclass(frozen=True)
@@ -61,19 +47,42 @@ class Found:
 
     candidates: tuple[Candidate, ...]
     explained: tuple[Candidate, ...]
-    """Those whose number is the claimed one, as far as can be said; several cannot be told apart."""
+    """Those that come to the claimed number, which is no coincidence; several cannot be told apart by that number."""
     rounds: tuple[tuple[int, int], ...]
     """(samples, variants) of each round."""
     separation: Separation | None = None
     """What would tell several explanations apart."""
     is_cut_short: bool = False
     """Whether the budget ended before the search did."""
+    compatible: tuple[Candidate, ...] = ()
+    """Those that come to the claimed number as well, which may be a coincidence; with `near`, on from there."""
+    near: Candidate | None = None
+    """What closes most of the gap, for certain, where nothing closes all of it."""
+    budget: int | None = None
+    """Where it was cut short: evaluations that would suffice, as far as can be said."""
+
+
+@dataclass
+class _State:
+    """What is known in the course of a search."""
+
+    race: Race
+    goal: Goal
+    trials: Trials
+    single: float
+    """How many calls the trials may have made when single edits have been tried."""
+    all: float
+    found: list[Candidate] = field(default_factory=list)
 
     @property
-    def near(self) -> Candidate | None:
-        """What closes most of the gap where nothing closes all of it."""
-        best = self.candidates[0] if self.candidates and not self.explained else None
-        return best if best is not None and best.closes >= _WORTH_TELLING else None
+    def has_reached(self) -> bool:
+        return any(each.reaches and each.seen == self.race.total for each in self.found)
+
+    def run(self, variants: Sequence[Variant], until: float) -> None:
+        self.found = sorted((*self.found, *self.race.run(variants, until)), key=rank)
+
+    def assess(self) -> None:
+        self.found = assess(self.found, self.goal, self.trials, self.race)
 
 
 def search(
@@ -87,25 +96,117 @@ def search(
 
     `budget` is in evaluations of the whole dataset.
     """
-    race = Race(goal, trials, told, budget, tried)
+    race = Race(goal, trials, told, tried)
+    start, total = trials.cost.calls, race.total
+    if budget is None:
+        single, all_ = (start + max(share * total, _FEW_CALLS) for share in (_SINGLE, _ALL))
+    else:
+        single = all_ = start + budget * total
+    state = _State(race, goal, trials, single, all_)
     variants = [each for each in trials.possible if _can_matter(each, goal)]
     about_stack = [each for each in variants if _is_about_stack(each)]
-    found = race.run(each for each in variants if not _is_about_stack(each))
-    # What needs the model opened anew comes after what shares one, and two mistakes come last.
-    stages: tuple[Callable[[Sequence[Candidate]], list[Variant]], ...] = (_finer, lambda _: about_stack, _pairs)
+    state.run([each for each in variants if not _is_about_stack(each)], single)
+    # What needs the model opened anew comes after what shares one.
+    orders = other_orders(goal, trials)
+    is_early = len(orders) > 0 and _classes(trials) >= _MANY_CLASSES
+    stages: tuple[Callable[[Sequence[Candidate]], list[Variant]], ...] = (
+        lambda _: orders if is_early else [],
+        _finer,
+        lambda _: about_stack,
+    )
     for stage in stages:
-        if race.is_cut_short or any(each.explains for each in found):
-            break
-        fresh = stage(found)
-        trials.add(each for each in fresh if each not in about_stack)
-        found = sorted((*found, *race.run(fresh)), key=rank)
-    explained = _best_of(each for each in found if each.explains and each.seen == race.total)
-    # Two mistakes that come out exactly are no better than one that nearly does: there are so many pairs.
-    if explained and found[0].is_near and len(found[0].pitfalls) < len(explained[0].pitfalls):
-        explained = ()
-    order = {each.variant.key: place for place, each in enumerate(explained)}
+        _go_on(state, stage, about_stack)
+    state.assess()
+    near = None
+    if not state.has_reached:
+        near = _nearest(state)
+        _try_pairs(state, near)
+    if orders and not is_early:
+        _go_on(state, lambda _: orders, about_stack)
+        state.assess()
+    spent = trials.cost.calls - start
+    needed = math.ceil((spent + race.left_open) / total) if race.is_cut_short else None
+    return _conclude(state, near, needed)
+
+
+def _go_on(state: _State, stage: Callable[[Sequence[Candidate]], list[Variant]], known: Sequence[Variant]) -> None:
+    """Try what a stage makes of what was found, where nothing comes to the claim yet."""
+    if state.race.is_cut_short or state.has_reached:
+        return
+    fresh = stage(state.found)
+    state.trials.add(each for each in fresh if each not in known)
+    state.run(fresh, math.inf if _needs_no_call(fresh) else state.single)
+
+
+def _needs_no_call(variants: Sequence[Variant]) -> bool:
+    """Another order of the classes reads the same answers otherwise."""
+    return all(each.pitfalls == ("label-order",) for each in variants)
+
+
+def _classes(trials: Trials) -> int:
+    return len({trials.dataset.samples[at].label for at in trials.labelled})
+
+
+def _nearest(state: _State) -> Candidate | None:
+    """What closes most of the gap for certain, and has seen all samples."""
+    for each in sorted(state.found, key=lambda each: -each.closes)[:_BASES]:
+        if not _is_worth_telling(each, state.goal):
+            continue
+        finished = state.race.finish(each, state.all)
+        others = [other for other in state.found if other is not each]
+        state.found = sorted((*others, finished), key=rank)
+        state.assess()
+        again = next(other for other in state.found if other.variant is each.variant)
+        if _is_worth_telling(again, state.goal):
+            return again
+    return None
+
+
+def _is_worth_telling(each: Candidate, goal: Goal) -> bool:
+    """Whether it closes much of the gap for certain; what goes far beyond the claim does not explain it."""
+    is_short = (goal.claim.value - each.expected) * goal.gap >= 0
+    return each.closes >= _WORTH_TELLING and each.is_significant and (is_short or each.is_near)
+
+
+def _try_pairs(state: _State, near: Candidate | None) -> None:
+    """Go on from what comes nearest, with a second edit of another pitfall."""
+    if state.race.is_cut_short:
+        return
+    bases = [near.variant] if near is not None and near.is_near else _bases(state.found, state.race.prior)
+    fresh = _pairs(bases, state.goal, state.trials)
+    state.trials.add(fresh)
+    state.run(fresh, state.all)
+    if not state.has_reached and (again := _other_firsts(state.found)):
+        state.trials.add(again)
+        state.run(again, state.all)
+    reached = [each.variant.base for each in state.found if each.reaches and each.seen == state.race.total]
+    for base in {id(each): each for each in reached if each is not None}.values():
+        state.trials.ask([base], state.race.sampling.order)
+    state.assess()
+
+
+def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Found:
+    found, race = state.found, state.race
+    reached = [each for each in found if each.reaches and each.seen == race.total]
+    # As long as others may be the cause that nobody could look at, none is said to be it.
+    explained = () if race.is_cut_short else _best_of(each for each in reached if each.explains)
+    compatible = () if explained else _best_of(reached)
+    if explained:
+        near = None
+    named = [*explained, *([near] if near is not None else ()), *compatible]
+    order = {each.variant.key: place for place, each in enumerate(named)}
     found = sorted(found, key=lambda each: (order.get(each.variant.key, len(order)), *rank(each)))
-    return Found(tuple(found), explained, tuple(race.rounds), _separation(explained, trials), race.is_cut_short)
+    several = explained or compatible
+    return Found(
+        tuple(found),
+        explained,
+        tuple(race.rounds),
+        _separation(several, state.trials),
+        race.is_cut_short,
+        compatible,
+        near,
+        needed,
+    )
 
 
 def _can_matter(variant: Variant, goal: Goal) -> bool:
@@ -117,165 +218,18 @@ def _is_about_stack(variant: Variant) -> bool:
     return any(name in PITFALLS and PITFALLS[name].is_about_stack for name in variant.pitfalls)
 
 
-class Race:
-    """Variants that are tried on more samples as long as they may be the cause, the likeliest first."""
+def _bases(found: Sequence[Candidate], priors: Callable[[Variant], float]) -> list[Variant]:
+    """The nearest of each pitfall: with two mistakes, undoing one of them mostly helps.
 
-    def __init__(self, goal: Goal, trials: Trials, told: Told, budget: float | None, tried: Tried) -> None:
-        self.rounds: list[tuple[int, int]] = []
-        self.is_cut_short = False
-        self._goal, self._trials, self._told, self._tried = goal, trials, told, tried
-        self._sampling = sampling_of(trials, goal)
-        self.total = len(self._sampling.order)
-        self._sizes = _sizes(self.total)
-        self._calls = max(_ALLOWANCE * self.total, _FEW_CALLS)
-        self._end = None if budget is None else trials.cost.calls + budget * self.total
-        self._variants = Counter(name for each in trials.variants for name in each.pitfalls)
-
-    def run(self, variants: Iterable[Variant]) -> list[Candidate]:
-        """All of them, the best first."""
-        start = self._trials.cost.calls
-        runners = self._advance([_Runner(each) for each in variants])
-        while group := self._next(runners):
-            affordable = int(self._left(start) / self._increment(group[0].judged.seen))
-            if affordable < 1:
-                self.is_cut_short = True
-                break
-            group = group[:affordable]
-            others = [each for each in runners if each not in group]
-            runners = [*others, *self._advance(group)]
-        return sorted(self._merged(runners), key=rank)
-
-    def _merged(self, runners: Sequence[_Runner]) -> list[Candidate]:
-        """Those that gave the very same answers to all that they have seen are one, with the others' names."""
-        heads: list[tuple[Candidate, list[Variant]]] = []
-        known: dict[tuple[Answer | None, ...], list[Variant]] = {}
-        for each in sorted(runners, key=lambda each: (-each.judged.seen, *rank(each.judged))):
-            answers = self._answers(each.variant.plan, each.judged.seen)
-            if answers in known:
-                known[answers].append(each.variant)
-                continue
-            alike: list[Variant] = []
-            heads.append((each.judged, alike))
-            for size in self._sizes:
-                # Of two that have changed nothing so far, nobody can say that they are alike.
-                if size <= each.judged.seen and answers[:size] != self._answers(self._trials.plan, size):
-                    known.setdefault(answers[:size], alike)
-            known.setdefault(answers, alike)
-        return [replace(candidate, alike=tuple(alike)) for candidate, alike in heads]
-
-    def _answers(self, plan: Plan, size: int) -> tuple[Answer | None, ...]:
-        return tuple(self._trials.answer(plan, at) for at in self._sampling.order[:size])
-
-    def _left(self, start: int) -> float:
-        """Calls that may still be made."""
-        return (start + self._calls if self._end is None else self._end) - self._trials.cost.calls
-
-    def _next(self, runners: Sequence[_Runner]) -> list[_Runner]:
-        """Those to be tried on more samples: the likeliest, and those like it that have seen as many."""
-        best = max((each.judged.evidence for each in runners), default=0.0)
-        open_ones = [
-            each
-            for each in runners
-            if each.judged.seen < self.total and each.judged.is_possible and each.judged.evidence >= best + _HOPELESS
-        ]
-        if not open_ones:
-            return []
-        done = [each.judged for each in runners if each.judged.seen == self.total and each.judged.explains]
-        known = sum(math.exp(each.evidence) for each in done)
-        if known and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * known:
-            return []
-        first = min(open_ones, key=lambda each: rank(each.judged))
-        equals = [
-            each
-            for each in open_ones
-            if each.judged.seen == first.judged.seen and each.judged.evidence >= first.judged.evidence - _NO_WORSE
-        ]
-        return sorted(equals, key=lambda each: rank(each.judged))[: self._room(first.judged.seen)]
-
-    def _room(self, seen: int) -> int:
-        """How many go on together: many while samples are few and say little, few in the end."""
-        return max(_TOGETHER, int(self._calls / len(self._sizes) / self._increment(seen)))
-
-    def _increment(self, seen: int) -> int:
-        return next(each for each in self._sizes if each > seen) - seen
-
-    def _advance(self, runners: Sequence[_Runner]) -> list[_Runner]:
-        """Try them on the next number of samples."""
-        if not runners:
-            return []
-        now = runners[0].candidate.seen if runners[0].candidate is not None else 0
-        size = next(each for each in self._sizes if each > now)
-        seen, trials = self._sampling.order[:size], self._trials
-        self._told(f"{words.plural(len(runners), 'variant')} on {words.count(size)} samples")
-        trials.ask((each.variant.plan for each in runners), seen)
-        runners = [each for each in runners if trials.is_possible(each.variant)]
-        self.rounds.append((size, len(runners)))
-        for each in runners:
-            prior = prior_of(each.variant, self._variants)
-            each.candidate = judge(each.variant, self._goal, trials, seen, self._sampling, prior)
-        self._tried(size, _round(runners))
-        return runners
-
-
-def _round(runners: Sequence[_Runner]) -> list[dict[str, Any]]:
-    """How they stand, which of them are out, and why."""
-    best = max((each.judged.evidence for each in runners), default=0.0)
-    found = []
-    for each in runners:
-        judged, why = each.judged, None
-        if not judged.is_possible:
-            why = "changes nothing" if not judged.changes else "cannot reach the claim"
-        elif judged.evidence < best + _HOPELESS:
-            why = "another one is far likelier"
-        found.append(
-            {
-                "pitfalls": list(each.variant.pitfalls),
-                "words": each.variant.words,
-                "expected": judged.expected,
-                "deviation": judged.deviation,
-                "gained": judged.gained,
-                "lost": judged.lost,
-                "out": why is not None,
-                "why": why,
-            }
-        )
-    return found
-
-
-@dataclass(eq=False)
-class _Runner:
-    variant: Variant
-    candidate: Candidate | None = None
-
-    @property
-    def judged(self) -> Candidate:
-        assert self.candidate is not None
-        return self.candidate
-
-
-def sampling_of(trials: Trials, goal: Goal) -> Sampling:
-    labelled, seed = trials.labelled, trials.plan.seed
-    if goal.claim.measure.outcome is None:
-        known = set(labelled)
-        return in_one_stratum([at for at in by_class(trials.dataset, seed) if at in known])
-    answers = {at: trials.answer(trials.plan, at) for at in labelled}
-    return by_closeness(trials.dataset, answers, labelled, seed)
-
-
-def _sizes(total: int) -> list[int]:
-    sizes = [min(_FIRST, total)]
-    while sizes[-1] < total:
-        # A last round for a handful of samples is not worth its name.
-        sizes.append(2 * sizes[-1] if 3 * sizes[-1] <= total else total)
-    return sizes
-
-
-def _bases(found: Sequence[Candidate]) -> list[Candidate]:
-    """The nearest of each pitfall: with two mistakes, undoing one of them mostly helps."""
+    Where two mistakes hide one another, undoing either makes it worse, so the commonest mistake is one of them, too.
+    """
     best: dict[tuple[str, ...], Candidate] = {}
     for each in sorted(found, key=lambda each: -each.closes):
-        best.setdefault(each.pitfalls, each)
-    return [each for each in best.values() if not _is_about_stack(each.variant)][:_BASES]
+        if not _is_about_stack(each.variant) and len(each.pitfalls) == 1:
+            best.setdefault(each.pitfalls, each)
+    near = [each.variant for each in best.values()]
+    common = sorted(near[_BASES:], key=priors, reverse=True)[:1]
+    return [*near[:_BASES], *common]
 
 
 def _finer(found: Sequence[Candidate]) -> list[Variant]:
@@ -287,21 +241,35 @@ def _finer(found: Sequence[Candidate]) -> list[Variant]:
     return [each for each in finer_variants(best.variant) if each.key not in known]
 
 
-def _pairs(found: Sequence[Candidate]) -> list[Variant]:
-    """The variants that come nearest, each with a second edit of another pitfall."""
-    pairs: dict[str, Variant] = {}
-    if found and found[0].is_near:
-        return []
-    for base in (each.variant for each in _bases(found)):
-        for each in variants_of(base.plan):
-            if each.pitfalls[0] not in base.pitfalls and not _is_about_stack(each):
-                names = (*base.pitfalls, *each.pitfalls)
-                pairs.setdefault(each.key, Variant(names, f"{base.words}; {each.words}", each.plan))
+def _pairs(bases: Sequence[Variant], goal: Goal, trials: Trials) -> list[Variant]:
+    """Each of these edits with a second one of another pitfall."""
+    pairs: dict[tuple[str, ...], Variant] = {}
+    for base in bases:
+        for each in variants_of(base.plan, described=trials.described):
+            names = (*base.pitfalls, *each.pitfalls)
+            if len(set(names)) == len(names) and not _is_about_stack(each) and _can_matter(each, goal):
+                made = Variant(names, f"{base.words}; {each.words}", each.plan, base.plan)
+                pairs.setdefault((*sorted(names), each.key), made)
     return list(pairs.values())
 
 
+def _other_firsts(found: Sequence[Candidate]) -> list[Variant]:
+    """The best two edits with another first one of its kind: which of them is right shows only with the second."""
+    pairs = [each for each in found if each.variant.base is not None and each.closes >= _WORTH_TELLING]
+    if not pairs:
+        return []
+    best = max(pairs, key=lambda each: each.closes).variant
+    second = best.words.partition("; ")[2]
+    known = {each.variant.key for each in found}
+    return [
+        Variant(best.pitfalls, f"{each.words}; {second}", each.plan, best.base)
+        for each in variants_of(best.plan, best.pitfalls[:1])
+        if each.key not in known
+    ]
+
+
 def _best_of(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
-    """Of those that explain a claim, the simplest; where the claimant's answers are known, the most like them."""
+    """Of those that come to a claim, the simplest; where the claimant's answers are known, the most like them."""
     found = list(candidates)
     fewest = min((len(each.pitfalls) for each in found), default=0)
     found = [each for each in found if len(each.pitfalls) == fewest]
@@ -309,13 +277,20 @@ def _best_of(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(each for each in found if agreement is None or each.agreement == agreement)
 
 
-def _separation(explained: Sequence[Candidate], trials: Trials) -> Separation | None:
-    if len(explained) < 2:
+def _separation(several: Sequence[Candidate], trials: Trials) -> Separation | None:
+    if len(several) < 2:
         return None
+    first = None
+    known: list[tuple[int | None, ...]] = [() for _ in several]
+    needed = 0
     for at in trials.labelled:
-        answers = [trials.answer(each.variant.plan, at) for each in explained]
+        answers = [trials.answer(each.variant.plan, at) for each in several]
         best = [answer.classes[0] if answer is not None and answer.classes else None for answer in answers]
-        if len(set(best)) > 1:
-            words = (each.variant.words for each in explained)
-            return Separation(trials.dataset.samples[at].id, tuple(zip(words, best, strict=True)))
-    return None
+        longer = [(*before, now) for before, now in zip(known, best, strict=True)]
+        if len(set(longer)) > len(set(known)):
+            known, needed = longer, needed + 1
+            words = (each.variant.words for each in several)
+            first = first or Separation(trials.dataset.samples[at].id, tuple(zip(words, best, strict=True)))
+            if len(set(known)) == len(several):
+                break
+    return replace(first, samples=needed) if first is not None else None

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.replicate.kept import KeptAnswers
@@ -62,6 +63,7 @@ class Trials:
         variants: Sequence[Variant],
         *,
         names: Sequence[str] = (),
+        described: ModelFile | None = None,
         kept: KeptAnswers | None = None,
         told: Callable[[int, int], None] = lambda done, total: None,
     ) -> None:
@@ -69,6 +71,8 @@ class Trials:
         self.dataset = dataset
         self.names = names
         """What the model calls its classes, by number."""
+        self.described = described
+        """What the model's file says of itself, where it can be read."""
         self.variants: list[Variant] = []
         self.cost = Cost()
         self.reasons: dict[str, str] = {}
@@ -140,6 +144,10 @@ class Trials:
         """What a plan answers to a sample that it has been asked."""
         found = self._answers[self._key(plan)].get(sample)
         return None if found is None else relabelled(found, self.plan.output, plan.output, self.names, self.dataset)
+
+    def is_known(self, plan: Plan, sample: int) -> bool:
+        """Whether a plan has been asked about a sample."""
+        return sample in self._answers[self._key(plan)]
 
     def rows(self, plan: Plan, samples: Sequence[int]) -> list[Row]:
         """Labels and answers; the samples must be labelled ones."""

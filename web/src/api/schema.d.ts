@@ -3251,9 +3251,18 @@ export interface components {
             } | null;
             /**
              * Explained By
+             * @description What comes to the claimed number, where single answers show that it is no coincidence.
              * @default []
              */
             explained_by: components["schemas"]["Tried"][];
+            /**
+             * Compatible With
+             * @description What comes to the claimed number as chance alone might.
+             * @default []
+             */
+            compatible_with: components["schemas"]["Tried"][];
+            /** @description What closes most of the gap for certain, where nothing closes all of it. */
+            explains_most?: components["schemas"]["Tried"] | null;
             /**
              * Causes
              * @description What explains it, or what comes nearest where nothing does.
@@ -3280,6 +3289,11 @@ export interface components {
              * @default false
              */
             cut_short: boolean;
+            /**
+             * Budget
+             * @description Evaluations that would have sufficed, where it was cut short.
+             */
+            budget?: number | null;
             /**
              * Evaluations
              * @description Evaluations of the whole dataset that it took.
@@ -8109,13 +8123,26 @@ export interface components {
              * @description Samples that it was tried on before it was out, or all.
              */
             samples: number;
-            /** Explains */
+            /**
+             * Explains
+             * @description Whether it comes to the claimed number, and that is no coincidence.
+             */
             explains: boolean;
             /**
              * Closes
              * @description Share of the gap that it closes.
              */
             closes: number;
+            /**
+             * Separating
+             * @description Samples that only one of it and the manifest has right, or it and its first edit.
+             */
+            separating?: number | null;
+            /**
+             * Chance
+             * @description How likely any of the variants that were tried would do as well by chance.
+             */
+            chance?: number | null;
             /** Agreement */
             agreement?: number | null;
             /**

@@ -7,6 +7,7 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     answers,
     geometry,
     picture,
+    quantized,
     stack,
     values,
 )

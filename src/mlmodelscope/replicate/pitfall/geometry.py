@@ -11,6 +11,10 @@ from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall
 from mlmodelscope_worker.pipeline import library
 
 _FRACTIONS = (1.0, 0.95, 0.9, 0.875, 0.8)
+_USUAL_SIDES = (232, 256, 320)
+"""Lengths to which the shorter side is often brought before a square of another size is cut out."""
+_LEAST = 0.72
+_PIXELS = (1, 2, 3, 4, 5, 6, 8, 10, 12)
 _FINER = (-0.05, -0.04, -0.03, -0.02, -0.01, 0.01, 0.02, 0.03, 0.04, 0.05)
 _ALIKE = 0.005
 
@@ -102,12 +106,25 @@ def _other_crops(plan: Plan) -> Edits:
     """The same frame, a little larger or smaller."""
     frame = frame_of(plan)
     if frame is not None:
-        for more in _FINER:
-            if 0 < frame.fraction + more <= 1:
-                new = replace(frame, fraction=round(frame.fraction + more, 4))
-                yield new.words, _framed(plan, frame, new)
+        for fraction in _fractions_near(frame):
+            new = replace(frame, fraction=fraction)
+            yield new.words, _framed(plan, frame, new)
         for words, edited in crop_offset(plan):
             yield f"{frame.words}, {words}", edited
+
+
+def _fractions_near(frame: Frame) -> Iterator[float]:
+    """Pixel by pixel where a square is cut out of a resized picture, else percent by percent."""
+    if frame.is_square and not frame.crops_first:
+        size = min(frame.height, frame.width)
+        side = round(size / frame.fraction)
+        for more in (*(-each for each in reversed(_PIXELS)), *_PIXELS):
+            if side + more >= size:
+                yield size / (side + more)
+        return
+    for share in _FINER:
+        if 0 < frame.fraction + share <= 1:
+            yield round(frame.fraction + share, 4)
 
 
 @pitfall("cropping", "Cropping", "first paper, Figure 6", finer=_other_crops)
@@ -120,6 +137,8 @@ def cropping(plan: Plan) -> Edits:
     # Where there is no square yet, nobody knows whether it is cut out before or after.
     orders = (frame.crops_first,) if frame.is_square else (False, True)
     parts += [(True, fraction, crops_first) for crops_first in orders for fraction in _FRACTIONS]
+    if not all(orders):
+        parts += [(True, fraction, False) for fraction in _usual_fractions(min(frame.height, frame.width))]
     for is_square, fraction, crops_first in parts:
         if is_square != frame.is_square or abs(fraction - frame.fraction) > _ALIKE:
             new = replace(frame, is_square=is_square, fraction=fraction, crops_first=crops_first)
@@ -128,6 +147,12 @@ def cropping(plan: Plan) -> Edits:
         rounded = step("resize", **{**_given(frame.resize), "rounding": "round"})
         new = replace(frame, is_square=True, fraction=0.875, crops_first=False, resize=rounded)
         yield f"{new.words}, the longer side rounded to the nearest", _framed(plan, frame, new)
+
+
+def _usual_fractions(size: int) -> list[float]:
+    """227 out of 256 is neither 90 nor 87.5 %."""
+    shares = [size / side for side in _USUAL_SIDES if _LEAST <= size / side < 1]
+    return [each for each in shares if all(abs(each - known) > _ALIKE for known in _FRACTIONS)]
 
 
 @pitfall("crop-order", "Order of crop and resize", weight=0.5)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from inspect import getdoc
 from operator import attrgetter
 
 from mlmodelscope.manifest.schema import Step
+from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plugins.registry import Registry
@@ -36,6 +37,8 @@ class Pitfall:
     """Whether the samples stay as they are, and what runs the model is another: such a variant shares nothing."""
     weight: float = 1.0
     """How often people fall into it, compared with the most common ones: for ties, and for coincidences."""
+    from_file: Callable[[Plan, ModelFile], Iterable[tuple[str, Plan]]] | None = None
+    """Edits that follow from what the model's file says of itself."""
 
     @property
     def explanation(self) -> str:
@@ -49,6 +52,8 @@ class Variant:
     pitfalls: tuple[str, ...]
     words: str
     plan: Plan
+    base: Plan | None = None
+    """Of two edits, the plan with the first of them."""
 
     @cached_property
     def key(self) -> str:
@@ -69,21 +74,34 @@ def pitfall(
     finer: Edit | None = None,
     is_about_stack: bool = False,
     weight: float = 1.0,
+    from_file: Callable[[Plan, ModelFile], Edits] | None = None,
 ) -> Callable[[Edit], Edit]:
     """Register a pitfall."""
 
     def register(function: Edit) -> Edit:
-        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight)
+        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight, from_file)
         add(PITFALLS, name, made, REGISTRY.code)
         return function
 
     return register
 
 
-def variants_of(plan: Plan, names: Iterable[str] | None = None) -> list[Variant]:
-    """Every single edit of a plan. Where two pitfalls come to the same plan, nobody can tell which of them it was."""
-    chosen = PITFALLS if names is None else names
-    return _distinct(plan, ((name, PITFALLS[name].edits) for name in chosen))
+def variants_of(plan: Plan, names: Iterable[str] | None = None, described: ModelFile | None = None) -> list[Variant]:
+    """Every single edit of a plan. Where two pitfalls come to the same plan, nobody can tell which of them it was.
+
+    `described` is what the model's file says of itself, where it can be read.
+    """
+    chosen = [(name, PITFALLS[name]) for name in (PITFALLS if names is None else names)]
+    edits: list[tuple[str, Callable[[Plan], Iterable[tuple[str, Plan]]]]] = []
+    for name, each in chosen:
+        if described is not None and each.from_file is not None:
+            edits.append((name, partial(_with_file, each.from_file, described)))
+        edits.append((name, each.edits))
+    return _distinct(plan, edits)
+
+
+def _with_file(edit: Callable[[Plan, ModelFile], Iterable[tuple[str, Plan]]], file: ModelFile, plan: Plan) -> Edits:
+    yield from edit(plan, file)
 
 
 def finer_variants(variant: Variant) -> list[Variant]:

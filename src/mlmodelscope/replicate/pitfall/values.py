@@ -10,27 +10,40 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
 
 _ARITHMETIC = ("cast", "mean", "rescale", "normalize")
-_MEAN, _STD = [123.675, 116.28, 103.53], [58.395, 57.12, 57.375]
+_MEAN, _STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
+_CIFAR_MEAN, _CIFAR_STD = (125.3, 123.0, 113.9), (63.0, 62.1, 66.7)
+_CAFFE_MEAN = (123.0, 117.0, 104.0)
 
 
-def _schemes() -> dict[str, list[Step]]:
+def schemes(plan: Plan) -> dict[str, list[Step]]:
+    """What is usually done to bytes, in the plan's order of channels."""
+    at = find(plan, "color")
+    at = find(plan, "decode") if at is None else at
+    is_turned = at is not None and steps_of(plan)[at].parameters.get("color_layout") == "BGR"
+
+    def channels(values: Sequence[float], divisor: float = 1) -> list[float]:
+        return [each / divisor for each in (reversed(values) if is_turned else values)]
+
+    mean, std = channels(_MEAN), channels(_STD)
     return {
         "values from 0 to 255": [],
         "values from 0 to 1": [step("rescale", divisor=255)],
         "values from -1 to 1": [step("mean", values=127.5), step("rescale", divisor=127.5)],
         "(x - 127) / 128": [step("mean", values=127), step("rescale", divisor=128)],
-        "ImageNet's mean and deviation": [step("normalize", mean=_MEAN, std=_STD)],
-        "ImageNet's mean, no deviation": [step("mean", values=_MEAN)],
+        "ImageNet's mean and deviation": [step("normalize", mean=mean, std=std)],
+        "ImageNet's mean, no deviation": [step("mean", values=mean)],
         "ImageNet's mean and deviation without the division by 255": [
-            step("normalize", mean=[each / 255 for each in _MEAN], std=[each / 255 for each in _STD])
+            step("normalize", mean=channels(_MEAN, 255), std=channels(_STD, 255))
         ],
+        "Caffe's mean, no deviation": [step("mean", values=channels(_CAFFE_MEAN))],
+        "CIFAR-10's mean and deviation": [step("normalize", mean=channels(_CIFAR_MEAN), std=channels(_CIFAR_STD))],
     }
 
 
-def _block(plan: Plan) -> tuple[int, int]:
+def _block(plan: Plan, names: Sequence[str]) -> tuple[int, int]:
     """(first, behind the last) of the arithmetic; an empty range where it would stand if there were any."""
     steps = steps_of(plan)
-    inside = [at for at, each in enumerate(steps) if each.name in _ARITHMETIC]
+    inside = [at for at, each in enumerate(steps) if each.name in names]
     if inside:
         return inside[0], inside[-1] + 1
     behind = find(plan, "layout", "reinterpret", "quantize")
@@ -38,11 +51,12 @@ def _block(plan: Plan) -> tuple[int, int]:
     return place, place
 
 
-def _rewritten(plan: Plan, arithmetic: Sequence[Step]) -> Plan:
+def rewritten(plan: Plan, arithmetic: Sequence[Step], names: Sequence[str] = _ARITHMETIC) -> Plan:
+    """The plan with other arithmetic in place of all steps of these names."""
     assert plan.input is not None
-    first, last = _block(plan)
+    first, last = _block(plan, names)
     steps = steps_of(plan)
-    kept = [each for each in steps[first:last] if each.name not in _ARITHMETIC]  # layouts in between
+    kept = [each for each in steps[first:last] if each.name not in names]  # layouts in between
     tail = steps[last:-1] if steps and steps[-1].name == "cast" and last < len(steps) else steps[last:]
     return with_steps(plan, end_in_element_type((*steps[:first], *arithmetic, *kept, *tail), plan.input.element_type))
 
@@ -53,9 +67,9 @@ def normalization(plan: Plan) -> Edits:
     if plan.input is None:
         return
     takes_fractions = plan.input.element_type.startswith("float") or find(plan, "quantize") is not None
-    for words, arithmetic in _schemes().items():
+    for words, arithmetic in schemes(plan).items():
         if takes_fractions or not arithmetic:  # bytes are what they are
-            yield words, _rewritten(plan, arithmetic)
+            yield words, rewritten(plan, arithmetic)
 
 
 @pitfall("mean-order", "Mean in the wrong channel order", weight=0.5)
@@ -108,24 +122,7 @@ def type_conversion(plan: Plan) -> Edits:
                 for edited in replaced(plan, at, changed(each, element_type=other)):
                     yield f"`{each.name}` computed in {other}", edited
         if each.name == "cast":
-            for mode in ("value", "scale", "truncate"):
+            for mode in ("value", "saturate", "scale", "truncate"):
                 if mode != each.parameters["mode"]:
                     for edited in replaced(plan, at, changed(each, mode=mode)):
                         yield f"`cast` by {mode}", edited
-
-
-@pitfall("quantization", "Quantisation parameters", weight=0.5)
-def quantization(plan: Plan) -> Edits:
-    """A quantised model's integers stand for other real values than was thought."""
-    at = find(plan, "quantize")
-    if at is None:
-        return
-    now = steps_of(plan)[at]
-    for zero_point in (0, 128, -128, 127):
-        if zero_point != now.parameters["zero_point"]:
-            for edited in replaced(plan, at, changed(now, zero_point=zero_point)):
-                yield f"zero point {zero_point}", edited
-    for scale, words in ((1 / 255, "1/255"), (1 / 128, "1/128"), (1 / 127.5, "1/127.5"), (1.0, "1")):
-        if abs(scale - now.parameters["scale"]) > 1e-6:
-            for edited in replaced(plan, at, changed(now, scale=scale)):
-                yield f"scale {words}", edited

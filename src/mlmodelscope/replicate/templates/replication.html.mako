@@ -1,7 +1,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%def name="candidate_table(rows)">
     <table class="candidates">
-      <thead><tr><th scope="col">Pitfall</th><th scope="col">Variant</th><th scope="col" class="number">Number</th><th scope="col" class="number">95 %</th><th scope="col" class="number" title="wrong as the manifest says, right with the edit">Right now</th><th scope="col" class="number" title="right as the manifest says, wrong with the edit">Wrong now</th><th scope="col" class="number">Samples</th><th scope="col"><span class="hidden">Drawing</span></th></tr></thead>
+      <thead><tr><th scope="col">Pitfall</th><th scope="col">Variant</th><th scope="col" class="number">Number</th><th scope="col" class="number">95 %</th><th scope="col" class="number" title="wrong as the manifest says, right with the edit">Fixed</th><th scope="col" class="number" title="right as the manifest says, wrong with the edit">Broken</th><th scope="col" class="number">Samples</th><th scope="col"><span class="hidden">Drawing</span></th></tr></thead>
       <tbody>
 % for row in rows:
         <tr class="${"is-cause" if row.is_cause else "dropped" if row.seen < verdict.samples else ""}">
@@ -155,7 +155,7 @@ The stripe is what may be measured and still be what was claimed.</figcaption>
 <bdi>${card.flip.sample}</bdi>\
 % endif
 </h3>
-        <span class="tag kind-${card.flip.kind.replace(" ", "-")}">${card.flip.kind}</span>
+        <span class="tag kind-${card.flip.kind.replace(" ", "-")}">${spelled[card.flip.kind]}</span>
       </header>
       <div class="shots n${len(card.shots)}">
 % for shot in card.shots:
@@ -185,7 +185,7 @@ ${answer_list("With the edit", card.after)}
       <thead><tr><th scope="col">Sample</th><th scope="col">It is</th><th scope="col">As the manifest says</th><th scope="col">With the edit</th><th scope="col"></th></tr></thead>
       <tbody>
 % for flip in listed:
-        <tr><td><code><bdi>${flip.sample}</bdi></code></td><td><bdi>${flip.label or "–"}</bdi></td><td><bdi>${flip.before[0].name if flip.before else "failed"}</bdi></td><td><bdi>${flip.after[0].name if flip.after else "failed"}</bdi></td><td class="muted">${flip.kind}</td></tr>
+        <tr><td><code><bdi>${flip.sample}</bdi></code></td><td><bdi>${flip.label or "–"}</bdi></td><td><bdi>${flip.before[0].name if flip.before else "failed"}</bdi></td><td><bdi>${flip.after[0].name if flip.after else "failed"}</bdi></td><td class="muted">${spelled[flip.kind]}</td></tr>
 % endfor
       </tbody>
     </table>

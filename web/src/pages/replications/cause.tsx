@@ -9,7 +9,7 @@ export function Causes({ finding }: { finding: Schemas["Finding"] }) {
   if (!causes.length) return null;
   const explained = (finding.explained_by ?? []).length;
   const title = !explained
-    ? "What comes nearest"
+    ? "What explains most of it"
     : causes.length === 1
       ? "The cause"
       : "Causes that cannot be told apart";

@@ -7,6 +7,9 @@ import { Slider } from "./slider";
 
 const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
 
+/** What people read; the names are the API's. */
+export const SPELLED = { "right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer" } as const;
+
 const SHOWN = 3;
 
 /** Classes often carry all their names; the first says enough. */
@@ -21,7 +24,7 @@ export function FlipCard({ id, flip }: { id: string; flip: Schemas["Flip"] }) {
           {flip.label && <span className="block text-xs font-normal text-muted">{flip.sample}</span>}
         </h3>
         <span className="shrink-0 whitespace-nowrap">
-          <Badge tone={TONES[flip.kind]}>{flip.kind}</Badge>
+          <Badge tone={TONES[flip.kind]}>{SPELLED[flip.kind]}</Badge>
         </span>
       </header>
       {flip.seen && <Pictures id={id} name={flip.sample} seen={flip.seen} />}

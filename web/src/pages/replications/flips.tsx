@@ -4,7 +4,7 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
 import { plural } from "../../lib/format";
 import { Button, Card, Empty, Trouble, Waiting } from "../../ui/parts";
-import { FlipCard } from "./flip";
+import { FlipCard, SPELLED } from "./flip";
 
 const KINDS = ["right now", "wrong now", "other answer"] as const;
 const PAGE = 6;
@@ -45,7 +45,7 @@ export function Flips({ id, evidence }: { id: string; evidence: Schemas["Shown"]
             className={kind === each ? "!border-accent !text-accent" : ""}
             onClick={() => void navigate({ search: { ...search, kind: each }, resetScroll: false })}
           >
-            {each ?? "all"} <span className="text-muted">{each ? counts[each] : all}</span>
+            {each ? SPELLED[each] : "all"} <span className="text-muted">{each ? counts[each] : all}</span>
           </Button>
         ))}
       </div>

@@ -101,6 +101,19 @@ def test_records_can_be_listed_shown_exported_and_deleted(run: Run, evaluated: P
     assert "no records yet" in run("records").stdout
 
 
+def test_an_answer_from_the_store_says_so_and_is_the_latest(run: Run, evaluated: Path) -> None:
+    few = ("sensitivity", "toy.yml", "pictures.yml", "--limit", "4", "--pitfall", "color-layout", "--json")
+    assert run(*few).returncode == 0
+    again = run("evaluate", "toy.yml", "pictures.yml", "--json")
+    record = json.loads(again.stdout)
+    assert f"answered from the store: record {record['id']}, measured on" in again.stderr
+    assert "--again measures it again" in again.stderr
+    assert json.loads(run("records", "show", "latest", "--json").stdout)["id"] == record["id"]
+    listed = run("records").stdout
+    assert "evaluation, for sensitivity" in listed and record["created_at"][:16].replace("T", " ") in listed
+    assert "answered from" not in run("evaluate", "toy.yml", "pictures.yml", "--again").stderr
+
+
 def test_check_says_what_is_wrong_and_fails(process: Run, toy: Path) -> None:
     (toy / "bad.yml").write_text(LISTING.replace("resize:", "resise:"))
     done = process("check", "toy.yml", "bad.yml")

@@ -59,6 +59,11 @@ def read_engine(engine: Engine, query: str, values: Mapping[str, Any]) -> list[d
         return [dict(row) for row in connection.execute(text(query), values).mappings()]
 
 
+def write_engine(engine: Engine, statement: str, values: Mapping[str, Any]) -> None:
+    with engine.execution_options(mlmodelscope_writes=True).begin() as connection:
+        connection.execute(text(statement), values)
+
+
 def lock_schema(connection: Connection, key: int) -> None:
     """One machine at a time migrates a PostgreSQL database."""
     connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": key})

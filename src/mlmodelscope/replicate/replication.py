@@ -83,7 +83,7 @@ def replicate(
         options = options or reference.options
     if model is None:
         raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
-    record = evaluate(model, dataset, options, **conditions)
+    record = evaluate(model, dataset, options, made_for="replicate", **conditions)
     verdict, theirs = _judge(record, claim, reference, within, settings)
     if verdict.kind != "not reproduced" or not explain:
         return Replication(record, verdict, None, None, verdict.samples)

@@ -6065,6 +6065,11 @@ export interface components {
              * @default []
              */
             notes: string[];
+            /**
+             * Made For
+             * @description The command that needed the record on its way; absent where the record itself was asked for.
+             */
+            made_for?: ("replicate" | "sensitivity" | "study") | null;
         };
         /**
          * RecordClaim
@@ -6180,6 +6185,11 @@ export interface components {
              * @description Of a bench.
              */
             scenario: string | null;
+            /**
+             * Made For
+             * @description What needed the record on its way; overviews and `latest` leave such a record out.
+             */
+            made_for: ("replicate" | "sensitivity" | "study") | null;
             /** Plan Digest */
             plan_digest: string;
             /** Model */

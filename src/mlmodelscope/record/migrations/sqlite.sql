@@ -16,7 +16,7 @@ CREATE TABLE records (
   finished_at DATETIME,
   samples INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20),
+  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20), made_for VARCHAR(20), shown_at DATETIME,
   PRIMARY KEY (id)
 );
 CREATE INDEX records_by_plan ON records (plan_digest, status);
@@ -199,4 +199,5 @@ CREATE INDEX traces_by_time ON traces (created_at, id);
 CREATE INDEX traces_by_record ON traces (record);
 CREATE INDEX traces_by_service ON traces (service, created_at);
 CREATE INDEX traces_by_model ON traces (model, created_at);
-INSERT INTO alembic_version VALUES ('0004');
+CREATE INDEX records_by_shown ON records (shown_at);
+INSERT INTO alembic_version VALUES ('0005');

@@ -21,6 +21,9 @@ from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import backlog, shards
 
+_ON_THE_WAY = ("replicate", "sensitivity")
+"""Kinds of work whose record is not what was asked for."""
+
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
     demand(person, "read")
@@ -90,6 +93,8 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
     record = take_in(desk.store, bundle, desk.config.largest_upload)
     take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
+    if desk.queue.get(evaluation)["kind"] not in _ON_THE_WAY:
+        desk.store.shown(record)  # also where the agent answered from its store, and the record is here already
     desk.queue.finish(evaluation, attempt, record.id)
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

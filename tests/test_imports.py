@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "types",
     "settings",
+    "extras",
     "plugins",
     "model_file",
     "manifest",

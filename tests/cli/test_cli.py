@@ -299,3 +299,15 @@ def test_the_core_install_is_light() -> None:
     visit("mlmodelscope")
     assert len(seen) <= 20, sorted(seen)
     assert not seen & {"numpy", "onnxruntime", "torch", "tensorflow", "pillow"}
+
+
+def test_a_healthy_machine_reads_healthy(run: Run) -> None:
+    done = run("doctor", "--offline")
+    assert done.returncode == 0 and "This machine is ready." in done.stdout
+    assert "missing" not in done.stdout and "built when a model needs them" in done.stdout
+
+
+def test_every_command_that_doctor_names_exists(run: Run) -> None:
+    fixes = [each["fix"] for each in json.loads(run("doctor", "--offline", "--json").stdout) if each["fix"]]
+    assert any("mlmodelscope stacks build" in fix for fix in fixes) and run("stacks", "build", "--help").returncode == 0
+    assert not [fix for fix in fixes if "mlmodelscope[" in fix]

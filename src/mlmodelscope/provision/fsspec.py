@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.manifest.reference import without_secrets
 from mlmodelscope.provision.progress import Progress, silent
 
@@ -20,7 +21,7 @@ def download_fsspec(url: str, destination: Path, progress: Progress = silent) ->
     except ImportError:
         raise ArtifactError(
             f"{url.split(':')[0]}: references need fsspec",
-            hint="pip install 'mlmodelscope[fsspec]' and the protocol's own package",
+            hint=f"{install_extra('fsspec')} and the protocol's own package",
         ) from None
     name, done = without_secrets(url).rpartition("/")[2], 0
     try:

@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.record.sqlite import WAIT_S, prepare
 from mlmodelscope.record.unusable import one_line, unusable
 
@@ -35,9 +36,7 @@ def named_engine(address: str) -> Engine:
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"`{address}` is not the address of a database: {error}") from None
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the package {error.name} is missing", hint="pip install 'mlmodelscope[postgresql]'"
-        ) from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("postgresql")) from None
 
 
 def _sqlite(url: URL) -> Engine:

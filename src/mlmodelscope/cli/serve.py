@@ -59,5 +59,5 @@ def serve(
     except ModuleNotFoundError as error:
         raise UsageError(f"the package {error.name} is missing", hint=install_extra("server")) from None
     scheme = "https" if found.tls_certificate else "http"
-    console().print(f"serving {scheme}://{found.host}:{found.port}", soft_wrap=True)
-    run(settings(False), found)
+    words = f"serving {scheme}://{found.host}:{found.port}"
+    run(settings(False), found, lambda: console().print(words, soft_wrap=True))

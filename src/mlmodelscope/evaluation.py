@@ -23,7 +23,15 @@ from mlmodelscope.record.journal import Journal, has_answers
 from mlmodelscope.record.measured import server_of, with_latency, with_worker
 from mlmodelscope.record.record import MadeFor, Record, ServerRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import machine_digest, machine_of, machine_set_for, opened_store, with_settings, with_setup
+from mlmodelscope.running import (
+    machine_digest,
+    machine_of,
+    machine_set_for,
+    opened_store,
+    with_container,
+    with_settings,
+    with_setup,
+)
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.answers import Batch, cut_batches
 from mlmodelscope.worker.client import Worker
@@ -78,6 +86,7 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool, made_for
         here = machine_of(plan)  # before it is set for the plan
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, here, __version__, worker, made_for), done)
+            record = with_container(record, asked.aspects.software)
             try:
                 return _run(record, store, asked.artifacts, asked.watcher)
             except MLModelScopeError as error:

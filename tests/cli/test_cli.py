@@ -311,3 +311,15 @@ def test_every_command_that_doctor_names_exists(run: Run) -> None:
     fixes = [each["fix"] for each in json.loads(run("doctor", "--offline", "--json").stdout) if each["fix"]]
     assert any("mlmodelscope stacks build" in fix for fix in fixes) and run("stacks", "build", "--help").returncode == 0
     assert not [fix for fix in fixes if "mlmodelscope[" in fix]
+
+
+@pytest.mark.parametrize("verb", [("evaluate",), ("bench", "--budget", "0.2", "--processes", "1")])
+def test_a_container_that_was_not_used_is_noted(run: Run, toy: Path, verb: tuple[str, ...]) -> None:
+    image = {"any": {"cpu": "somebody/image:1"}}
+    software = {"name": "boxed", "version": "1.0.0", "framework": {"name": "fake"}, "container": image}
+    (toy / "boxed.yml").write_text(json.dumps(software))
+    done = run(verb[0], "toy.yml", "pictures.yml", *verb[1:], "--software", "boxed.yml", "--json")
+    (note,) = [each for each in json.loads(done.stdout)["notes"] if "container" in each]
+    assert (
+        note == "boxed@1.0.0 names the container image somebody/image:1; this Python satisfies it and was used instead"
+    )

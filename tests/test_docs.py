@@ -47,6 +47,15 @@ def test_every_link_in_the_docs_leads_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_nothing_is_installed_from_where_it_is_not() -> None:
+    """Neither a package index nor a public repository has us: a clone or a wheel is what there is."""
+    sources = [path for path in (ROOT / "src").rglob("*.py")]
+    for path in (*PAGES, ROOT / "pyproject.toml", *sources):
+        lines = path.read_text().splitlines()
+        wrong = [line for line in lines if re.search(r"pip install [^.,]*mlmodelscope\b(?!-)", line)]
+        assert not wrong and "github.com/mlmodelscope/mlmodelscope" not in path.read_text(), (path, wrong)
+
+
 def test_every_python_example_in_the_readme_is_valid() -> None:
     for text in blocks(ROOT / "README.md", "python"):
         compile(text, "README.md", "exec")

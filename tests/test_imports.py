@@ -17,6 +17,7 @@ ORDER = [
     "errors",
     "types",
     "settings",
+    "extras",
     "confine",
     "plugins",
     "model_file",

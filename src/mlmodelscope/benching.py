@@ -25,7 +25,7 @@ from mlmodelscope.record.latencies import RawRun, save_latencies
 from mlmodelscope.record.measured import with_worker
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import machine_set_for, new_record, opened_store, with_settings, with_setup
+from mlmodelscope.running import machine_set_for, new_record, opened_store, with_container, with_settings, with_setup
 from mlmodelscope.watcher import Watcher
 
 __all__ = ["MLPERF", "SCENARIOS", "Request", "bench"]
@@ -64,7 +64,7 @@ def bench(
     with opened_store(asked) as store:
         record = new_record(plan, identity)  # the machine as it is before it is set
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
-            record = with_setup(with_settings(record, done))
+            record = with_setup(with_container(with_settings(record, done), asked.aspects.software))
             lab = _open_lab(plan, asked, random, end_to_end=end_to_end, streams=streams)
             return _bench(record, request, lab, store, asked.watcher)
 

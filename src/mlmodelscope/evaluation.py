@@ -21,9 +21,17 @@ from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.finish import finish
 from mlmodelscope.record.journal import Journal, has_answers
 from mlmodelscope.record.measured import server_of, with_latency, with_worker
-from mlmodelscope.record.record import Record, ServerRecord
+from mlmodelscope.record.record import MadeFor, Record, ServerRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import machine_digest, machine_of, machine_set_for, opened_store, with_settings, with_setup
+from mlmodelscope.running import (
+    machine_digest,
+    machine_of,
+    machine_set_for,
+    opened_store,
+    with_container,
+    with_settings,
+    with_setup,
+)
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.answers import Batch, cut_batches
 from mlmodelscope.worker.client import Worker
@@ -43,9 +51,13 @@ def evaluate(
     options: Options | None = None,
     *,
     again: bool = False,
+    made_for: MadeFor | None = None,
     **conditions: Unpack[Conditions],
 ) -> Record:
-    """Evaluate a model on a dataset and keep the record; the same plan again is answered from the store."""
+    """Evaluate a model on a dataset and keep the record; the same plan again is answered from the store.
+
+    `made_for` marks a record that another command needs on its way: overviews and `latest` leave it out.
+    """
     asked = ask(model, dataset, options, **conditions)
     if asked.model.job_type == "training":
         raise UsageError(
@@ -54,10 +66,10 @@ def evaluate(
         )
     plan = asked.plan()
     with opened_store(asked) as store:
-        return _evaluate_once(plan, store, asked, again)
+        return _evaluate_once(plan, store, asked, again, made_for)
 
 
-def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool) -> Record:
+def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool, made_for: MadeFor | None) -> Record:
     machine, worker = machine_digest(plan), worker_digest()
     asked_at = datetime.now(UTC)
     if store.is_locked(plan.digest):
@@ -66,11 +78,15 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool) -> Recor
         found = store.find(plan.digest, machine, worker, "finished")
         # Asked to run again, a record that another process finished while we waited is as fresh as ours would be.
         if found and (not again or found.created_at >= asked_at):
+            if made_for is None:
+                found = store.shown(found)
+                asked.watcher.known(found)
             # The same plan, but the record has the places of files then; callers need those of now.
             return found.model_copy(update={"plan": plan})
         here = machine_of(plan)  # before it is set for the plan
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
-            record = with_settings(store.begin(plan, here, __version__, worker), done)
+            record = with_settings(store.begin(plan, here, __version__, worker, made_for), done)
+            record = with_container(record, asked.aspects.software)
             try:
                 return _run(record, store, asked)
             except MLModelScopeError as error:

@@ -16,20 +16,18 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
-from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.record.measured import with_latency, with_worker
 from mlmodelscope.record.record import LevelCost, ProfileRecord, Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import new_record, opened_store, with_setup
+from mlmodelscope.running import new_record, opened_store, with_container, with_setup
 from mlmodelscope.trace.counting import count_kernels, same_kernels
 from mlmodelscope.trace.layers import agreement, run_ns
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
 from mlmodelscope.trace.span import LEVELS, Trace, trace_id_of
 from mlmodelscope.trace.store import save_trace
 from mlmodelscope.trace.watch import watch
-from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Worker
 from mlmodelscope_worker.messages import Traced
 
@@ -64,14 +62,13 @@ def profile(
         options = replace(options, limit=runs * options.batch_size)
     plan = asked.plan(options)
     with opened_store(asked) as store:
-        return _profile(plan, level, runs, cold, store, asked.artifacts, asked.watcher)
+        return _profile(plan, level, runs, cold, store, asked)
 
 
-def _profile(
-    plan: Plan, level: str, runs: int, cold: bool, store: Store, artifacts: ArtifactStore, watcher: Watcher
-) -> tuple[Record, Trace]:
+def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked: Asked) -> tuple[Record, Trace]:
+    artifacts, watcher = asked.artifacts, asked.watcher
     identity = sha256(f"profile {level} {runs} {'cold ' if cold else ''}{plan.digest}".encode()).hexdigest()
-    record = with_setup(new_record(plan, identity))
+    record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be profiled")
     dataset = open_dataset(plan.dataset, artifacts)

@@ -9,12 +9,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mlmodelscope.errors import StoreError
+from mlmodelscope.manifest.schema import SoftwareManifest
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked
 from mlmodelscope.provision.machine import Machine, describe_machine, identify_machine
 from mlmodelscope.provision.setting import Place, Setting, applied, restore_left_behind
 from mlmodelscope.provision.setup import run_setup
 from mlmodelscope.provision.stack import worker_digest
+from mlmodelscope.provision.stack.choose import find_image
 from mlmodelscope.record.record import Record, new_record_id
 from mlmodelscope.record.store import Store
 from mlmodelscope.watcher import Watcher
@@ -60,6 +62,21 @@ def with_settings(record: Record, done: tuple[Setting, ...]) -> Record:
     """What was set, and a note for each setting that could not be."""
     left = [f"{each.name} = {each.asked} was not set: {each.note}" for each in done if each.note]
     return record.model_copy(update={"settings": done, "notes": tuple(dict.fromkeys((*record.notes, *left)))})
+
+
+def with_container(record: Record, software: SoftwareManifest | None) -> Record:
+    """A note where the software manifest names a container image and something else was run instead."""
+    stack = record.plan.stack
+    image = (
+        find_image(software.container, record.plan.predictor.options.get("device", "cpu") != "cpu")
+        if software
+        else None
+    )
+    if software is None or image is None or (stack.recipe is not None and stack.recipe.image is not None):
+        return record
+    where = "this Python" if stack.recipe is None else f"the stack {stack.name}"
+    note = f"{software.reference} names the container image {image}; {where} satisfies it and was used instead"
+    return record.model_copy(update={"notes": tuple(dict.fromkeys((*record.notes, note)))})
 
 
 def with_setup(record: Record) -> Record:

@@ -28,7 +28,7 @@ from mlmodelscope.provision.site import provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.record import CurvePoint, Record, StackRecord, TrainedFile, TrainingRecord
 from mlmodelscope.record.store import Store
-from mlmodelscope.running import machine_set_for, opened_store, with_settings, with_setup
+from mlmodelscope.running import machine_set_for, opened_store, with_container, with_settings, with_setup
 from mlmodelscope.worker.client import Progress, Trained, Worker
 from mlmodelscope_worker import __version__
 
@@ -154,6 +154,7 @@ def _train_once(
             return found
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, machine, __version__, worker), done)
+            record = with_container(record, asked.aspects.software)
             try:
                 return _run(record, store, asked, judge, log)
             except MLModelScopeError:

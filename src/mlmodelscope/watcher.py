@@ -19,6 +19,9 @@ class Watcher:
 
     def building(self, what: str) -> None: ...
 
+    def known(self, record: Record) -> None:
+        """The same plan has a record, which is the answer; nothing is run."""
+
     def resuming(self, record: Record, done: int, total: int) -> None: ...
 
     def measured(self, latency: Latency) -> None: ...

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from mlmodelscope import Settings, evaluate
-from mlmodelscope.analysis.overview import Entry, make_overview, pareto
+from mlmodelscope.analysis.overview import Entry, make_overview, pareto, same_samples
 from mlmodelscope.analysis.overview_page import overview_html, overview_markdown
-from mlmodelscope.analysis.overview_table import overview_analyses
+from mlmodelscope.analysis.overview_table import overview_analyses, overview_csv
 from mlmodelscope.plan.options import Options
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import BenchRecord, LoadRecord, Stability, SweepRecord
@@ -130,6 +130,70 @@ def test_machines_of_one_name_are_told_apart(evaluated: Record) -> None:
     other = evaluated.machine.model_copy(update={"cores": 99})
     entries = make_overview([evaluated, evaluated.model_copy(update={"machine": other})])
     assert len({entry.machine for entry in entries}) == 2
+
+
+def measured_on(record: Record, identity: str, count: int | None, samples: int, top1: float, **dataset: Any) -> Record:
+    """The record as if it were of another dataset, or of some samples only."""
+    subset = record.plan.dataset.subset.model_copy(update={"count": count})
+    planned = record.plan.dataset.model_copy(update={"subset": subset, **dataset})
+    plan = record.plan.model_copy(update={"dataset": planned})
+    metrics = Metrics(top1=Interval(top1, top1 - 0.1, top1 + 0.1))
+    return record.model_copy(update={"id": identity, "plan": plan, "samples": samples, "metrics": metrics})
+
+
+def test_all_samples_count_before_a_part_of_them_though_that_is_newer(evaluated: Record) -> None:
+    few, more = (measured_on(evaluated, f"of {count}", count, count, 1.0, size=9) for count in (2, 4))
+    entry = one([few, more, measured_on(evaluated, "whole", None, 9, 0.5, size=9)])
+    assert entry.top1 is not None and entry.top1.record == "whole" and entry.top1.whole
+    part = one([few, more])
+    assert part.top1 is not None and (part.top1.record, part.top1.samples, part.top1.whole) == ("of 4", 4, False)
+    assert part.missing[0].what == "accuracy on all samples"
+    analyses = overview_analyses([part])
+    assert "4, a part of 9" in overview_markdown(analyses)
+    assert "no accuracy is over all samples of the dataset" in analyses[0].notes
+
+
+def test_a_limit_beyond_the_dataset_takes_all_of_it(evaluated: Record) -> None:
+    entry = one([measured_on(evaluated, "beyond", 100, 6, 0.5)])
+    assert entry.top1 is not None and entry.top1.whole
+
+
+def test_every_dataset_has_a_table_and_a_front_of_its_own(evaluated: Record) -> None:
+    easy = measured_on(evaluated, "easy", None, 6, 0.98, name="easy")
+    entries = make_overview([easy, evaluated])
+    first, second, missing = overview_analyses(entries)
+    assert (first.title, second.title) == ("easy@1.0.0", "pictures@1.0.0") and missing.id == "missing"
+    assert first.table.column("top1") == [0.98] and second.table.column("accuracy_record") == [evaluated.id]
+    assert "accuracy-latency-easy-1.0.0" in first.plots and "accuracy-latency-pictures-1.0.0" in second.plots
+    assert len(overview_csv([first, second, missing]).splitlines()) == 3
+
+
+def test_accuracies_over_other_samples_are_not_drawn_together(evaluated: Record) -> None:
+    output = evaluated.plan.output.model_copy(update={"label_offset": 1})
+    other = evaluated.model_copy(update={"plan": evaluated.plan.model_copy(update={"output": output})})
+    part = measured_on(other, "part", 2, 2, 1.0)
+    entries = make_overview([part, evaluated])
+    assert [entry.top1.whole for entry in entries if entry.top1] == [True, False]
+    assert same_samples(entries) == entries[:1]
+    assert "neither drawn nor Pareto-optimal" in overview_analyses(entries)[0].notes[0]
+
+
+def test_a_manifest_that_changed_without_its_version_is_another_row(evaluated: Record) -> None:
+    output = evaluated.plan.output.model_copy(update={"label_offset": 1})
+    changed = evaluated.model_copy(update={"plan": evaluated.plan.model_copy(update={"output": output})})
+    names = [entry.model for entry in make_overview([changed, evaluated])]
+    assert len(set(names)) == 2 and all(name.startswith("toy@1.0.0 (") for name in names)
+
+
+def test_random_tensors_have_a_table_of_their_own(evaluated: Record) -> None:
+    planned = evaluated.plan.dataset.model_copy(update={"name": "random", "sources": ()})
+    plan = evaluated.plan.model_copy(update={"dataset": planned})
+    guessed = benched(evaluated.model_copy(update={"plan": plan}), "guessed")
+    entries = make_overview([guessed, evaluated])
+    assert [entry.dataset for entry in entries] == ["pictures@1.0.0", "random tensors"]
+    assert entries[1].top1 is None and entries[0].latency_s is not None
+    assert entries[0].latency_s.record == evaluated.id
+    assert entries[1].missing[0].command == "mlmodelscope bench toy@1.0.0 --random --scenario sweep"
 
 
 def test_the_graphs_size_is_that_of_its_files(evaluated: Record, settings: Settings) -> None:

@@ -101,6 +101,19 @@ def test_records_can_be_listed_shown_exported_and_deleted(run: Run, evaluated: P
     assert "no records yet" in run("records").stdout
 
 
+def test_an_answer_from_the_store_says_so_and_is_the_latest(run: Run, evaluated: Path) -> None:
+    few = ("sensitivity", "toy.yml", "pictures.yml", "--limit", "4", "--pitfall", "color-layout", "--json")
+    assert run(*few).returncode == 0
+    again = run("evaluate", "toy.yml", "pictures.yml", "--json")
+    record = json.loads(again.stdout)
+    assert f"answered from the store: record {record['id']}, measured on" in again.stderr
+    assert "--again measures it again" in again.stderr
+    assert json.loads(run("records", "show", "latest", "--json").stdout)["id"] == record["id"]
+    listed = run("records").stdout
+    assert "evaluation, for sensitivity" in listed and record["created_at"][:16].replace("T", " ") in listed
+    assert "answered from" not in run("evaluate", "toy.yml", "pictures.yml", "--again").stderr
+
+
 def test_check_says_what_is_wrong_and_fails(process: Run, toy: Path) -> None:
     (toy / "bad.yml").write_text(LISTING.replace("resize:", "resise:"))
     done = process("check", "toy.yml", "bad.yml")
@@ -286,3 +299,27 @@ def test_the_core_install_is_light() -> None:
     visit("mlmodelscope")
     assert len(seen) <= 21, sorted(seen)
     assert not seen & {"numpy", "onnxruntime", "torch", "tensorflow", "pillow"}
+
+
+def test_a_healthy_machine_reads_healthy(run: Run) -> None:
+    done = run("doctor", "--offline")
+    assert done.returncode == 0 and "This machine is ready." in done.stdout
+    assert "missing" not in done.stdout and "built when a model needs them" in done.stdout
+
+
+def test_every_command_that_doctor_names_exists(run: Run) -> None:
+    fixes = [each["fix"] for each in json.loads(run("doctor", "--offline", "--json").stdout) if each["fix"]]
+    assert any("mlmodelscope stacks build" in fix for fix in fixes) and run("stacks", "build", "--help").returncode == 0
+    assert not [fix for fix in fixes if "mlmodelscope[" in fix]
+
+
+@pytest.mark.parametrize("verb", [("evaluate",), ("bench", "--budget", "0.2", "--processes", "1")])
+def test_a_container_that_was_not_used_is_noted(run: Run, toy: Path, verb: tuple[str, ...]) -> None:
+    image = {"any": {"cpu": "somebody/image:1"}}
+    software = {"name": "boxed", "version": "1.0.0", "framework": {"name": "fake"}, "container": image}
+    (toy / "boxed.yml").write_text(json.dumps(software))
+    done = run(verb[0], "toy.yml", "pictures.yml", *verb[1:], "--software", "boxed.yml", "--json")
+    (note,) = [each for each in json.loads(done.stdout)["notes"] if "container" in each]
+    assert (
+        note == "boxed@1.0.0 names the container image somebody/image:1; this Python satisfies it and was used instead"
+    )

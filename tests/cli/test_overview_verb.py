@@ -32,8 +32,26 @@ def test_an_overview_of_nothing_says_how_to_get_one(call: Call) -> None:
 def test_an_overview_lists_what_is_missing_and_measure_runs_it(call: Call, answer: Answer, evaluated: Path) -> None:
     found = answer("overview")["overview"]
     assert [row["missing"] for row in found[1]["table"]["rows"]] == ["online latency", "throughput"]
-    assert "bench toy@1.0.0 pictures@1.0.0 --scenario sweep" in call("overview", "toy")
+    shown = call("overview", "toy")
+    assert "pictures@1.0.0" in shown and "bench toy.yml pictures.yml --scenario sweep" in shown
     assert "there are no records of toy@2.0.0" in call("overview", "toy@2.0.0", code=2)
+
+
+def test_a_command_that_an_overview_names_can_be_typed(call: Call, answer: Answer, evaluated: Path) -> None:
+    command = answer("overview")["overview"][1]["table"]["rows"][0]["command"].split()
+    assert command[:2] == ["mlmodelscope", "bench"] and call(*command[1:], *QUICK)
+
+
+def test_what_sensitivity_measured_on_its_way_is_shown_only_when_asked_for(
+    call: Call, answer: Answer, evaluated: Path
+) -> None:
+    call("sensitivity", "toy.yml", "pictures.yml", "--limit", "4", "--pitfall", "color-layout")
+    (dataset, _) = answer("overview")["overview"]
+    assert [(row["samples"], row["part"]) for row in dataset["table"]["rows"]] == [(12, "all")]
+    newest = answer("records", "list")[0]
+    call("records", "delete", answer("records", "show", "latest")["id"], "--yes")
+    assert newest["made_for"] == "sensitivity" and "there are no records" in call("overview", code=2)
+    assert "4, a part" in call("overview", "--all")
 
 
 def test_measure_makes_the_row_full(answer: Answer, toy: Path) -> None:

@@ -50,6 +50,7 @@ def test_misspelt_keys_and_values_are_spelt_right() -> None:
         ("color_layout: RGB", "color_layuot: RGB"),
         ("keep_aspect_ratio: true", "keep_aspect_ration: true"),
         ("method: bilinear", "method: bilinaer"),
+        ("task: classification", "task: clasification"),
         ("  layer_name: prob", "  layer_nam: prob"),
     ],
 )
@@ -113,3 +114,21 @@ def test_the_mode_of_a_file_its_mark_and_a_link_to_it_stay(tmp_path: Path) -> No
 def test_a_file_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     with pytest.raises(MLModelScopeError, match="cannot write"):
         write_text(tmp_path / "none" / "a.yml", "x")
+
+
+@pytest.mark.parametrize(
+    ("right", "meant"),
+    [("color_layout: RGB", "color_layout: RGBA"), ("element_type: float32", "element_type: float16x")],
+)
+def test_a_value_that_may_be_meant_is_left_to_its_author(right: str, meant: str) -> None:
+    wrong = LISTING1.replace(right, meant)
+    assert wrong != LISTING1 and mended(wrong).text == wrong
+
+
+def test_a_misspelled_framework_is_noticed_and_spelled_right() -> None:
+    wrong = LISTING1.replace("name: TensorFlow", "name: TensorFlwo")
+    (found,) = [each for each in check_text(wrong, "x.yml")[1] if each.code == "M014"]
+    assert "no predictor for the framework `TensorFlwo`" in found.message and found.hint == "did you mean `tensorflow`?"
+    assert "name: tensorflow" in mended(wrong).text
+    other = LISTING1.replace("name: TensorFlow", "name: tensorflow2")
+    assert [each.code for each in check_text(other, "x.yml")[1] if each.code == "M014"] and mended(other).text == other

@@ -28,6 +28,38 @@ def test_a_record_is_found_by_id_by_its_beginning_and_as_the_latest(settings: Se
         store.get("nothing")
 
 
+def test_the_latest_is_what_was_answered_with_last(
+    settings: Settings, make_model: Callable, make_dataset: Callable, make_pictures: Callable
+) -> None:
+    model, dataset = make_model(), make_dataset(make_pictures())
+    first, second = (evaluate(model, dataset, Options(seed=seed), settings=settings).id for seed in (1, 2))
+    store = Store(settings)
+    assert store.get("latest").id == second
+    assert evaluate(model, dataset, Options(seed=1), settings=settings).id == first
+    assert store.get("latest").id == first
+
+
+def test_a_record_made_on_the_way_is_left_out_until_it_is_asked_for(
+    settings: Settings, make_model: Callable, make_dataset: Callable, make_pictures: Callable
+) -> None:
+    model, dataset = make_model(), make_dataset(make_pictures())
+    asked_for = evaluate(model, dataset, settings=settings)
+    few = Options(limit=4)
+    marked = evaluate(model, dataset, few, settings=settings, made_for="sensitivity")
+    store = Store(settings)
+    assert store.get(marked.id).made_for == "sensitivity" and store.get("latest").id == asked_for.id
+    assert [each.id for each in store.newest()] == [asked_for.id]
+    assert {each.id for each in store.newest(all_of_them=True)} == {asked_for.id, marked.id}
+    assert evaluate(model, dataset, few, settings=settings, made_for="replicate").made_for == "sensitivity"
+    assert evaluate(model, dataset, few, settings=settings).made_for is None
+    assert store.get("latest").id == marked.id and [row["made_for"] for row in store.list()] == [None, None]
+
+
+def test_a_record_that_was_asked_for_is_written_without_a_purpose(settings: Settings, record: Record) -> None:
+    marked = record.model_copy(update={"made_for": "study"})
+    assert "made_for" not in record.model_dump_json() and Record.model_validate_json(marked.model_dump_json()) == marked
+
+
 def test_a_name_that_begins_several_records_is_refused_with_their_ids(
     settings: Settings, make_model: Callable, make_dataset: Callable, make_pictures: Callable
 ) -> None:

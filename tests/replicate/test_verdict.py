@@ -6,10 +6,11 @@ import pytest
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.metric.mcnemar import mcnemar
 from mlmodelscope.replicate.claim import Claim, claim_of, parse_claim
 from mlmodelscope.replicate.describe import describe_verdict
 from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
-from mlmodelscope.replicate.verdict import Tied, Verdict, judge, mcnemar, pair
+from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
 from mlmodelscope.worker.variants import Answer
 
 

@@ -60,25 +60,49 @@ def test_two_evaluations_have_a_ratio_and_say_where_their_answers_differ(made: M
     assert not first["same"] and first["js"] >= answers["apart"][-1]["js"] and pair["layers"] is None
 
 
+def test_which_of_two_is_more_accurate_is_judged_over_the_same_samples(made: Made) -> None:
+    found = made.compared(made.toy, made.other)
+    accuracy = found["pair"]["accuracy"]
+    assert accuracy["samples"] == 60 and 0 <= accuracy["p_value"] <= 1
+    assert accuracy["verdict"] == "no difference" or accuracy["p_value"] < 0.05
+    assert "McNemar" in accuracy["sentence"] and next(iter(found["measures"]))["comparable"]
+
+
+def test_a_part_of_the_samples_is_told_and_judged_by_nothing(made: Made, lasting_world: World) -> None:
+    part = lasting_world.evaluate("toy", limit=7).id
+    found = made.compared(made.toy, part)
+    top1 = next(each for each in found["measures"] if each["name"] == "top1")
+    assert (top1["comparable"], top1["best"]) == (False, None)
+    assert [each["part"] for each in found["records"]] == [None, "7, not all"]
+    (table,) = found["overview"]["tables"]
+    (row,) = table["rows"]
+    assert (row["top1"]["record"], row["top1"]["samples"], row["top1"]["whole"]) == (made.toy, 60, True)
+    assert row["top1"]["scenario"] == "evaluation" and row["dataset"] == "pictures@1.0.0"
+
+
 def test_a_record_beside_itself_is_one_record(made: Made) -> None:
     assert made.compared(made.toy, made.toy)["pair"] is None
 
 
 def test_any_number_is_summed_up_as_the_overview_does(made: Made) -> None:
     found = made.compared(made.toy, made.other, made.sweep)
-    rows = {row["model"]: row for row in found["overview"]["rows"]}
+    (table,) = found["overview"]["tables"]
+    rows = {row["model"]: row for row in table["rows"]}
     swept = rows["toy@1.0.0"]
     assert swept["top1"]["record"] == made.toy and swept["samples_per_s"]["record"] == made.sweep
     assert swept["sweep"][0] == {**swept["sweep"][0], "batch_size": 1, "speed_up": 1}
     assert found["pair"] is None and any(row["fastest"] for row in rows.values())
-    everything = made.client.get("/overview")
-    assert {row["model"] for row in everything["rows"]} == {
-        "toy@1.0.0",
-        "other@1.0.0",
-        "resnet50-script@1.0.0",
-        "resnet50-jax@1.0.0",
-    }
-    (only,) = made.client.get("/overview", {"model": ["other"]})["rows"]
+    everything = made.client.get("/overview")["tables"]
+    models = [(table["dataset"].partition(" ")[0], {row["model"] for row in table["rows"]}) for table in everything]
+    assert sorted(
+        models, key=lambda each: (each[0], len(each[1]))
+    ) == [  # two datasets of the same name are not the same
+        ("noise@1.0.0", {"resnet50-jax@1.0.0"}),
+        ("pictures@1.0.0", {"resnet50-script@1.0.0"}),
+        ("pictures@1.0.0", {"toy@1.0.0", "other@1.0.0"}),
+    ]
+    assert len({table["dataset"] for table in everything}) == 3
+    ((only,),) = [table["rows"] for table in made.client.get("/overview", {"model": ["other"]})["tables"]]
     assert [each["what"] for each in only["missing"]] == ["online latency", "throughput"]
 
 

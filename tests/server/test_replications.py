@@ -11,7 +11,7 @@ from mlmodelscope.client.client import Client
 from mlmodelscope.errors import UsageError
 from replicate.scenes import describe_colours, describe_seer
 
-from .conftest import World
+from .conftest import MODEL, World
 
 ASKED: dict[str, Any] = {"model": "seer", "dataset": "colours", "options": {"timed_runs": 1}}
 

@@ -171,3 +171,12 @@ def test_an_offer_to_speak_http_2_is_declined_and_the_question_answered(lasting_
     with socket.create_connection(("127.0.0.1", lasting_world.port), 300) as line:
         line.sendall(head.encode() + body)
         assert b"problem+json" in line.recv(4096)  # about the manifest, so it was read
+
+
+def test_a_port_that_is_in_use_is_refused_before_anything_is_said(lasting_world: World) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        code, printed, complained = lasting_world.say("serve", "--port", str(port))
+    assert (code, printed) == (2, "")
+    assert f"cannot listen on port {port} of 127.0.0.1: another program is using it" in complained
+    assert "hint: choose another one: --port NUMBER" in complained and "Errno" not in complained

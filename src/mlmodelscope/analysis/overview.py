@@ -1,9 +1,10 @@
-"""The summary over all records: for each model, stack and machine how right, how large, how fast (CLOUD'20)."""
+"""The summary over all records: the accuracy, size and speed of each model, stack and machine on each dataset."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +18,31 @@ from mlmodelscope.record.record import Record
 _UNLOADED = ("single-stream", "multi-stream", "offline", "sweep")
 """Scenarios that ask for as much as the model gives: of the others, the load says how much that is."""
 
+IsKnown = Callable[[str, str], bool]
+"""Whether a `model` or `dataset` can be found by its name@version."""
+
 
 @dataclass(frozen=True)
 class Number:
-    """A number and the record that it comes from."""
+    """A number, the record that it comes from, and what it is over."""
 
     value: float
     record: str
+    dataset: str
+    scenario: str
+    """How load arrived: the scenario of a bench, or the few calls of an evaluation or profile."""
+    samples: int
+    """Samples that were answered, or calls or queries that were timed."""
     low: float | None = None
     high: float | None = None
     unstable: bool = False
     """The machine was not quiet enough to believe it."""
+    subset: tuple[int, bool, int] | None = None
+    """Count, stratified and seed of a part of the dataset; nothing where it is over all samples."""
+
+    @property
+    def whole(self) -> bool:
+        return self.subset is None
 
 
 @dataclass(frozen=True)
@@ -38,14 +53,16 @@ class Missing:
 
 @dataclass
 class Entry:
-    """One model in one stack on one machine."""
+    """One model in one stack on one machine, measured on one dataset."""
 
     model: str
+    dataset: str
     stack: str
     machine: str
     machine_digest: str
     plan: Plan
     """The newest one, to measure more in the same way."""
+    command: Callable[[str, Plan], str] = field(repr=False)
     top1: Number | None = None
     size_bytes: int | None = None
     latency_s: Number | None = None
@@ -70,17 +87,28 @@ class Entry:
     def missing(self) -> list[Missing]:
         """What would have to be measured for a full row, with the command that measures it."""
         found = []
-        if self.top1 is None and self.plan.task == "classification":
-            found.append(Missing("accuracy", _command("evaluate", self.plan)))
+        is_random = self.plan.dataset.name == RANDOM
+        if (self.top1 is None or not self.top1.whole) and self.plan.task == "classification" and not is_random:
+            what = "accuracy" if self.top1 is None else "accuracy on all samples"
+            found.append(Missing(what, self.command("evaluate", self.plan)))
         if not self.benched:
-            found.append(Missing("online latency", _command("bench", self.plan)))
+            found.append(Missing("online latency", self.command("bench", self.plan)))
         if not self.swept:
-            found.append(Missing("throughput", _command("bench", self.plan) + " --scenario sweep"))
+            found.append(Missing("throughput", self.command("bench", self.plan) + " --scenario sweep"))
         return found
 
 
-def make_overview(records: Iterable[Record], artifacts: ArtifactStore | None = None) -> list[Entry]:
-    """Rows from records, newest first: of two that tell the same, the newer one counts."""
+def make_overview(
+    records: Iterable[Record],
+    artifacts: ArtifactStore | None = None,
+    is_known: IsKnown = lambda kind, reference: True,
+) -> list[Entry]:
+    """Rows from records, newest first: of two that tell the same, the newer one counts.
+
+    Numbers of different datasets never share a row. An accuracy over all samples counts before one over some of them,
+    and more samples count before fewer. Commands name what `is_known` by its name, and anything else by a file.
+    """
+    command = partial(_command, is_known=is_known)
     entries: dict[tuple[Any, ...], Entry] = {}
     accuracy: dict[tuple[Any, ...], Number] = {}
     sizes: dict[tuple[str, ...], int | None] = {}
@@ -88,42 +116,99 @@ def make_overview(records: Iterable[Record], artifacts: ArtifactStore | None = N
         if record.training is not None or record.status != "finished":
             continue
         plan = record.plan
-        what = (plan.model.reference, plan.predictor.name, tuple(sorted(plan.stack.packages.items())))
-        key = (*what, _setting(plan), record.machine.digest)
+        threads, *answering = _setting(plan)
+        software = (plan.predictor.name, tuple(sorted(plan.stack.packages.items())), *answering)
+        what = (plan.model_digest, plan.dataset_digest, software)
+        key = (what, threads, record.machine.digest)
         entry = entries.get(key)
         if entry is None:
-            name = machine_name(record)
-            entry = Entry(plan.model.reference, stack_name(plan), name, record.machine.digest, plan)
+            named = (plan.model.reference, dataset_name(plan), stack_name(plan), machine_name(record))
+            entry = entries[key] = Entry(*named, record.machine.digest, plan, command)
             entry.size_bytes = _size(plan, artifacts, sizes)
-            entries[key] = entry
-        top1 = record.metrics.top1
-        if top1 is not None:
-            accuracy.setdefault(what, Number(top1.value, record.id, top1.low, top1.high))
+        found = _accuracy(record)
+        if found is not None and (what not in accuracy or _rank(found) > _rank(accuracy[what])):
+            accuracy[what] = found
         _take(entry, record)
     for key, entry in entries.items():  # the same software is as right on every machine
-        entry.top1 = accuracy.get(key[:3])
-    _tell_machines_apart(list(entries.values()))
-    return sorted(entries.values(), key=lambda each: (each.model, each.machine, each.stack))
+        entry.top1 = accuracy.get(key[0])
+    found_rows = list(entries.values())
+    _tell_apart(found_rows, "machine", [entry.machine_digest for entry in found_rows])
+    _tell_apart(found_rows, "model", [entry.plan.model_digest for entry in found_rows])
+    _tell_apart(found_rows, "dataset", [entry.plan.dataset_digest for entry in found_rows])
+    return sorted(found_rows, key=_place)
+
+
+def _place(entry: Entry) -> tuple[Any, ...]:
+    """One dataset after the other; in each, what was measured on all samples first."""
+    samples = (0, 0) if entry.top1 is None else _rank(entry.top1)
+    return entry.dataset, tuple(-each for each in samples), entry.model, entry.machine, entry.stack
+
+
+def _rank(accuracy: Number) -> tuple[int, int]:
+    return int(accuracy.whole), accuracy.samples
+
+
+def _accuracy(record: Record) -> Number | None:
+    top1, plan = record.metrics.top1, record.plan
+    if top1 is None:
+        return None
+    numbers = (top1.value, record.id, dataset_name(plan), "evaluation", record.samples - record.failed)
+    return Number(*numbers, top1.low, top1.high, subset=part_of(record))
+
+
+def part_of(record: Record) -> tuple[int, bool, int] | None:
+    """Which part of the dataset was taken; a limit that is no limit takes all."""
+    dataset, subset = record.plan.dataset, record.plan.dataset.subset
+    if subset.count is None or record.samples < subset.count or (dataset.size or subset.count + 1) <= subset.count:
+        return None
+    return subset.count, subset.stratified, subset.seed
+
+
+def same_samples(entries: Sequence[Entry]) -> list[Entry]:
+    """Those of one dataset whose accuracies may be compared: over all samples, or else over the largest same part."""
+    known = [entry for entry in entries if entry.top1 is not None]
+    if not known:
+        return []
+    first = max((entry.top1 for entry in known if entry.top1 is not None), key=_rank)
+    return [entry for entry in known if entry.top1 is not None and entry.top1.subset == first.subset]
+
+
+def by_dataset(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
+    """Rows of each dataset, in their order."""
+    found: dict[str, list[Entry]] = {}
+    for entry in entries:
+        found.setdefault(entry.dataset, []).append(entry)
+    return found
+
+
+def dataset_name(plan: Plan) -> str:
+    return "random tensors" if plan.dataset.name == RANDOM else f"{plan.dataset.name}@{plan.dataset.version}"
 
 
 def _take(entry: Entry, record: Record) -> None:
     """What a record tells that no newer one did. A bench tells better than an evaluation's few calls."""
     bench, latency = record.bench, record.latency
+    name = dataset_name(record.plan)
     if bench is None:
+        scenario = "profile" if record.profile is not None else "evaluation"
+        calls = len(latency.raw_ns) if latency is not None else 0
         if latency is not None and latency.batch_size == 1 and entry.latency_s is None:
-            entry.latency_s = Number(latency.trimmed_mean_s, record.id)
-            entry.p90_s = Number(latency.p90_s.value, record.id, latency.p90_s.low, latency.p90_s.high)
+            entry.latency_s = Number(latency.trimmed_mean_s, record.id, name, scenario, calls)
+            p90 = latency.p90_s
+            entry.p90_s = Number(p90.value, record.id, name, scenario, calls, p90.low, p90.high)
         if latency is not None and latency.trimmed_mean_s > 0 and not entry.swept:
-            _most(entry, latency.batch_size / latency.trimmed_mean_s, latency.batch_size, record.id, False)
+            speed = latency.batch_size / latency.trimmed_mean_s
+            _most(entry, Number(speed, record.id, name, scenario, calls), latency.batch_size)
         return
     measured, unstable = bench.measured, bench.stability.verdict == "unstable"
     if bench.end_to_end or measured is None or bench.loadgen is not None:
         return
+    told = (record.id, name, bench.scenario, measured.queries)
     if bench.scenario == "single-stream" and measured.batch_size == 1 and not entry.benched:
         entry.benched = True
-        entry.latency_s = Number(measured.trimmed_mean_s, record.id, unstable=unstable)
-        p90 = measured.percentiles_s.get("p90")
-        entry.p90_s = Number(p90.value, record.id, p90.low, p90.high, unstable) if p90 else None
+        entry.latency_s = Number(measured.trimmed_mean_s, *told, unstable=unstable)
+        best = measured.percentiles_s.get("p90")
+        entry.p90_s = Number(best.value, *told, best.low, best.high, unstable) if best else None
     if bench.sweep is not None:
         if not entry.swept:
             entry.swept = True
@@ -132,14 +217,14 @@ def _take(entry: Entry, record: Record) -> None:
             for run in bench.runs:
                 entry.sweep[run.batch_size] = max(run.samples_per_s, entry.sweep.get(run.batch_size, 0.0))
             size = max(entry.sweep, key=lambda each: entry.sweep[each])
-            _most(entry, entry.sweep[size], size, record.id, unstable)
+            _most(entry, Number(entry.sweep[size], *told, unstable=unstable), size)
     elif bench.scenario in _UNLOADED and not entry.swept:
-        _most(entry, measured.samples_per_s, measured.batch_size, record.id, unstable)
+        _most(entry, Number(measured.samples_per_s, *told, unstable=unstable), measured.batch_size)
 
 
-def _most(entry: Entry, speed: float, batch_size: int, record: str, unstable: bool) -> None:
-    if entry.samples_per_s is None or speed > entry.samples_per_s.value:
-        entry.samples_per_s = Number(speed, record, unstable=unstable)
+def _most(entry: Entry, speed: Number, batch_size: int) -> None:
+    if entry.samples_per_s is None or speed.value > entry.samples_per_s.value:
+        entry.samples_per_s = speed
         entry.best_batch = batch_size
 
 
@@ -185,13 +270,15 @@ def _setting(plan: Plan) -> tuple[Any, Any, tuple[tuple[str, str], ...]]:
     return options.get("threads", 1), options.get("device"), tuple(others)
 
 
-def _tell_machines_apart(entries: Sequence[Entry]) -> None:
-    digests: dict[str, set[str]] = {}
-    for entry in entries:
-        digests.setdefault(entry.machine, set()).add(entry.machine_digest)
-    for entry in entries:
-        if len(digests[entry.machine]) > 1:
-            entry.machine = f"{entry.machine} ({entry.machine_digest[:6]})"
+def _tell_apart(entries: Sequence[Entry], what: str, digests: Sequence[str]) -> None:
+    """Where one name stands for several things, the beginning of each thing's digest goes with it."""
+    known: dict[str, set[str]] = {}
+    for entry, digest in zip(entries, digests, strict=True):
+        known.setdefault(getattr(entry, what), set()).add(digest)
+    for entry, digest in zip(entries, digests, strict=True):
+        name = getattr(entry, what)
+        if len(known.get(name, ())) > 1:
+            setattr(entry, what, f"{name} ({digest[:6]})")
 
 
 def _size(plan: Plan, artifacts: ArtifactStore | None, known: dict[tuple[str, ...], int | None]) -> int | None:
@@ -214,10 +301,15 @@ def _bytes(path: Path) -> int:
     return path.stat().st_size
 
 
-def _command(verb: str, plan: Plan) -> str:
+def _command(verb: str, plan: Plan, is_known: IsKnown) -> str:
     """What one would type; only what is not usual is said."""
-    words = ["mlmodelscope", verb, plan.model.reference]
-    words += [f"{plan.dataset.name}@{plan.dataset.version}"] if plan.dataset.name != RANDOM else []
+
+    def named(kind: str, name: str, version: str) -> str:
+        return f"{name}@{version}" if is_known(kind, f"{name}@{version}") else f"{name}.yml"
+
+    words = ["mlmodelscope", verb, named("model", plan.model.name, plan.model.version)]
+    is_random = plan.dataset.name == RANDOM
+    words += ["--random"] if is_random else [named("dataset", plan.dataset.name, plan.dataset.version)]
     if "software" in plan.manifests:
         words += ["--software", f"{plan.manifests['software'].name}@{plan.manifests['software'].version}"]
     threads, device, others = _setting(plan)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from mlmodelscope.analysis.table import UNKNOWN, Analysis, Table, spelled
+from mlmodelscope.analysis.table import UNKNOWN, Analysis, Table, Value, spelled
 from mlmodelscope.report import words
 from mlmodelscope.report.sheet import Section, write_sheet
 
@@ -17,29 +17,40 @@ _ABOUT = (
 
 
 def overview_html(analyses: Sequence[Analysis]) -> str:
-    overview, missing = analyses
-    head, rows = _for_people(overview.table)
-    sections = [Section("Numbers", _ABOUT, head=head, rows=rows, notes=overview.notes)]
-    if overview.plots:
-        sections.append(Section("Plots", plots=list(overview.plots.values())))
+    *datasets, missing = analyses
+    sections = []
+    for overview in datasets:
+        head, rows = _for_people(overview.table)
+        sections.append(Section(overview.title, _ABOUT, head=head, rows=rows, notes=overview.notes))
+        if overview.plots:
+            sections.append(Section(f"Plots, {overview.title}", plots=list(overview.plots.values())))
     if missing.table.rows:
         head, rows = _spelled(missing.table)
         sections.append(Section("Not yet measured", head=head, rows=rows))
-    places = [at for at, column in enumerate(overview.table.columns) if column.name in ("model", "stack", *_SOURCES)]
-    head = [overview.table.columns[at].title for at in places]
-    rows = [[str(row[at] or UNKNOWN) for at in places] for row in overview.table.rows]
-    sections.append(Section("Records", "The newest finished record tells each number.", head=head, rows=rows))
-    models = len(set(overview.table.column("model")))
-    machines = len(set(overview.table.column("machine")))
-    where = words.plural(machines, "machine") if machines > 1 else str(overview.table.rows[0][2])
-    lede = f"{words.plural(models, 'model')} on {where}: how right, how large, how fast."
+    first = datasets[0].table
+    everything = [row for overview in datasets for row in overview.table.rows]
+    shown = ("dataset", "model", "stack", *_SOURCES)
+    places = [at for at, column in enumerate(first.columns) if column.name in shown]
+    head = [first.columns[at].title for at in places]
+    rows = [[str(row[at] or UNKNOWN) for at in places] for row in everything]
+    about = "The newest finished record tells each number; of accuracies, the newest of those over the most samples."
+    sections.append(Section("Records", about, head=head, rows=rows))
+    models, machines = (
+        {str(name) for overview in datasets for name in overview.table.column(column)}
+        for column in ("model", "machine")
+    )
+    where = words.plural(len(machines), "machine") if len(machines) > 1 else next(iter(machines))
+    on = words.plural(len(datasets), "dataset")
+    lede = f"{words.plural(len(models), 'model')} on {on} and {where}: accuracy, size and speed."
     return write_sheet("Overview", lede, sections)
 
 
 def overview_markdown(analyses: Sequence[Analysis]) -> str:
-    overview, missing = analyses
-    lines = ["## Overview", "", _ABOUT, "", *_markdown(*_for_people(overview.table))]
-    lines += ["", *(f"> **Note:** {note}" for note in overview.notes)] if overview.notes else []
+    *datasets, missing = analyses
+    lines = ["## Overview", "", _ABOUT]
+    for overview in datasets:
+        lines += ["", f"### {overview.title}", "", *_markdown(*_for_people(overview.table))]
+        lines += ["", *(f"> **Note:** {note}" for note in overview.notes)] if overview.notes else []
     if missing.table.rows:
         lines += ["", "### Not yet measured", "", *_markdown(*_spelled(missing.table))]
     return "\n".join(lines) + "\n"
@@ -52,8 +63,8 @@ def overview_json(analyses: Sequence[Analysis]) -> str:
 def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
     """Fewer columns: what belongs together stands together, and the machine is named where there are several."""
     several = len(set(table.column("machine"))) > 1
-    head = ["model", "stack", *(["machine"] if several else []), "top-1", "graph size", "online latency", "p90"]
-    head += ["most samples/s", "optimal batch"]
+    head = ["model", "stack", *(["machine"] if several else []), "top-1", "samples", "graph size", "online latency"]
+    head += ["p90", "latency by", "most samples/s", "throughput by", "optimal batch"]
     rows = []
     for row in table.rows:
         raw = {column.name: value for column, value in zip(table.columns, row, strict=True)}
@@ -68,14 +79,24 @@ def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
                 said["stack"],
                 *([said["machine"]] if several else []),
                 top1,
+                samples_words(raw),
                 said["size_bytes"],
                 said["latency_ns"] + (", unstable" if "latency" in unstable else ""),
                 said["p90_ns"],
+                said["latency_scenario"],
                 speed + (", unstable" if "throughput" in unstable else ""),
+                said["throughput_scenario"],
                 said["optimal_batch"],
             ]
         )
     return head, rows
+
+
+def samples_words(row: Mapping[str, Value]) -> str:
+    """`70`, or `12, a part of 70`."""
+    if row["samples"] is None:
+        return UNKNOWN
+    return f"{row['samples']}" if row["part"] == "all" else f"{row['samples']}, {row['part']}"
 
 
 def _spelled(table: Table) -> tuple[list[str], list[list[str]]]:

@@ -1,25 +1,31 @@
-"""An overview as tables and plots."""
+"""An overview as tables and plots, one of each for each dataset."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
-from mlmodelscope.analysis.overview import Entry, Number, pareto
+from mlmodelscope.analysis.overview import Entry, Number, by_dataset, pareto, same_samples
 from mlmodelscope.analysis.table import Analysis, Column, Table, Value
 from mlmodelscope.report import plot
 
 _COLUMNS = (
+    Column("dataset", "dataset"),
     Column("model", "model"),
     Column("stack", "stack"),
     Column("machine", "machine"),
     Column("top1", "top-1", kind="share"),
     Column("top1_low", "from", kind="share"),
     Column("top1_high", "to", kind="share"),
+    Column("samples", "samples", kind="count"),
+    Column("part", "of"),
     Column("size_bytes", "graph size", kind="bytes"),
     Column("latency_ns", "online latency", kind="time_ns"),
     Column("p90_ns", "p90", kind="time_ns"),
+    Column("latency_scenario", "latency by"),
     Column("samples_per_s", "most samples/s", "samples/s", kind="number"),
     Column("best_batch", "at batch", kind="count"),
+    Column("throughput_scenario", "throughput by"),
     Column("optimal_batch", "optimal batch", kind="count"),
     Column("accuracy_record", "accuracy from"),
     Column("latency_record", "latency from"),
@@ -29,47 +35,80 @@ _COLUMNS = (
 
 
 def overview_analyses(entries: Sequence[Entry]) -> list[Analysis]:
-    """The table, and what the paper draws of it; a plot without anything to show is left out."""
-    table = Table("overview", "Overview", _COLUMNS, [_row(entry) for entry in entries])
-    plots = {}
-    for name, svg in (
-        ("accuracy-latency", _against(entries, "latency")),
-        ("accuracy-throughput", _against(entries, "throughput")),
-        ("speed-up", _speed_up(entries)),
-        ("latency-systems", _systems(entries)),
-    ):
-        if svg:
-            plots[name] = svg
-    return [Analysis("overview", "Overview", table, plots, tuple(overview_notes(entries))), _missing(entries)]
+    """A table for each dataset with what the paper draws of it, then what is missing; empty plots are left out."""
+    parts = by_dataset(entries)
+    found = []
+    for dataset, rows in parts.items():
+        plots = {
+            name if len(parts) == 1 else f"{name}-{_file_name(dataset)}": svg
+            for name, svg in (
+                ("accuracy-latency", _against(rows, "latency")),
+                ("accuracy-throughput", _against(rows, "throughput")),
+                ("speed-up", _speed_up(rows)),
+                ("latency-systems", _systems(rows)),
+            )
+            if svg
+        }
+        table = Table("overview", dataset, _COLUMNS, [_row(entry) for entry in rows])
+        found.append(Analysis("overview", dataset, table, plots, tuple(overview_notes(rows))))
+    return [*found, _missing(entries)]
+
+
+def overview_csv(analyses: Sequence[Analysis]) -> str:
+    """Every dataset's rows under one head; each row names its dataset."""
+    rows = [row for analysis in analyses if analysis.id == "overview" for row in analysis.table.rows]
+    return Table("overview", "Overview", _COLUMNS, rows).to_csv()
+
+
+def _file_name(dataset: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", dataset).strip("-")
 
 
 def _row(entry: Entry) -> tuple[Value, ...]:
     numbers = {"latency": entry.latency_s, "throughput": entry.samples_per_s}
     unstable = [name for name, number in numbers.items() if number is not None and number.unstable]
+    top1, latency, speed = entry.top1, entry.latency_s, entry.samples_per_s
     return (
+        entry.dataset,
         entry.model,
         entry.stack,
         entry.machine,
-        entry.top1.value if entry.top1 else None,
-        entry.top1.low if entry.top1 else None,
-        entry.top1.high if entry.top1 else None,
+        top1.value if top1 else None,
+        top1.low if top1 else None,
+        top1.high if top1 else None,
+        top1.samples if top1 else None,
+        _part(top1, entry) if top1 else None,
         entry.size_bytes,
-        _ns(entry.latency_s),
+        _ns(latency),
         _ns(entry.p90_s),
-        entry.samples_per_s.value if entry.samples_per_s else None,
+        _how(latency),
+        speed.value if speed else None,
         entry.best_batch,
+        _how(speed),
         entry.optimal_batch,
-        entry.top1.record if entry.top1 else None,
-        entry.latency_s.record if entry.latency_s else None,
-        entry.samples_per_s.record if entry.samples_per_s else None,
+        top1.record if top1 else None,
+        latency.record if latency else None,
+        speed.record if speed else None,
         ", ".join(unstable) or None,
     )
 
 
+def _how(number: Number | None) -> str | None:
+    return f"{number.scenario}, {number.samples}" if number else None
+
+
+def _part(top1: Number, entry: Entry) -> str:
+    """What the samples are a part of: `all`, or so many, where the dataset says how many it has."""
+    if top1.whole:
+        return "all"
+    size = entry.plan.dataset.size
+    return f"a part of {size}" if size else "a part"
+
+
 def _missing(entries: Sequence[Entry]) -> Analysis:
-    columns = (*_COLUMNS[:3], Column("missing", "missing"), Column("command", "measured by"))
+    columns = (*_COLUMNS[:4], Column("missing", "missing"), Column("command", "measured by"))
     rows = [
-        (entry.model, entry.stack, entry.machine, each.what, each.command)
+        (entry.dataset, entry.model, entry.stack, entry.machine, each.what, each.command)
         for entry in entries
         for each in entry.missing
     ]
@@ -77,7 +116,14 @@ def _missing(entries: Sequence[Entry]) -> Analysis:
 
 
 def overview_notes(entries: Sequence[Entry]) -> list[str]:
+    """What to know about the rows of one dataset."""
     found = []
+    comparable = same_samples(entries)
+    apart = [entry for entry in entries if entry.top1 is not None and entry not in comparable]
+    if apart:
+        found.append(f"over other samples than the rest, so neither drawn nor Pareto-optimal: {_names(apart)}")
+    if comparable and comparable[0].top1 is not None and not comparable[0].top1.whole:
+        found.append("no accuracy is over all samples of the dataset")
     unswept = [entry for entry in entries if entry.samples_per_s is not None and not entry.swept]
     if unswept:
         found.append(f"no batch sizes were swept: the throughput is the most that was measured, for {_names(unswept)}")
@@ -100,7 +146,7 @@ def _names(entries: Sequence[Entry]) -> str:
 def _against(entries: Sequence[Entry], what: str) -> str:
     """Accuracy against a speed; the bubbles are as large as the models."""
     marks, system = [], _systems_of(entries)
-    for entry in entries:
+    for entry in same_samples(entries):
         number = entry.latency_s if what == "latency" else entry.samples_per_s
         if entry.top1 is not None and number is not None:
             at = 1000 * number.value if what == "latency" else number.value

@@ -145,6 +145,7 @@ def facts_of(record: Record) -> list[tuple[str, str]]:
     return [
         ("model", plan.model.reference),
         ("dataset", f"{plan.dataset.name}@{plan.dataset.version}"),
+        ("samples", _samples(record)),
         ("predictor", plan.predictor.name or "functions"),
         ("stack", f"{plan.stack.name}, Python {plan.stack.python}"),
         ("packages", ", ".join(f"{name} {version}" for name, version in sorted(plan.stack.packages.items()))),
@@ -159,3 +160,11 @@ def facts_of(record: Record) -> list[tuple[str, str]]:
         ("processor", record.machine.cpu),
         ("machine", record.machine.digest[:12]),
     ]
+
+
+def _samples(record: Record) -> str:
+    """How many of the dataset's samples were taken: of a bench they only take turns, so that it says nothing."""
+    if record.bench is not None or record.profile is not None or not record.samples:
+        return ""
+    limited = record.plan.dataset.subset.count is not None and record.plan.dataset.size not in (None, record.samples)
+    return f"{record.samples} of {record.plan.dataset.size}" if limited else f"{record.samples}"

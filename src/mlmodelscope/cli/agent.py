@@ -11,6 +11,7 @@ from mlmodelscope.cli.agent_services import serve_models, speak_for
 from mlmodelscope.cli.choices import pair
 from mlmodelscope.cli.terminal import settings, verb
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 
 
 @verb
@@ -70,7 +71,7 @@ def agent(
     try:
         from mlmodelscope.client.http_link import HttpLink
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[client]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("client")) from None
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import describe_agent
     from mlmodelscope.record.store import Store

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 
 if TYPE_CHECKING:
     from mlmodelscope.cluster.agent import Agent
@@ -33,7 +34,7 @@ async def serve_models(
         from mlmodelscope.server.config import Config
         from mlmodelscope.server.rest.protocol import patient_protocol
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[server]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("server")) from None
     door = LoneDoor(listening.host, token)
     models = Models(settings, names, busy=lambda: BUSY if agent.is_timing else None)
     server = InferenceServer(models, door, listening, patient_protocol(Config()))

@@ -194,7 +194,9 @@ def _show_to_people(results: list[Result], verbose: bool, diff: bool, to_stdout:
             for found in result.mended:
                 print(_printable(f"{found.place}  {found.code} mended  {found.message}"), file=stream)
     failed = any(result.count("error") for result in results)
-    print(_summary(results, diff), file=sys.stderr if failed else calm)
+    shown = [found for result in results if not result.skipped for found in result.findings]
+    hidden = sum(not _is_shown(found, verbose) for found in shown)
+    print(_summary(results, diff, hidden), file=sys.stderr if failed else calm)
 
 
 def _show_result(result: Result, verbose: bool, stream: TextIO) -> None:
@@ -221,12 +223,14 @@ def _show_diff(result: Result) -> None:
             print(_printable(line.rstrip("\r\n")))
 
 
-def _summary(results: list[Result], diff: bool) -> str:
+def _summary(results: list[Result], diff: bool, hidden: int) -> str:
     checked = [result for result in results if not result.skipped]
     counts = {severity: sum(result.count(severity) for result in checked) for severity in ("error", "warning", "info")}
     wrong = sum(1 for result in checked if result.count("error"))
-    parts = [_number(counts["error"], "error"), _number(counts["warning"], "warning"), f"{counts['info']} infos"]
+    parts = [_number(counts[severity], severity) for severity in ("error", "warning", "info")]
     text = f"{_number(len(checked), 'manifest')}: {', '.join(parts)}"
+    if hidden:
+        text += f" ({hidden} not shown: --verbose)"
     if wrong:
         text += f"; {wrong} of {len(checked)} manifests have problems"
     mended = sum(len(result.mended) for result in checked)

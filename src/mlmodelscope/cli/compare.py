@@ -29,6 +29,8 @@ class Found:
     """Name, first, second."""
     content: dict[str, Any]
     analysis: Analysis | None = None
+    verdicts: list[str] = field(default_factory=list)
+    """What else is judged, after the sentence."""
     lines: list[str] = field(default_factory=list)
     """What else to print."""
     notes: list[str] = field(default_factory=list)
@@ -48,8 +50,9 @@ def compare(
 ) -> None:
     """Compare two records: latencies, answers sample by sample, or the layers of two profiles.
 
-    Latencies are compared as a ratio with its interval, or it is said that there is no difference. Two evaluations of
-    the same samples also show how far their answers lie apart, and two profiles which layers make the difference.
+    Latencies are compared as a ratio with its interval, or reported as no difference. Two evaluations of the same
+    samples also show which is more accurate and how far their answers lie apart, and two profiles which layers make the
+    difference.
     """
     from mlmodelscope.cli.server_choice import open_store
 
@@ -75,6 +78,7 @@ def compare(
 
 def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool) -> Found:
     """The latencies, and the answers where both records have some to the same samples."""
+    from mlmodelscope.analysis.paired_accuracy import accuracy_row, paired_accuracy
     from mlmodelscope.bench.compare import compare as run
 
     evaluations = all(record.bench is None and record.training is None for record in (one, other))
@@ -85,6 +89,8 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
         shared = [(name, value, columns[1][name]) for name, value in columns[0].items() if name in columns[1]]
         found = Found(latency.sentence, [*latency.differences, *shared], asdict(latency))
         found.notes += dict.fromkeys(latency.doubts)
+    accuracies = accuracy_row(one, other)
+    found.rows += [accuracies] if accuracies is not None else []
     if not evaluations:
         if must_have_answers:
             raise UsageError("a bench has no answers that could be written", hint="--json prints what was compared")
@@ -98,9 +104,15 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
         if must_have_answers or not found.sentence:
             raise
         found.notes.append(f"the answers are not compared: {error.message}")
+        if accuracies is not None:
+            found.notes.append("the accuracies are over different samples: which is more accurate is not judged")
         return found
     found.analysis = answers_analysis(answers, one)
     found.content["answers"] = answers.to_json()
+    accuracy = paired_accuracy(answers)
+    if accuracy is not None:
+        found.verdicts.append(accuracy.sentence)
+        found.content["accuracy"] = {**asdict(accuracy), "verdict": accuracy.verdict, "sentence": accuracy.sentence}
     found.lines = [f"{name}: {value}" for name, value in fact_rows(answers)]
     found.notes += answers.notes
     changed = [each for each in answers.apart if not each.same][:_LISTED]
@@ -169,6 +181,8 @@ def _show(found: Found, one: Record, other: Record) -> None:
         out.print(table)
     if found.sentence:
         out.print(f"[bold]{escape(found.sentence)}[/bold]", soft_wrap=True)
+    for verdict in found.verdicts:
+        out.print(f"[bold]{escape(verdict)}[/bold]", soft_wrap=True)
     for line in found.lines:
         out.print(escape(line), soft_wrap=True)
     if found.listed is not None:
@@ -193,7 +207,7 @@ def _write(found: Found, one: Record, other: Record, output: Path) -> None:
         return
     parted = [tuple(line.split(": ", 1)) for line in found.lines]
     rows: list[tuple[str, ...]] = [*found.rows, *((name, value, "") for name, value in parted)]
-    lede = f"{found.sentence[:1].upper()}{found.sentence[1:]}." if found.sentence else ""
+    lede = " ".join(f"{each[:1].upper()}{each[1:]}." for each in (found.sentence, *found.verdicts) if each)
     title = one.plan.model.reference
     if other.plan.model.reference != title:
         title += f" and {other.plan.model.reference}"

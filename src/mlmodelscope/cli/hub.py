@@ -11,6 +11,7 @@ import typer
 
 from mlmodelscope.cli.terminal import AsJson, print_json, settings, verb
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 
 if TYPE_CHECKING:
     from mlmodelscope.client.client import Client
@@ -99,7 +100,7 @@ def _client(place: str, stack: ExitStack) -> Client | None:
     try:
         from mlmodelscope.client.client import Client
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[hub]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("hub")) from None
     return stack.enter_context(Client(place))
 
 
@@ -107,5 +108,5 @@ def _hub() -> Any:
     try:
         from mlmodelscope.client import hub
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[hub]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("hub")) from None
     return hub

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +13,7 @@ import typer
 from mlmodelscope.cli.choices import Limit, SoftwareName, Trust
 from mlmodelscope.cli.server_choice import open_store, remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
-from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.analysis.overview import Entry
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
 
 _FORMS = (".html", ".csv", ".json", ".md")
-_BESIDE = ("top1_low", "top1_high", "accuracy_record", "latency_record", "throughput_record")
+_BESIDE = ("dataset", "top1_low", "top1_high", "part", "accuracy_record", "latency_record", "throughput_record")
 """Columns that would make the terminal's table too wide."""
 
 
@@ -44,13 +45,17 @@ def overview(
     budget: Annotated[float, typer.Option(help="With --measure: seconds for each bench.", min=0.1)] = 20,
     limit: Limit = None,
     software: SoftwareName = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Also records that replicate, sensitivity and study made on their way.")
+    ] = False,
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
     """Sum up the records: accuracy, graph size, online latency, maximum throughput and optimal batch of each model.
 
-    The newest finished record tells each number; what is not known is listed with the command that would measure it.
+    Each dataset has a table of its own. The newest finished record tells each number, and an accuracy over all samples
+    counts before one over some; what is not known is listed with the command that would measure it.
     """
     from mlmodelscope.analysis.overview_table import overview_analyses
 
@@ -64,11 +69,11 @@ def overview(
     found = settings(offline)
     store = open_store(found)
     try:
-        entries = _entries(store, named, found)
+        entries = _entries(store, named, found, everything)
         if measure:
             for model in named:
                 _measure(model, entries, {"dataset": dataset, "software": software}, budget, limit, trust, found)
-            entries = _entries(store, named, found)
+            entries = _entries(store, named, found, everything)
     finally:
         store.close()
     if not entries:
@@ -85,7 +90,7 @@ def overview(
         console().print(f"wrote {path}", soft_wrap=True)
 
 
-def _entries(store: Store, named: list[str], found: Settings) -> list[Entry]:
+def _entries(store: Store, named: list[str], found: Settings, everything: bool) -> list[Entry]:
     from dataclasses import replace
 
     from mlmodelscope.analysis.overview import make_overview
@@ -97,10 +102,23 @@ def _entries(store: Store, named: list[str], found: Settings) -> list[Entry]:
     bare = {name for name in named if "@" not in name}
     records = (
         record
-        for record in store.newest(names)
+        for record in store.newest(names, all_of_them=everything)
         if not named or record.plan.model.name in bare or record.plan.model.reference in versions
     )
-    return make_overview(records, ArtifactStore(replace(found, offline=True)))  # sizes of what is here already
+    artifacts = ArtifactStore(replace(found, offline=True))  # sizes of what is here already
+    return make_overview(records, artifacts, _is_known if remote() is None else lambda kind, reference: True)
+
+
+@functools.cache
+def _is_known(kind: str, reference: str) -> bool:
+    """Whether the catalog has it: a command names what was evaluated from a file by that file."""
+    from mlmodelscope.manifest.catalog import find_dataset, find_model
+
+    try:
+        find_model(reference) if kind == "model" else find_dataset(reference)
+    except MLModelScopeError:
+        return False
+    return True
 
 
 def _measure(
@@ -119,7 +137,7 @@ def _measure(
     rows = [
         entry
         for entry in entries
-        if entry.machine_digest == here and _called(model) in (entry.model, entry.model.partition("@")[0])
+        if entry.machine_digest == here and _called(model) in (entry.plan.model.reference, entry.plan.model.name)
     ]
     if asked["software"] is not None or not rows:
         _run(model, {"accuracy", "online latency", "throughput"}, asked, budget, limit, trust, found)
@@ -132,8 +150,8 @@ def _measure(
             "options": {name: value for name, value in row.plan.predictor.options.items() if value is not None},
         }
         _run(
-            model if _is_file(model) else row.model,
-            {each.what for each in row.missing},
+            model if _is_file(model) else row.plan.model.reference,
+            {each.what.removesuffix(" on all samples") for each in row.missing},
             more,
             budget,
             limit,
@@ -191,38 +209,55 @@ def _run(
 
 def _show(analyses: list[Analysis]) -> None:
     from rich.markup import escape
+
+    out = console()
+    *datasets, missing = analyses
+    for place, analysis in enumerate(datasets):
+        out.print(f"{chr(10) if place else ''}[bold]{escape(analysis.title)}[/bold]")
+        _show_dataset(analysis)
+    for row in missing.table.rows:
+        out.print(f"missing: {escape(f'{row[4]} of {row[1]}: {row[5]}')}", soft_wrap=True)
+    files = [row[5] for row in missing.table.rows if ".yml" in str(row[5])]
+    if files:
+        out.print("NAME.yml stands for your manifest of that name: the catalog does not have it", soft_wrap=True)
+
+
+def _show_dataset(analysis: Analysis) -> None:
+    from rich.markup import escape
     from rich.table import Table
 
+    from mlmodelscope.analysis.overview_page import samples_words
     from mlmodelscope.analysis.table import spelled
 
-    table, out = analyses[0].table.without_empty(), console()
+    table, out = analysis.table, console()
+    columns = [column for column in table.without_empty().columns if column.name not in _BESIDE]
     shown = Table(box=None, pad_edge=False)
-    places = [at for at, column in enumerate(table.columns) if column.name not in _BESIDE]
-    for at in places:
-        shown.add_column(table.columns[at].title, justify="right" if table.columns[at].is_number else "left")
-    for row in table.rows:
-        shown.add_row(*(escape(spelled(table.columns[at], row[at])) for at in places))
+    for column in columns:
+        shown.add_column(column.title, justify="right" if column.is_number else "left")
+    for values in table.rows:
+        row = {column.name: value for column, value in zip(table.columns, values, strict=True)}
+        cells = (samples_words(row) if each.name == "samples" else spelled(each, row[each.name]) for each in columns)
+        shown.add_row(*map(escape, cells))
     out.print(shown)
-    for note in analyses[0].notes:
+    for note in analysis.notes:
         out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
-    for row in analyses[1].table.rows:
-        out.print(f"missing: {escape(f'{row[3]} of {row[0]}: {row[4]}')}", soft_wrap=True)
 
 
 def _write(analyses: list[Analysis], output: Path) -> list[Path]:
     from mlmodelscope.analysis.overview_page import overview_html, overview_json, overview_markdown
+    from mlmodelscope.analysis.overview_table import overview_csv
     from mlmodelscope.report.plot import to_png
 
     texts: dict[str, Callable[[list[Analysis]], str]] = {
         ".html": overview_html,
         ".md": overview_markdown,
         ".json": overview_json,
-        ".csv": lambda found: found[0].table.to_csv(),
+        ".csv": overview_csv,
     }
     if output.suffix:
         return [write_text(output, texts[output.suffix](analyses))]
     written = [write_text(output / f"overview{suffix}", make(analyses)) for suffix, make in texts.items()]
-    for name, svg in analyses[0].plots.items():
+    for name, svg in (each for analysis in analyses for each in analysis.plots.items()):
         written.append(write_text(output / f"{name}.svg", svg))
         with contextlib.suppress(UsageError):  # pictures for slides, where the package that makes them is there
             written.append(write_bytes(output / f"{name}.png", to_png(svg)))

@@ -147,9 +147,8 @@ def show_profile(record: Record, trace: Trace, top: int = 10) -> None:
         out.print()
         out.print(_longest(layers, top))
         if len(layers) > top:
-            out.print(
-                f"the {top} that take most of {len(layers)}; all: mlmodelscope trace export {record.id} -o layers.csv"
-            )
+            command = f"mlmodelscope analyze {record.id} --only A2 --output layers.csv"
+            out.print(f"the {top} that take most of {len(layers)}; all: {command}", soft_wrap=True)
     for note in record.notes:
         out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
 

@@ -76,6 +76,11 @@ class TerminalWatcher(Watcher):
     def waiting(self, reason: str) -> None:
         self._console.print(f"waiting: {reason}")
 
+    def known(self, record: Record) -> None:
+        from mlmodelscope.report.words import answered_from_store
+
+        self._console.print(answered_from_store(record), soft_wrap=True)
+
     def resuming(self, record: Record, done: int, total: int) -> None:
         self._console.print(f"resuming {record.id}: {min(done, total)} of {total} samples are done")
 

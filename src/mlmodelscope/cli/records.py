@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -54,7 +55,7 @@ def list_records(
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("record", "kind", "model", "dataset", "top-1", "samples", "status"):
+    for column in ("record", "date (UTC)", "kind", "model", "dataset", "top-1", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         top1 = percent(row["top1"]) if row["top1"] is not None else ""
@@ -63,7 +64,8 @@ def list_records(
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
         table.add_row(
             row["id"],
-            f"{row['kind']}, {row['scenario']}" if row["scenario"] else row["kind"],
+            str(row["created_at"])[:16].replace("T", " "),  # a server's rows have it as text
+            ", ".join(each for each in (row["kind"], row["scenario"], _purpose(row)) if each),
             f"{row['model']}@{row['model_version']}",
             f"{row['dataset']}@{row['dataset_version']}",
             top1.replace("[", "\\["),
@@ -71,6 +73,11 @@ def list_records(
             row["status"],
         )
     console().print(table)
+
+
+def _purpose(row: Mapping[str, Any]) -> str | None:
+    """That a record was made on the way to something else; overviews and `latest` leave it out."""
+    return f"for {row['made_for']}" if row["made_for"] else None
 
 
 def _check_kind(kind: str | None) -> None:

@@ -14,6 +14,7 @@ from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_j
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
+    from mlmodelscope.preparation import Conditions
     from mlmodelscope.record.record import Record
     from mlmodelscope.replicate.sensed import Sensed
 
@@ -60,7 +61,8 @@ def sensitivity(
             record, sensed = there.sensitivity(model, dataset, options, arguments=arguments, **chosen)
         else:
             found = settings(offline)
-            record = evaluate(model, dataset, options, software=software, trust=trust, settings=found, watcher=watcher)
+            conditions: Conditions = {"software": software, "trust": trust, "settings": found, "watcher": watcher}
+            record = evaluate(model, dataset, options, made_for="sensitivity", **conditions)
             sensed = sensed_of(record, measure(record, found, pitfall or None, watcher=watcher, exact=exact))
     if there is None and not pitfall:
         warn_of_broken_pitfalls()

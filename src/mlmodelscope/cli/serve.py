@@ -9,6 +9,7 @@ import typer
 
 from mlmodelscope.cli.terminal import console, settings, verb
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 
 
 @verb
@@ -56,7 +57,7 @@ def serve(
     try:
         from mlmodelscope.server.main import serve as run
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[server]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("server")) from None
     scheme = "https" if found.tls_certificate else "http"
-    console().print(f"serving {scheme}://{found.host}:{found.port}", soft_wrap=True)
-    run(settings(False), found)
+    words = f"serving {scheme}://{found.host}:{found.port}"
+    run(settings(False), found, lambda: console().print(words, soft_wrap=True))

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 
 if TYPE_CHECKING:
     from mlmodelscope.client.remote import Remote
@@ -89,7 +90,7 @@ def remote() -> Remote | None:
     try:
         from mlmodelscope.client.remote import Remote
     except ModuleNotFoundError as error:
-        raise UsageError(f"the package {error.name} is missing", hint="pip install 'mlmodelscope[client]'") from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("client")) from None
     from mlmodelscope.settings import Settings
 
     found = Remote(url, os.environ.get("MLMODELSCOPE_TOKEN"), Settings.from_environment())

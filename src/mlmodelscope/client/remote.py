@@ -218,10 +218,10 @@ class FetchingStore(Store):
     ) -> list[dict[str, Any]]:
         return self._client.records(model=model, dataset=dataset, status=status, limit=min(limit, 1000), kind=kind)
 
-    def newest(self, models: Sequence[str] = ()) -> Iterator[Record]:
+    def newest(self, models: Sequence[str] = (), all_of_them: bool = False) -> Iterator[Record]:
         seen: set[tuple[str, str]] = set()
         for row in self.list(status="finished", limit=_NEWEST):
-            if models and row["model"] not in models:
+            if (models and row["model"] not in models) or (row["made_for"] and not all_of_them):
                 continue
             record = self._client.record(row["id"])
             work = record.plan_digest, record.machine.digest

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlmodelscope.record.record import Record
+from mlmodelscope.report.words import answered_from_store
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Latency
 
@@ -42,6 +43,9 @@ class Teller(Watcher):
 
     def building(self, what: str) -> None:
         say("building", text=what)
+
+    def known(self, record: Record) -> None:
+        say("building", text=answered_from_store(record))
 
     def resuming(self, record: Record, done: int, total: int) -> None:
         say("resuming", record=record.id, done=done, of=total)

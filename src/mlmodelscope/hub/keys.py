@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.extras import install_extra
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -142,7 +143,7 @@ def _module() -> Any:
     try:
         from cryptography.hazmat.primitives.asymmetric import ed25519
     except ModuleNotFoundError:
-        raise UsageError("signatures need the package cryptography", hint="pip install 'mlmodelscope[hub]'") from None
+        raise UsageError("signatures need the package cryptography", hint=install_extra("hub")) from None
     return ed25519
 
 

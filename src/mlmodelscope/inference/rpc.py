@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.inference.door import Caller, Door
 from mlmodelscope.inference.listening import Listening
 from mlmodelscope.inference.models import Models
@@ -44,7 +45,7 @@ class RpcServer:
 
             from mlmodelscope.inference import messages
         except ModuleNotFoundError as error:
-            hint = "pip install 'mlmodelscope[server]'"
+            hint = install_extra("server")
             raise UsageError(f"the package {error.name} is missing", hint=hint) from None
         self._server: Any = grpc.server(
             ThreadPoolExecutor(_AT_ONCE, "inference-rpc"),

@@ -17,6 +17,8 @@ from mlmodelscope.lint.subject import Subject
 
 _ROUNDS = 5
 _BOM = b"\xef\xbb\xbf"
+_ABOUT = {"M014": "framework", "M020": "container"}
+"""Keys that a rule's fix changes on purpose; all others must mean the same afterwards."""
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,8 @@ def _is_better(state: Mended, subject: Subject, left: list[Finding], chosen: lis
 def _meaning(subject: Subject, chosen: list[Finding]) -> object:
     """What may not change: everything, except what the fix is about."""
     assert subject.manifest is not None
-    swaps = any(found.code == "M020" for found in chosen)
-    return subject.manifest.model_dump(exclude={"container"}) if swaps else subject.manifest.digest
+    about = {_ABOUT[found.code] for found in chosen if found.code in _ABOUT}
+    return subject.manifest.model_dump(exclude=about) if about else subject.manifest.digest
 
 
 def _apart(findings: list[Finding]) -> list[Finding]:

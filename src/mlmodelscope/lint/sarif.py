@@ -8,11 +8,10 @@ from typing import Any
 from urllib.parse import quote
 
 from mlmodelscope.lint.finding import Finding
-from mlmodelscope.lint.rule import REGISTRY, Rule
+from mlmodelscope.lint.rule import Rule
 from mlmodelscope_worker import __version__
 
 _LEVELS = {"error": "error", "warning": "warning", "info": "note"}
-_HELP = "https://github.com/mlmodelscope/mlmodelscope/blob/main/docs/lints.md"
 
 
 def sarif_log(findings: Iterable[Finding], rules: list[Rule]) -> dict[str, Any]:
@@ -22,7 +21,6 @@ def sarif_log(findings: Iterable[Finding], rules: list[Rule]) -> dict[str, Any]:
         "name": "mlmodelscope",
         "version": __version__,
         "semanticVersion": __version__,
-        "informationUri": _HELP,
         "rules": [_rule(rule) for rule in rules],
     }
     return {
@@ -45,7 +43,6 @@ def _rule(rule: Rule) -> dict[str, Any]:
         "shortDescription": {"text": rule.summary},
         "fullDescription": {"text": (rule.page.split("\n\n") + [rule.summary])[1].replace("\n", " ")},
         "help": {"text": rule.page, "markdown": rule.page},
-        **({} if REGISTRY.origin(rule.code) else {"helpUri": f"{_HELP}#{rule.code.lower()}-{rule.name}"}),
         "defaultConfiguration": {"level": _LEVELS[rule.severity]},
     }
 

@@ -5,33 +5,17 @@ from __future__ import annotations
 import re
 
 from mlmodelscope.errors import PlanError
+from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
-from mlmodelscope.manifest.schema.model import SERVERS
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.predictors import PREDICTORS
 
 _MODEL = re.compile(r"""["']model["']""")  # as in ctx["model"]
-# What authors call a framework, without case, spaces and dashes → its predictor.
-_FRAMEWORKS = {
-    "onnx": "onnxruntime",
-    "ort": "onnxruntime",
-    "torch": "pytorch",
-    "torchscript": "pytorch",
-    "tf": "tensorflow",
-    "keras": "tensorflow",
-    "tensorflowlite": "tflite",
-    "litert": "tflite",
-    "scikitlearn": "sklearn",
-    "cv2": "opencv",
-    "opencvdnn": "opencv",
-    **dict.fromkeys(SERVERS, "remote"),
-}
 
 
 def framework_word(framework: Framework) -> str:
     """The predictor's name for a framework, however an author spells it."""
-    word = framework.name.lower().replace(" ", "").replace("-", "").replace("_", "")
-    return _FRAMEWORKS.get(word, word)
+    return predictor_name(framework.name)
 
 
 def same_framework(one: Framework, other: Framework) -> bool:

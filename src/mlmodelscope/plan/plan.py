@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
@@ -208,15 +209,28 @@ class Plan(Part):
     @property
     def digest(self) -> str:
         """The plan's identity: the same for the same work, whatever the files' addresses or the claims about it."""
-        identity = _without_addresses(
-            self.model_dump(
-                mode="json",
-                exclude={"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}},
-                exclude_defaults=True,
-            )
-        )
-        text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
+        return _digest_of(self, {"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}})
+
+    @property
+    def model_digest(self) -> str:
+        """What the model is, whatever it runs on: its files, and what is done before and after it."""
+        parts = (self.model, self.input, self.output.model_copy(update={"top_k": 0}), *self.functions.values())
+        return _joined(_digest_of(part) for part in parts if part is not None)
+
+    @property
+    def dataset_digest(self) -> str:
+        """What the dataset is, however many of its samples are taken."""
+        return _digest_of(self.dataset, {"subset": True})
+
+
+def _joined(digests: Iterable[str]) -> str:
+    return hashlib.sha256("".join(digests).encode()).hexdigest()
+
+
+def _digest_of(part: Part, left_out: dict[str, Any] | None = None) -> str:
+    identity = _without_addresses(part.model_dump(mode="json", exclude=left_out, exclude_defaults=True))
+    text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _without_addresses(value: Any) -> Any:

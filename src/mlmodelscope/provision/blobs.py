@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.manifest.shown_address import without_secrets
 
 
@@ -136,7 +137,7 @@ def _open(url: str) -> tuple[Any, str]:
         package = error.name or "fsspec"
         raise UsageError(
             f"the blob store {without_secrets(url)} needs a package that is missing: {package}",
-            hint="pip install 'mlmodelscope[fsspec]', for s3 'mlmodelscope[s3]'",
+            hint=install_extra("s3" if url.startswith("s3:") else "fsspec"),
         ) from None
     except ValueError as error:
         raise UsageError(f"`{without_secrets(url)}` is not the address of a blob store: {error}") from None

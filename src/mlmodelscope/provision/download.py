@@ -57,9 +57,8 @@ def _give_up(url: str, error: WebError, reached: int) -> ArtifactError:
         return ArtifactError(f"{shown} answered {error}", hint=f"credentials come from netrc, or a token in {variable}")
     if error.status >= 400 and not error.is_transient:
         return ArtifactError(f"{shown} answered {error}")
-    hint = "check the network" + (
-        "; what has arrived is kept and the same command goes on from there" if reached else ""
-    )
+    hint = "nothing listens there: is the address right?" if "refused" in str(error) else "check the network"
+    hint += "; what has arrived is kept, and the same command resumes from there" if reached else ""
     return ArtifactError(f"cannot fetch {shown}: {error}", hint=hint if error.is_transient else None)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.manifest.shown_address import without_secrets
 from mlmodelscope.provision.allowance import Allowance
 from mlmodelscope.provision.progress import Progress, silent
@@ -24,7 +25,7 @@ def download_fsspec(
     except ImportError:
         raise ArtifactError(
             f"{url.split(':')[0]}: references need fsspec",
-            hint="pip install 'mlmodelscope[fsspec]' and the protocol's own package",
+            hint=f"{install_extra('fsspec')} and the protocol's own package",
         ) from None
     name, done = without_secrets(url).rpartition("/")[2], 0
     try:

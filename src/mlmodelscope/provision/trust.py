@@ -114,7 +114,7 @@ def _refusal(manifest: Manifest, digest: str) -> str:
     languages = " and ".join(dict.fromkeys(each.language for each in carried))
     lines = [f"{manifest.reference} carries {languages} code that is not trusted: {stages}"]
     if file:
-        lines.append(f"read it:                 mlmodelscope check {shlex.quote(file)}")
+        lines.append(f"read it:                 mlmodelscope show {shlex.quote(file)}")
     lines.append("run it once:             give the same command with --trust")
     lines.append(f"trust it from now on:    mlmodelscope trust {shlex.quote(file) if file else digest}")
     return "\n".join(lines)

@@ -15,14 +15,14 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
-from mlmodelscope.record.sqlite import fill_file, read_file
+from mlmodelscope.record.sqlite import fill_file, read_file, write_file
 from mlmodelscope.record.unusable import one_line, unusable
 from mlmodelscope.settings import Settings
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration; a test compares it with the scripts."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK = 0x6D6C6D73  # a number that only we lock in PostgreSQL
@@ -77,6 +77,16 @@ class Database:
         from mlmodelscope.record.engine import read_engine
 
         return read_engine(self._engine, query, values)
+
+    def write(self, statement: str, values: Mapping[str, Any]) -> None:
+        """One statement in plain SQL, as a transaction of its own."""
+        with self.errors():
+            if self._engine is None:
+                write_file(self._file, statement, values)
+            else:
+                from mlmodelscope.record.engine import write_engine
+
+                write_engine(self._engine, statement, values)
 
     def revision(self) -> str | None:
         try:

@@ -11,6 +11,7 @@ from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError,
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.record.sqlite import WAIT_S, prepare
 from mlmodelscope.record.unusable import one_line, unusable
 
@@ -35,9 +36,7 @@ def named_engine(address: str) -> Engine:
     except (ArgumentError, NoSuchModuleError) as error:
         raise UsageError(f"`{address}` is not the address of a database: {error}") from None
     except ModuleNotFoundError as error:
-        raise UsageError(
-            f"the package {error.name} is missing", hint="pip install 'mlmodelscope[postgresql]'"
-        ) from None
+        raise UsageError(f"the package {error.name} is missing", hint=install_extra("postgresql")) from None
 
 
 def _sqlite(url: URL) -> Engine:
@@ -57,6 +56,11 @@ def _begin_sqlite(connection: Connection) -> None:
 def read_engine(engine: Engine, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     with engine.connect() as connection:
         return [dict(row) for row in connection.execute(text(query), values).mappings()]
+
+
+def write_engine(engine: Engine, statement: str, values: Mapping[str, Any]) -> None:
+    with engine.execution_options(mlmodelscope_writes=True).begin() as connection:
+        connection.execute(text(statement), values)
 
 
 def lock_schema(connection: Connection, key: int) -> None:

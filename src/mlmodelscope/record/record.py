@@ -14,6 +14,8 @@ from mlmodelscope.provision.setting import Setting
 from mlmodelscope.record.bench import BenchRecord
 from mlmodelscope.types import Interval
 
+MadeFor = Literal["replicate", "sensitivity", "study"]
+
 
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -192,6 +194,19 @@ class Record(Part):
     bench: BenchRecord | None = Field(default=None, description="For a bench: how fast it was under load.")
     attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
     notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
+    made_for: MadeFor | None = Field(
+        default=None,
+        description="The command that needed the record on its way; absent where the record itself was asked for.",
+    )
+
+    # Without a return type, as above.
+    @model_serializer(mode="wrap")
+    def _leave_out_made_for(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """A record that was asked for is written as it was before there were others."""
+        written = write(self)
+        if self.made_for is None:
+            written.pop("made_for", None)
+        return written
 
 
 def new_record_id(now: datetime | None = None) -> str:

@@ -38,19 +38,23 @@ def write_metrics(connection: Connection, record: Record) -> None:
 
 
 def find_named(connection: Connection, name: str) -> list[tuple[str, str]]:
-    """(id, document) of the newest finished record for `latest`, or of those whose ids begin so, six at most."""
-    query = select(records.c.id, records.c.document).order_by(records.c.created_at.desc())
+    """(id, document) of the finished record that was shown last for `latest`, or of ids that begin so, six at most."""
+    query = select(records.c.id, records.c.document)
     if name == "latest":
-        query = query.where(records.c.status == "finished").limit(1)
+        asked_for = query.where(records.c.status == "finished", records.c.made_for.is_(None))
+        query = asked_for.order_by(records.c.shown_at.desc()).limit(1)
     else:
-        query = query.where(records.c.id.startswith(name, autoescape=True)).limit(6)
+        begins = query.where(records.c.id.startswith(name, autoescape=True))
+        query = begins.order_by(records.c.created_at.desc()).limit(6)
     return [(row.id, row.document) for row in connection.execute(query)]
 
 
-def newest_documents(connection: Connection, models: Sequence[str]) -> Iterator[str]:
+def newest_documents(connection: Connection, models: Sequence[str], all_of_them: bool) -> Iterator[str]:
     """Of the newest finished record of each work on each machine, newest first; of some models only, where named."""
     light = select(records.c.id, records.c.plan_digest, records.c.machine_digest)
     light = light.where(records.c.status == "finished").order_by(records.c.created_at.desc())
+    if not all_of_them:
+        light = light.where(records.c.made_for.is_(None))
     if models:
         light = light.where(records.c.model.in_(models))
     works: dict[tuple[str, str], str] = {}
@@ -82,6 +86,8 @@ def _row(record: Record) -> dict[str, Any]:
         "finished_at": _naive(record.finished_at),
         "samples": record.samples,
         "failed": record.failed,
+        "made_for": record.made_for,
+        "shown_at": _naive(record.finished_at or record.created_at),
         "document": record.model_dump_json(),
     }
 

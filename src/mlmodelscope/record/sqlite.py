@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,18 @@ def read_file(file: Path, query: str, values: Mapping[str, Any]) -> list[dict[st
         prepare(connection)
         connection.row_factory = sqlite3.Row
         return [dict(row) for row in connection.execute(query, values)]
+
+
+def write_file(file: Path, statement: str, values: Mapping[str, Any]) -> None:
+    spelled = {name: _spelled(value) for name, value in values.items()}
+    with closing(sqlite3.connect(file, timeout=WAIT_S)) as connection:
+        prepare(connection)
+        connection.execute(statement, spelled)
+
+
+def _spelled(value: Any) -> Any:
+    """Moments as SQLAlchemy writes them into SQLite: rows are ordered by them."""
+    return value.isoformat(" ", "microseconds") if isinstance(value, datetime) else value
 
 
 def fill_file(file: Path, script: str) -> bool:

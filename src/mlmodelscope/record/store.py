@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mlmodelscope.plan.plan import Plan
     from mlmodelscope.provision.machine import Machine
-    from mlmodelscope.record.record import Record
+    from mlmodelscope.record.record import MadeFor, Record
 
 # Listing and finding are what short commands do: SQLAlchemy, pyarrow and the schema of records are imported by what
 # needs them, and the queries are plain SQL.
@@ -34,7 +34,7 @@ ORDER BY created_at DESC LIMIT 1
 """
 _LIST = """
 SELECT id, status, plan_digest, model, model_version, dataset, dataset_version, created_at, finished_at, samples,
-  failed, kind, scenario, metrics.value AS top1, metrics.low AS top1_low, metrics.high AS top1_high
+  failed, kind, scenario, made_for, metrics.value AS top1, metrics.low AS top1_low, metrics.high AS top1_high
 FROM records LEFT OUTER JOIN metrics ON metrics.record = records.id AND metrics.name = 'top1'
 {where} ORDER BY created_at DESC LIMIT :limit
 """
@@ -44,6 +44,10 @@ _WHERE = {
     "status": "status = :status",
     "kind": "(kind = :kind OR scenario = :kind)",
 }
+
+
+_SHOWN = "UPDATE records SET shown_at = :now WHERE id = :id"
+_ASKED_FOR = "UPDATE records SET shown_at = :now, made_for = NULL, document = :document WHERE id = :id"
 
 
 class Store:
@@ -105,14 +109,32 @@ class Store:
         found = self.database.rows(_FIND, wanted)
         return _parse(found[0]["document"]) if found else None
 
-    def begin(self, plan: Plan, machine: Machine, worker_version: str, worker_digest: str) -> Record:
+    def shown(self, record: Record) -> Record:
+        """Note that a record is the answer to a command: it is `latest`, and no longer one that was made on the way."""
+        moment = {"id": record.id, "now": datetime.now(UTC).replace(tzinfo=None)}
+        if record.made_for is None:
+            self.database.write(_SHOWN, moment)
+            return record
+        asked_for = record.model_copy(update={"made_for": None})
+        self.database.write(_ASKED_FOR, {**moment, "document": asked_for.model_dump_json()})
+        return asked_for
+
+    def begin(
+        self,
+        plan: Plan,
+        machine: Machine,
+        worker_version: str,
+        worker_digest: str,
+        made_for: MadeFor | None = None,
+    ) -> Record:
         """The record that a plan's work goes into: an interrupted one goes on, or a new one starts."""
         from mlmodelscope.record.record import Record, new_record_id
 
         record = self.find(plan.digest, machine.digest, worker_digest, "running")
         if record is not None:
             # The same plan, but its files may lie elsewhere by now.
-            record = record.model_copy(update={"attempts": record.attempts + 1, "plan": plan})
+            more = {"attempts": record.attempts + 1, "plan": plan, "made_for": made_for and record.made_for}
+            record = record.model_copy(update=more)
             self.save(record)
             return record
         record = Record(
@@ -124,12 +146,13 @@ class Store:
             machine=machine,
             worker_version=worker_version,
             worker_digest=worker_digest,
+            made_for=made_for,
         )
         self.add(record)
         return record
 
     def get(self, name: str) -> Record:
-        """A record by its id, the beginning of it, or `latest`."""
+        """A record by its id, the beginning of it, or `latest`: the finished one that a command answered with last."""
         from mlmodelscope.record.record_rows import find_named
 
         with self.database.reading() as connection:
@@ -160,12 +183,15 @@ class Store:
                 each["status"] = "interrupted"
         return rows
 
-    def newest(self, models: Sequence[str] = ()) -> Iterator[Record]:
-        """The newest finished record of each work on each machine, newest first; of some models only, where named."""
+    def newest(self, models: Sequence[str] = (), all_of_them: bool = False) -> Iterator[Record]:
+        """The newest finished record of each work on each machine, newest first; of some models only, where named.
+
+        Records that were made on the way to something else are left out, unless all are wanted.
+        """
         from mlmodelscope.record.record_rows import newest_documents
 
         with self.database.reading() as connection:
-            for document in newest_documents(connection, models):
+            for document in newest_documents(connection, models, all_of_them):
                 yield _parse(document)
 
     def delete(self, record: Record) -> None:

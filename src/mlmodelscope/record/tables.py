@@ -36,9 +36,12 @@ records = Table(
     Column("finished_at", DateTime),
     Column("samples", Integer, nullable=False),
     Column("failed", Integer, nullable=False),
+    Column("made_for", String(20)),
+    Column("shown_at", DateTime),
     Column("document", Text, nullable=False),
     Index("records_by_plan", "plan_digest", "status"),
     Index("records_by_time", "created_at"),
+    Index("records_by_shown", "shown_at"),
     Index("records_by_model", "model", "created_at"),
     Index("records_by_kind", "kind", "created_at"),
 )

@@ -107,7 +107,7 @@ def replicate(
         model = find_model(model)
         dataset = claimed_dataset(model, claim)
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
-    record = evaluate(model, dataset, options, **conditions)
+    record = evaluate(model, dataset, options, made_for="replicate", **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
     done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)
     verdict = done.verdict

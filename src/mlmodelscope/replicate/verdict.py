@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
+from mlmodelscope.metric.mcnemar import mcnemar
 from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.kind import Kind
 from mlmodelscope.replicate.measure import unseen
@@ -67,17 +68,6 @@ class Paired:
         spread = math.sqrt(max(0.0, self.only_ours + self.only_theirs - d * d / n)) / n
         half = NormalDist().inv_cdf(0.5 + _CONFIDENCE / 2) * spread
         return Interval(d / n, d / n - half, d / n + half, _CONFIDENCE)
-
-
-def mcnemar(gained: int, lost: int) -> float:
-    """How likely so unequal a split is by chance."""
-    split, fewer = gained + lost, min(gained, lost)
-    if not split:
-        return 1.0
-    if split > 1000:  # the normal curve is as good, and the sum below no longer a float
-        return min(1.0, 2 * NormalDist().cdf((fewer + 0.5 - split / 2) / math.sqrt(split / 4)))
-    tail: float = sum(math.comb(split, k) for k in range(fewer + 1)) / 2**split
-    return min(1.0, 2 * tail)
 
 
 @dataclass(frozen=True)

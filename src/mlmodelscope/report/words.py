@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from mlmodelscope.record.record import Record
@@ -119,3 +120,21 @@ def answered(record: Record) -> int:
 
 def throughput(record: Record) -> str | None:
     return f"{significant(record.samples / record.wall_s)}" if record.wall_s else None
+
+
+def answered_from_store(record: Record) -> str:
+    """What a run reports that is not run, because the same plan has a record."""
+    measured = record.finished_at or record.created_at
+    return (
+        f"answered from the store: record {record.id}, measured on {measured:%Y-%m-%d at %H:%M} UTC "
+        f"({ago(datetime.now(UTC) - measured)}); --again measures it again"
+    )
+
+
+def ago(passed: timedelta) -> str:
+    """How long since, in the largest unit that fits."""
+    seconds = int(passed.total_seconds())
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        if seconds >= size:
+            return f"{plural(seconds // size, unit)} ago"
+    return "just now"

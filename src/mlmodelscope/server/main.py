@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import socket
+from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 _GRACE_S = 20
 
 
-def serve(settings: Settings, config: Config) -> None:
+def serve(settings: Settings, config: Config, announce: Callable[[], None] = lambda: None) -> None:
+    """Serve until it is asked to stop; `announce` is called once nothing stands in the way."""
+    for option in ("port", "rpc_port", "inference_port", "inference_rpc_port"):
+        _refuse_used(config.host, getattr(config, option), option)
     log_lines.set_up(config)
     _allow_files()
     desk = Desk(settings, config)
@@ -34,7 +40,28 @@ def serve(settings: Settings, config: Config) -> None:
         check_cluster(config.ray_address, config.ray_authentication)
     if (config.tls_certificate is None) != (config.tls_key is None):
         raise UsageError("`tls_certificate` and `tls_key` go together")
+    announce()
     make_server(desk).run()
+
+
+def _refuse_used(host: str, port: int | None, option: str) -> None:
+    """Before anything is said or started: the error of a server that cannot listen comes late and without words."""
+    if not port:
+        return
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEADDR, 1
+        )  # as the server will: one that has just ended is gone
+        try:
+            trial.bind((host, port))
+        except OSError as error:
+            flag = f"--{option.replace('_', '-')}"
+            used = error.errno == errno.EADDRINUSE
+            reason = "another program is using it" if used else error.strerror
+            raise UsageError(
+                f"cannot listen on port {port} of {host}: {reason}", hint=f"choose another one: {flag} NUMBER"
+            ) from None
 
 
 def make_server(desk: Desk) -> uvicorn.Server:

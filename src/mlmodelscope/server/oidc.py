@@ -10,6 +10,7 @@ import time
 from typing import Any
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.ledger.tokens import SCOPES, Person
 from mlmodelscope.provision.web import WebError, read_url
 from mlmodelscope.server.config import Config
@@ -32,7 +33,7 @@ class Issuer:
         try:
             import jwt
         except ModuleNotFoundError:
-            raise UsageError("the package PyJWT is missing", hint="pip install 'mlmodelscope[oidc]'") from None
+            raise UsageError("the package PyJWT is missing", hint=install_extra("oidc")) from None
         if not config.oidc_issuer or not config.oidc_audience:
             raise UsageError("`oidc_issuer` and `oidc_audience` go together")
         if not config.oidc_issuer.startswith(("https://", "http://127.0.0.1:", "http://localhost:")):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.server import ray_token
 from mlmodelscope.server.config import Config
 from mlmodelscope.settings import Settings
@@ -30,7 +31,7 @@ def _ray() -> Any:
     try:
         import ray
     except ModuleNotFoundError:
-        raise UsageError("the package ray is missing", hint="pip install 'mlmodelscope[ray]'") from None
+        raise UsageError("the package ray is missing", hint=install_extra("ray")) from None
     return ray
 
 

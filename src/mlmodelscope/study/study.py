@@ -57,6 +57,7 @@ class Request:
             trust=self.trust,
             settings=self.settings,
             again=self.again,
+            made_for="study",
             watcher=self.watcher,
         )
 

@@ -1073,7 +1073,7 @@ export interface paths {
         };
         /**
          * Get Overview
-         * @description For each model, stack and machine how right, how large, how fast; and what was not measured yet.
+         * @description For each dataset the accuracy, size and speed of each model, stack and machine; and what was not measured yet.
          */
         get: operations["get_overview"];
         put?: never;
@@ -1643,6 +1643,36 @@ export interface components {
              * @default []
              */
             earlier: components["schemas"]["Earlier"][];
+        };
+        /**
+         * AccuracyPair
+         * @description Top-1 over the labeled samples that both answered.
+         */
+        AccuracyPair: {
+            first: components["schemas"]["Between"];
+            second: components["schemas"]["Between"];
+            /** Samples */
+            samples: number;
+            /**
+             * Only First
+             * @description Samples that only the first gets right.
+             */
+            only_first: number;
+            /** Only Second */
+            only_second: number;
+            /**
+             * P Value
+             * @description McNemar's exact test.
+             */
+            p_value: number;
+            /**
+             * Verdict
+             * @description The second, against the first.
+             * @enum {string}
+             */
+            verdict: "more accurate" | "less accurate" | "no difference";
+            /** Sentence */
+            sentence: string;
         };
         /** Agent */
         Agent: {
@@ -2757,6 +2787,11 @@ export interface components {
             model: string;
             /** Dataset */
             dataset: string;
+            /**
+             * Part
+             * @description Which part of the dataset was taken; nothing where it was all.
+             */
+            part: string | null;
             /**
              * Kind
              * @description `evaluation`, `profile`, `training`, or the scenario of a bench.
@@ -4659,6 +4694,11 @@ export interface components {
              * @description The place of what is surely best: intervals lie apart.
              */
             best: number | null;
+            /**
+             * Comparable
+             * @description Whether the values are over the same samples, where that matters.
+             */
+            comparable: boolean;
         };
         /** Measured */
         Measured: {
@@ -5168,8 +5208,11 @@ export interface components {
         };
         /** Overview */
         Overview: {
-            /** Rows */
-            rows: components["schemas"]["OverviewRow"][];
+            /**
+             * Tables
+             * @description One for each dataset: their numbers do not compare.
+             */
+            tables: components["schemas"]["OverviewTable"][];
             /** Notes */
             notes: string[];
         };
@@ -5182,6 +5225,26 @@ export interface components {
              * @description The record that it comes from.
              */
             record: string;
+            /**
+             * Dataset
+             * @description What it was measured on.
+             */
+            dataset: string;
+            /**
+             * Scenario
+             * @description `evaluation`, `profile`, or the scenario of a bench.
+             */
+            scenario: string;
+            /**
+             * Samples
+             * @description Samples that were answered, or calls or queries that were timed.
+             */
+            samples: number;
+            /**
+             * Whole
+             * @description Whether an accuracy is over all samples of the dataset.
+             */
+            whole: boolean;
             /** Low */
             low: number | null;
             /** High */
@@ -5191,11 +5254,13 @@ export interface components {
         };
         /**
          * OverviewRow
-         * @description One model in one stack on one machine.
+         * @description One model in one stack on one machine, measured on one dataset.
          */
         OverviewRow: {
             /** Model */
             model: string;
+            /** Dataset */
+            dataset: string;
             /** Stack */
             stack: string;
             /** Machine */
@@ -5212,24 +5277,48 @@ export interface components {
             p90_s: components["schemas"]["OverviewNumber"] | null;
             /** @description The most that was measured. */
             samples_per_s: components["schemas"]["OverviewNumber"] | null;
+            /**
+             * Total
+             * @description Samples of the whole dataset, where its manifest says so.
+             */
+            total: number | null;
             /** Sweep */
             sweep: components["schemas"]["SweepPoint"][];
             /** Missing */
             missing: components["schemas"]["NotMeasured"][];
             /**
+             * Comparable
+             * @description Whether its accuracy is over the same samples as most of the table.
+             */
+            comparable: boolean;
+            /**
              * Fastest
-             * @description None is both more right and has a lower latency.
+             * @description No other of the same samples is more accurate and has a lower latency.
              */
             fastest: boolean;
             /**
              * Most
-             * @description None is both more right and has a higher throughput.
+             * @description No other of the same samples is more accurate and has a higher throughput.
              */
             most: boolean;
+        };
+        /**
+         * OverviewTable
+         * @description What was measured on one dataset; rows over all of its samples come first.
+         */
+        OverviewTable: {
+            /** Dataset */
+            dataset: string;
+            /** Rows */
+            rows: components["schemas"]["OverviewRow"][];
+            /** Notes */
+            notes: string[];
         };
         /** Pair */
         Pair: {
             latency: components["schemas"]["LatencyRatio"] | null;
+            /** @description Where both answered the same samples. */
+            accuracy: components["schemas"]["AccuracyPair"] | null;
             answers: components["schemas"]["AnswersApart"] | null;
             layers: components["schemas"]["LayersApart"] | null;
             /**
@@ -6159,6 +6248,11 @@ export interface components {
              * @default []
              */
             notes: string[];
+            /**
+             * Made For
+             * @description The command that needed the record on its way; absent where the record itself was asked for.
+             */
+            made_for?: ("replicate" | "sensitivity" | "study") | null;
         };
         /**
          * RecordClaim
@@ -6274,6 +6368,11 @@ export interface components {
              * @description Of a bench.
              */
             scenario: string | null;
+            /**
+             * Made For
+             * @description What needed the record on its way; overviews and `latest` leave such a record out.
+             */
+            made_for: ("replicate" | "sensitivity" | "study") | null;
             /** Plan Digest */
             plan_digest: string;
             /** Model */
@@ -15361,6 +15460,8 @@ export interface operations {
             query?: {
                 /** @description Of these models only. */
                 model?: string[];
+                /** @description Also records that replications, sensitivities and studies made. */
+                all?: boolean;
             };
             header?: never;
             path?: never;

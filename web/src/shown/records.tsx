@@ -1,11 +1,16 @@
 /** What was found out, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answer, api } from "../api/client";
+import { answer, api, type Schemas } from "../api/client";
 import { ago, percent } from "../lib/format";
 import { AddToComparison } from "../ui/add-to-comparison";
 import { Card, Empty, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
+
+/** Its kind, the scenario of a bench, and that it was made on the way to something else. */
+function kindOf(row: Schemas["RecordSummary"]) {
+  return [row.kind, row.scenario, row.made_for && `for ${row.made_for}`].filter(Boolean).join(", ");
+}
 
 export function Records({ of }: { of: { model: string } | { dataset: string } }) {
   const found = useQuery({
@@ -30,7 +35,7 @@ export function Records({ of }: { of: { model: string } | { dataset: string } })
                 </Link>
               ),
             },
-            { title: "Kind", cell: (row) => (row.scenario ? `${row.kind}, ${row.scenario}` : row.kind) },
+            { title: "Kind", cell: kindOf },
             "model" in of
               ? { title: "Dataset", cell: (row) => row.dataset }
               : { title: "Model", cell: (row) => row.model },

@@ -84,7 +84,7 @@ def runs_code(subject: Subject) -> Iterator[Finding]:
         place,
         f"this manifest runs Python code: {', '.join(parts)}",
         carried[0].stage,
-        f"read it; its digest is sha256:{code_digest(subject.manifest)}",
+        f"`mlmodelscope show FILE` prints it; its digest is sha256:{code_digest(subject.manifest)}",
     )
 
 

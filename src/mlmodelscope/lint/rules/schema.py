@@ -5,16 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from difflib import SequenceMatcher
 
 from mlmodelscope.errors import Problem
 from mlmodelscope.lint.finding import Edit, Finding
+from mlmodelscope.lint.near import only_near
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import DataPath, Subject
 from mlmodelscope.manifest.source import SourceMap
 from mlmodelscope.manifest.write import spell_text
 
-_CLOSE = 0.75
 _PATH = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
 
 
@@ -46,7 +45,7 @@ def schema(subject: Subject) -> Iterator[Finding]:
 
     A key or value that is missing, unknown, or of the wrong type. An evaluation refuses such a manifest rather than
     guess, because a step that is silently left out changes every answer. A word that misses a known one by a letter or
-    two is mended by `--fix`.
+    two is fixed by `--fix`, unless it may have been meant as it stands: a short value such as `RGBA` stays.
 
     Wrong:
 
@@ -109,17 +108,9 @@ def _mend_value(subject: Subject, problem: Problem, path: DataPath) -> tuple[Edi
         if holder.places[key] == (problem.line, problem.column) and isinstance(holder[key], str):
             if not problem.message.endswith("values") or f"`{holder[key]}`" not in problem.message:
                 return ()
-            new = only_near(holder[key], problem.known)
+            new = only_near(holder[key], problem.known, is_value=True)
             return (Edit(*holder.spans[key], spell_text(new)),) if new and key in holder.spans else ()
     return ()
-
-
-def only_near(seen: str, known: tuple[str, ...]) -> str | None:
-    """The one known word that is near; None where two are, because then nobody can know which was meant."""
-    near = [word for word in known if SequenceMatcher(None, seen.lower(), word.lower()).ratio() >= _CLOSE]
-    same = [word for word in near if word.lower() == seen.lower()]
-    chosen = same or near
-    return chosen[0] if len(chosen) == 1 else None
 
 
 def _parse_path(text: str) -> DataPath:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mlmodelscope.lint.finding import Edit, Finding
+from mlmodelscope.lint.near import only_near
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import Subject
 from mlmodelscope.manifest.dialect import Note
+from mlmodelscope.manifest.framework_names import predictor_name
+from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.write import spell_text
+from mlmodelscope.plugins.predictors import PREDICTORS
 
 
 @rule("M010", "misspelt-word", "warning")
@@ -110,6 +115,36 @@ def implied(subject: Subject) -> Iterator[Finding]:
     """
     for note in _notes(subject, "implied"):
         yield subject.finding_at(note.place, note.message)
+
+
+@rule("M014", "unknown-framework", "warning", ("model", "software"))
+def unknown_framework(subject: Subject) -> Iterator[Finding]:
+    """No predictor runs the framework.
+
+    The manifest can be read, and an evaluation will refuse it. A name that misses a known one by a letter or two is
+    fixed by `--fix`. A model whose `run` function does everything by itself may name any framework.
+
+    Wrong:
+
+        framework: {name: onnxruntim, version: ">=1.10"}
+
+    Right:
+
+        framework: {name: onnxruntime, version: ">=1.10"}
+    """
+    manifest = subject.manifest
+    framework = getattr(manifest, "framework", None)
+    if framework is None or getattr(manifest, "run", None) is not None:
+        return
+    if predictor_name(framework.name) in PREDICTORS:
+        return
+    place, span = subject.locate(("framework", "name"))
+    known = tuple(sorted(PREDICTORS))
+    meant = only_near(framework.name, known, is_value=True)
+    fix = (Edit(*span, spell_text(meant)),) if meant and span else ()
+    message = f"there is no predictor for the framework `{framework.name}`"
+    found = subject.finding_at(place, message, "framework.name", nearest(framework.name, known), fix)
+    yield replace(found, known=known)
 
 
 def _notes(subject: Subject, kind: str) -> list[Note]:

@@ -16,7 +16,7 @@ CREATE TABLE records (
   finished_at DATETIME,
   samples INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20),
+  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20), made_for VARCHAR(20), shown_at DATETIME,
   PRIMARY KEY (id)
 );
 CREATE INDEX records_by_plan ON records (plan_digest, status);
@@ -211,4 +211,5 @@ CREATE TABLE record_owners (
   PRIMARY KEY (record),
   FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
 );
-INSERT INTO alembic_version VALUES ('0005');
+CREATE INDEX records_by_shown ON records (shown_at);
+INSERT INTO alembic_version VALUES ('0006');

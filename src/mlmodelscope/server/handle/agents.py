@@ -21,6 +21,9 @@ from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import backlog, shards
 
+_ON_THE_WAY = ("replicate", "sensitivity")
+"""Kinds of work whose record is not what was asked for."""
+
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
     demand(person, "read")
@@ -99,6 +102,8 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     new: list[bool] = []
     record = take_in(desk.store, bundle, desk.config.largest_upload, lambda connection: new.append(True))
     take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
+    if desk.queue.get(evaluation)["kind"] not in _ON_THE_WAY:
+        desk.store.shown(record)  # also where the agent answered from its store, and the record is here already
     desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

@@ -8,7 +8,18 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from mlmodelscope.analysis.overview import Entry, machine_name, make_overview, pareto, stack_name
+from mlmodelscope.analysis.overview import (
+    Entry,
+    Number,
+    by_dataset,
+    dataset_name,
+    machine_name,
+    make_overview,
+    pareto,
+    part_of,
+    same_samples,
+    stack_name,
+)
 from mlmodelscope.analysis.overview_table import overview_notes
 from mlmodelscope.bench.compare import facts_of, latencies
 from mlmodelscope.errors import UsageError
@@ -44,10 +55,10 @@ def compare(desk: Desk, person: Person, names: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def overview(desk: Desk, person: Person, models: Sequence[str]) -> dict[str, Any]:
-    """The newest record of each work, summed up for each model, stack and machine."""
+def overview(desk: Desk, person: Person, models: Sequence[str], everything: bool = False) -> dict[str, Any]:
+    """The newest record of each work, summed up for each dataset, and there for each model, stack and machine."""
     demand(person, "read")
-    found = list(islice(desk.store.newest(list(models)), _MOST_SUMMED + 1))
+    found = list(islice(desk.store.newest(list(models), all_of_them=everything), _MOST_SUMMED + 1))
     answer = _overview(desk, found[:_MOST_SUMMED])
     if len(found) > _MOST_SUMMED:
         answer["notes"].append(f"of the newest {_MOST_SUMMED} records; name models to see older ones")
@@ -90,7 +101,8 @@ def _spell(record: Record, name: str) -> dict[str, Any]:
         "id": record.id,
         "name": name,
         "model": record.plan.model.reference,
-        "dataset": record.plan.dataset.name,
+        "dataset": dataset_name(record.plan),
+        "part": _part(record),
         "kind": _kind(record),
         "stack": stack_name(record.plan),
         "machine": machine_name(record),
@@ -99,6 +111,15 @@ def _spell(record: Record, name: str) -> dict[str, Any]:
         "notes": list(record.notes),
         "unstable": list(record.bench.stability.because) if record.bench is not None else [],
     }
+
+
+def _part(record: Record) -> str | None:
+    """`12 of 70`, where an evaluation took some samples only."""
+    found = part_of(record)
+    if found is None or kind_of(record)[0] != "evaluation":
+        return None
+    size = record.plan.dataset.size
+    return f"{record.samples} of {size}" if size else f"{record.samples}, not all"
 
 
 def _latencies(desk: Desk, records: Sequence[Record]) -> dict[str, Any] | None:
@@ -117,36 +138,54 @@ def _overview(desk: Desk, records: Sequence[Record]) -> dict[str, Any]:
         sorted(records, key=lambda each: each.created_at, reverse=True),
         ArtifactStore(replace(desk.settings, offline=True)),
     )
-    fronts = {what: _front(entries, what) for what in ("latency_s", "samples_per_s")}
+    tables = [
+        {"dataset": dataset, "rows": _rows(rows), "notes": overview_notes(rows)}
+        for dataset, rows in by_dataset(entries).items()
+    ]
+    return {"tables": tables, "notes": []}
+
+
+def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Rows of one dataset: only what was measured on the same samples is told to be better or worse."""
+    comparable = same_samples(entries)
+    fronts = {what: _front(entries, comparable, what) for what in ("latency_s", "samples_per_s")}
     rows = []
     for place, entry in enumerate(entries):
-        told = {name: vars(found) if (found := getattr(entry, name)) else None for name in _NUMBERS}
+        told = {name: _number(getattr(entry, name)) for name in _NUMBERS}
         rows.append(
             {
                 **{name: getattr(entry, name) for name in _FACTS},
                 **told,
+                "total": entry.plan.dataset.size,
                 "sweep": [
                     {"batch_size": size, "samples_per_s": entry.sweep[size], "speed_up": gained}
                     for size, gained in entry.speed_up.items()
                 ],
                 "missing": [vars(each) for each in entry.missing],
+                "comparable": entry in comparable,
                 "fastest": place in fronts["latency_s"],
                 "most": place in fronts["samples_per_s"],
             }
         )
-    return {"rows": rows, "notes": overview_notes(entries)}
+    return rows
 
 
-_FACTS = ("model", "stack", "machine", "size_bytes", "best_batch", "optimal_batch")
+def _number(found: Number | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    return {**{name: value for name, value in vars(found).items() if name != "subset"}, "whole": found.whole}
+
+
+_FACTS = ("model", "dataset", "stack", "machine", "size_bytes", "best_batch", "optimal_batch")
 _NUMBERS = ("top1", "latency_s", "p90_s", "samples_per_s")
 
 
-def _front(entries: Sequence[Entry], speed: str) -> set[int]:
-    """Those than which no other is both faster and more right."""
+def _front(entries: Sequence[Entry], comparable: Sequence[Entry], speed: str) -> set[int]:
+    """Those of the same samples than which no other is both faster and more accurate."""
     points = {}
     for place, entry in enumerate(entries):
         number = getattr(entry, speed)
-        if entry.top1 is not None and number is not None:
+        if entry in comparable and entry.top1 is not None and number is not None:
             points[place] = (number.value, entry.top1.value)
-    front = set(pareto(list(points.values()), speed != "latency_s"))
+    front = set(pareto(list(points.values()), speed != "latency_s")) if len(points) > 1 else set()
     return {place for place, point in points.items() if point in front}

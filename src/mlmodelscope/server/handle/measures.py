@@ -9,14 +9,19 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.types import Interval
 
 Better = Literal["more", "less"]
+_OF_SAMPLES = ("top1", "top5", "failed")
+"""Numbers that say nothing beside those of other samples."""
 
 
 def measures_of(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Those that one of them has; `best` is the one that is surely best, where their intervals lie apart."""
     found = []
+    judged = [each for each in records if each.metrics.top1 is not None]
+    same_samples = len({(each.plan.dataset_digest, each.plan.dataset.subset, each.samples) for each in judged}) < 2
     for name, title, kind, better, read in _MEASURES:
         values = [read(record) for record in records]
         if any(value is not None for value in values):
+            comparable = same_samples or name not in _OF_SAMPLES
             told = [{"value": each.value, "low": each.low, "high": each.high} if each else None for each in values]
             found.append(
                 {
@@ -25,7 +30,8 @@ def measures_of(records: Sequence[Record]) -> list[dict[str, Any]]:
                     "kind": kind,
                     "better": better,
                     "values": told,
-                    "best": _best(values, better),
+                    "best": _best(values, better) if comparable else None,
+                    "comparable": comparable,
                 }
             )
     return found

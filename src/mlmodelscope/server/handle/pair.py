@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.analysis.comparison_page import answers_analysis
-from mlmodelscope.analysis.divergence import compare_answers
+from mlmodelscope.analysis.divergence import Divergence, compare_answers
+from mlmodelscope.analysis.paired_accuracy import paired_accuracy
 from mlmodelscope.analysis.side_by_side import compare_layers, layer_spans, plain_kind
 from mlmodelscope.bench.compare import compare
 from mlmodelscope.errors import MLModelScopeError
@@ -26,7 +27,7 @@ _TOLD = (
 def compare_two(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
     """What can be said of both, and of the rest why it cannot."""
     notes: list[str] = []
-    answer: dict[str, Any] = {"latency": None, "answers": None, "layers": None, "notes": notes}
+    answer: dict[str, Any] = {"latency": None, "accuracy": None, "answers": None, "layers": None, "notes": notes}
     profiles = [record.profile is not None for record in (first, second)]
     if profiles[0] != profiles[1]:
         notes.append("a profile can be compared with another profile only: it is of layers, and of a few runs")
@@ -37,6 +38,8 @@ def compare_two(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
                 answer[name] = compared(desk, first, second)
             except MLModelScopeError as error:
                 notes.append(f"the {name if name != 'latency' else 'latencies'} are not compared: {error.message}")
+    if answer["answers"] is not None:
+        answer["accuracy"] = answer["answers"].pop("accuracy")
     return answer
 
 
@@ -63,7 +66,21 @@ def _answers(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
     told = found.to_json(0)
     rows = answers_analysis(found, first).table.to_json()["rows"][:_MOST_SAMPLES]
     apart = [{**row, **{name: _finite(row[name]) for name in ("kl", "kl_back", "js", "hellinger")}} for row in rows]
-    return {**{name: told[name] for name in _TOLD}, "notes": list(found.notes), "apart": apart}
+    facts = {name: told[name] for name in _TOLD}
+    return {**facts, "accuracy": _accuracy(found), "notes": list(found.notes), "apart": apart}
+
+
+def _accuracy(found: Divergence) -> dict[str, Any] | None:
+    accuracy = paired_accuracy(found)
+    if accuracy is None:
+        return None
+    sides = {name: getattr(accuracy, name) for name in ("first", "second")}
+    return {
+        **{name: {"value": each.value, "low": each.low, "high": each.high} for name, each in sides.items()},
+        **{name: getattr(accuracy, name) for name in ("samples", "only_first", "only_second", "p_value")},
+        "verdict": accuracy.verdict,
+        "sentence": accuracy.sentence,
+    }
 
 
 def _finite(value: float | None) -> float | None:

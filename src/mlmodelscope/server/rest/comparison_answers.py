@@ -23,6 +23,7 @@ class ComparedRecord(Answer):
     name: Annotated[str, Field(description="What tells it from the others.")]
     model: str
     dataset: str
+    part: Annotated[str | None, Field(description="Which part of the dataset was taken; nothing where it was all.")]
     kind: Annotated[str, Field(description="`evaluation`, `profile`, `training`, or the scenario of a bench.")]
     stack: str
     machine: str
@@ -45,6 +46,7 @@ class Measure(Answer):
     better: Literal["more", "less"]
     values: list[Between | None]
     best: Annotated[int | None, Field(description="The place of what is surely best: intervals lie apart.")]
+    comparable: Annotated[bool, Field(description="Whether the values are over the same samples, where that matters.")]
 
 
 class LatencySpread(Answer):
@@ -64,6 +66,10 @@ class LatencySpreads(Answer):
 class OverviewNumber(Answer):
     value: float
     record: Annotated[str, Field(description="The record that it comes from.")]
+    dataset: Annotated[str, Field(description="What it was measured on.")]
+    scenario: Annotated[str, Field(description="`evaluation`, `profile`, or the scenario of a bench.")]
+    samples: Annotated[int, Field(description="Samples that were answered, or calls or queries that were timed.")]
+    whole: Annotated[bool, Field(description="Whether an accuracy is over all samples of the dataset.")]
     low: float | None
     high: float | None
     unstable: bool
@@ -81,9 +87,10 @@ class NotMeasured(Answer):
 
 
 class OverviewRow(Answer):
-    """One model in one stack on one machine."""
+    """One model in one stack on one machine, measured on one dataset."""
 
     model: str
+    dataset: str
     stack: str
     machine: str
     size_bytes: int | None
@@ -93,14 +100,30 @@ class OverviewRow(Answer):
     latency_s: Annotated[OverviewNumber | None, Field(description="Of one sample at a time.")]
     p90_s: OverviewNumber | None
     samples_per_s: Annotated[OverviewNumber | None, Field(description="The most that was measured.")]
+    total: Annotated[int | None, Field(description="Samples of the whole dataset, where its manifest says so.")]
     sweep: list[SweepPoint]
     missing: list[NotMeasured]
-    fastest: Annotated[bool, Field(description="None is both more right and has a lower latency.")]
-    most: Annotated[bool, Field(description="None is both more right and has a higher throughput.")]
+    comparable: Annotated[
+        bool, Field(description="Whether its accuracy is over the same samples as most of the table.")
+    ]
+    fastest: Annotated[
+        bool, Field(description="No other of the same samples is more accurate and has a lower latency.")
+    ]
+    most: Annotated[
+        bool, Field(description="No other of the same samples is more accurate and has a higher throughput.")
+    ]
+
+
+class OverviewTable(Answer):
+    """What was measured on one dataset; rows over all of its samples come first."""
+
+    dataset: str
+    rows: list[OverviewRow]
+    notes: list[str]
 
 
 class Overview(Answer):
-    rows: list[OverviewRow]
+    tables: Annotated[list[OverviewTable], Field(description="One for each dataset: their numbers do not compare.")]
     notes: list[str]
 
 
@@ -110,6 +133,21 @@ class LatencyRatio(Answer):
     verdict: Literal["faster", "slower", "no difference", "not judged"]
     sentence: str
     doubts: list[str]
+
+
+class AccuracyPair(Answer):
+    """Top-1 over the labeled samples that both answered."""
+
+    first: Between
+    second: Between
+    samples: int
+    only_first: Annotated[int, Field(description="Samples that only the first gets right.")]
+    only_second: int
+    p_value: Annotated[float, Field(description="McNemar's exact test.")]
+    verdict: Annotated[
+        Literal["more accurate", "less accurate", "no difference"], Field(description="The second, against the first.")
+    ]
+    sentence: str
 
 
 class ApartSample(Answer):
@@ -187,6 +225,7 @@ class LayersApart(Answer):
 
 class Pair(Answer):
     latency: LatencyRatio | None
+    accuracy: Annotated[AccuracyPair | None, Field(description="Where both answered the same samples.")]
     answers: AnswersApart | None
     layers: LayersApart | None
     notes: Annotated[list[str], Field(description="What is not compared, and why.")]

@@ -34,6 +34,9 @@ def get_overview(
     desk: TheDesk,
     person: Someone,
     model: Annotated[list[Word], Query(max_length=100, description="Of these models only.")] = [],  # noqa: B006
+    everything: Annotated[
+        bool, Query(alias="all", description="Also records that replications, sensitivities and studies made.")
+    ] = False,
 ) -> dict[str, Any]:
-    """For each model, stack and machine how right, how large, how fast; and what was not measured yet."""
-    return comparisons.overview(desk, person, model)
+    """For each dataset the accuracy, size and speed of each model, stack and machine; and what was not measured yet."""
+    return comparisons.overview(desk, person, model, everything)

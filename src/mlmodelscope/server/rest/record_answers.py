@@ -16,6 +16,7 @@ class RecordSummary(Answer):
         status="finished",
         kind="evaluation",
         scenario=None,
+        made_for=None,
         plan_digest="0" * 64,
         model="resnet50",
         model_version="1.0.0",
@@ -33,6 +34,10 @@ class RecordSummary(Answer):
     status: Literal["running", "interrupted", "finished"]
     kind: Literal["evaluation", "training", "profile", "bench"]
     scenario: Annotated[str | None, Field(description="Of a bench.")]
+    made_for: Annotated[
+        Literal["replicate", "sensitivity", "study"] | None,
+        Field(description="What needed the record on its way; overviews and `latest` leave such a record out."),
+    ]
     plan_digest: str
     model: str
     model_version: str

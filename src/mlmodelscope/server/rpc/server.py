@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.extras import install_extra
 from mlmodelscope.server.config import Config
 
 _LOG = logging.getLogger("mlmodelscope.server")
@@ -30,7 +31,7 @@ def check_packages() -> None:
             import_module(name)
         except ModuleNotFoundError:
             raise UsageError(
-                f"`rpc_port` is set, and the package {name} is missing", hint="pip install 'mlmodelscope[server]'"
+                f"`rpc_port` is set, and the package {name} is missing", hint=install_extra("server")
             ) from None
 
 

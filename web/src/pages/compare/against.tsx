@@ -1,4 +1,4 @@
-/** How right against how fast, bubbles as large as the models; the line joins those that no other one beats in both. */
+/** Accuracy against speed, bubbles as large as the models; the line joins those that no other one beats in both. */
 import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
@@ -7,13 +7,13 @@ import { ChartCard } from "../../ui/chart-card";
 import { type Point, points } from "./points";
 
 interface Props {
-  overview: Schemas["Overview"];
+  of: Schemas["OverviewTable"];
   speed: "latency" | "throughput";
   legend: { domain: string[]; range: string[] };
 }
 
-export function Against({ overview, speed, legend }: Props) {
-  const data = useMemo(() => points(overview.rows, speed), [overview, speed]);
+export function Against({ of, speed, legend }: Props) {
+  const data = useMemo(() => points(of.rows, speed), [of, speed]);
   const unit = speed === "latency" ? "ms" : "samples/s";
   const title = speed === "latency" ? "Accuracy and online latency" : "Accuracy and maximum throughput";
   const draw = useCallback((width: number) => plot(data, title, unit, legend, width), [data, title, unit, legend]);
@@ -22,7 +22,7 @@ export function Against({ overview, speed, legend }: Props) {
     <ChartCard
       title={title}
       name={`accuracy-${speed}`}
-      about="Bubble: graph size. Bars: 95 % interval. Line: none is both more right and faster."
+      about={`${of.dataset}. Bubble: graph size. Bars: 95 % interval. Line: no other model is more accurate and faster.`}
       legend={legend}
       data={data}
       columns={[

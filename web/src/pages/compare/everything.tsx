@@ -15,13 +15,13 @@ export function Everything() {
     <>
       <Heading
         title="Compare"
-        about="All that was measured here: how right, how large and how fast each model is. Choose records to see them side by side."
+        about="The accuracy, size and speed of every model measured here, dataset by dataset. Choose records to see them side by side."
       />
       {found.error ? (
         <Trouble error={found.error} again={() => void found.refetch()} />
       ) : !found.data ? (
         <Waiting />
-      ) : found.data.rows.length ? (
+      ) : found.data.tables.length ? (
         <Suspense fallback={<Waiting />}>
           <OverviewCharts overview={found.data} choose />
         </Suspense>

@@ -7,15 +7,15 @@ import { cut } from "../../lib/svg";
 import { ChartCard } from "../../ui/chart-card";
 import { type Cell, cells } from "./points";
 
-export function HeatMap({ overview }: { overview: Schemas["Overview"] }) {
-  const data = useMemo(() => cells(overview.rows), [overview]);
+export function HeatMap({ of }: { of: Schemas["OverviewTable"] }) {
+  const data = useMemo(() => cells(of.rows), [of]);
   const draw = useCallback((width: number) => plot(data, width), [data]);
   if (!data.length) return null;
   return (
     <ChartCard
       title="Throughput over batch size"
       name="speed-up"
-      about="Times as many samples a second as with the smallest batch."
+      about={`${of.dataset}. Times as many samples a second as with the smallest batch.`}
       data={data}
       columns={[
         { title: "Model", cell: (row) => row.name },

@@ -86,6 +86,10 @@ function Chosen({ of, remove }: { of: Schemas["ComparedRecord"][]; remove: (id: 
               {record.kind} · {record.stack}
             </p>
             <p className="text-muted [overflow-wrap:anywhere]">
+              {record.dataset}
+              {record.part && <span className="text-warn">, {record.part} samples</span>}
+            </p>
+            <p className="text-muted [overflow-wrap:anywhere]">
               {record.machine} · {ago(record.created_at)}
             </p>
             {record.unstable.length > 0 && (

@@ -1,6 +1,7 @@
-/** What is said of two records only: the ratio, how far the answers lie apart, which layers make the difference. */
+/** What is said of two records only: which is faster, which is more accurate, how far the answers lie apart, which layers make the difference. */
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { percent } from "../../lib/format";
 import { Badge, Card } from "../../ui/parts";
 import { Answers } from "./answers";
 import { Layers } from "./layers";
@@ -12,6 +13,7 @@ export default function OfTwo({ pair, records }: { pair: Schemas["Pair"]; record
   return (
     <div className="space-y-6">
       {pair.latency && <Ratio of={pair.latency} names={names} />}
+      {pair.accuracy && <Accuracy of={pair.accuracy} names={names} />}
       {pair.answers && <Answers of={pair.answers} names={names} />}
       {pair.layers && <Layers of={pair.layers} names={names} />}
       {pair.notes.length > 0 && (
@@ -42,6 +44,23 @@ function Ratio({ of, names }: { of: Schemas["LatencyRatio"]; names: [string, str
           ))}
         </ul>
       )}
+    </Card>
+  );
+}
+
+const ACCURACY_TONES = { "more accurate": "good", "less accurate": "bad", "no difference": "plain" } as const;
+
+function Accuracy({ of, names }: { of: Schemas["AccuracyPair"]; names: [string, string] }) {
+  return (
+    <Card title="Which is more accurate?" aside={<Badge tone={ACCURACY_TONES[of.verdict]}>{of.verdict}</Badge>}>
+      <p className="text-lg first-letter:uppercase">{of.sentence}.</p>
+      <ul className="mt-1 space-y-1 text-sm text-muted [overflow-wrap:anywhere]">
+        {[of.first, of.second].map((each, place) => (
+          <li key={names[place]}>
+            {names[place]}: top-1 {percent(each.value, 1)} ({percent(each.low, 1)} … {percent(each.high, 1)})
+          </li>
+        ))}
+      </ul>
     </Card>
   );
 }

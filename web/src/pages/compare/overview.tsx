@@ -1,4 +1,4 @@
-/** The summary over records, as in the CLOUD'20 paper: for each model, stack and machine how right, large and fast. */
+/** The summary over records, as in the CLOUD'20 paper: accuracy, size and speed, for each dataset by itself. */
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
@@ -9,29 +9,53 @@ import { Badge, Card } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { Against } from "./against";
 import { HeatMap } from "./heat-map";
-import { systemOf } from "./points";
+import { samples, systemOf } from "./points";
 
 export default function Overview({ overview, choose = false }: { overview: Schemas["Overview"]; choose?: boolean }) {
-  const legend = useMemo(() => colours(overview.rows.map(systemOf(overview.rows))), [overview]);
   return (
-    <div className="space-y-6">
-      <div className="grid gap-6 *:min-w-0 lg:grid-cols-2">
-        <Against overview={overview} speed="latency" legend={legend} />
-        <Against overview={overview} speed="throughput" legend={legend} />
-      </div>
-      <HeatMap overview={overview} />
-      <OverviewTable overview={overview} choose={choose} />
+    <div className="space-y-10">
+      {overview.tables.map((each) => (
+        <OfDataset key={each.dataset} of={each} choose={choose} />
+      ))}
+      <Notes of={overview.notes} />
     </div>
   );
 }
 
-function OverviewTable({ overview, choose }: { overview: Schemas["Overview"]; choose: boolean }) {
-  const missing = overview.rows.flatMap((row) => row.missing.map((each) => ({ ...each, model: row.model })));
+/** What was measured on one dataset: nothing of another one stands beside it. */
+function OfDataset({ of, choose }: { of: Schemas["OverviewTable"]; choose: boolean }) {
+  const legend = useMemo(() => colours(of.rows.map(systemOf(of.rows))), [of]);
+  return (
+    <div className="space-y-6" role="group" aria-label={`On ${of.dataset}`}>
+      <h2 className="text-lg font-semibold [overflow-wrap:anywhere]">{of.dataset}</h2>
+      <OverviewTable of={of} choose={choose} />
+      <div className="grid gap-6 *:min-w-0 lg:grid-cols-2">
+        <Against of={of} speed="latency" legend={legend} />
+        <Against of={of} speed="throughput" legend={legend} />
+      </div>
+      <HeatMap of={of} />
+    </div>
+  );
+}
+
+function Notes({ of }: { of: string[] }) {
+  if (!of.length) return null;
+  return (
+    <ul className="mt-3 list-disc space-y-1 pl-5 text-xs text-muted">
+      {of.map((note) => (
+        <li key={note}>{note}</li>
+      ))}
+    </ul>
+  );
+}
+
+function OverviewTable({ of, choose }: { of: Schemas["OverviewTable"]; choose: boolean }) {
+  const missing = of.rows.flatMap((row) => row.missing.map((each) => ({ ...each, model: row.model })));
   return (
     <Card title="Overview">
       <Table
-        name="Overview"
-        rows={overview.rows}
+        name={`Overview of ${of.dataset}`}
+        rows={of.rows}
         identity={(row) => `${row.model} ${row.stack} ${row.machine}`}
         columns={[
           { title: "Model", cell: (row) => <span className="font-medium">{row.model}</span> },
@@ -44,30 +68,31 @@ function OverviewTable({ overview, choose }: { overview: Schemas["Overview"]; ch
               <Number of={row.top1} spell={(value) => percent(value, 1)} front={row.fastest || row.most} />
             ),
           },
+          { title: "Samples", right: true, cell: (row) => (row.top1 ? samples(row.top1, row.total) : "–") },
           { title: "Graph", right: true, cell: (row) => bytes(row.size_bytes) },
           {
             title: "Online latency",
             right: true,
-            cell: (row) => <Number of={row.latency_s} spell={(value) => time(1e9 * value)} />,
+            cell: (row) => (
+              <Number of={row.latency_s} spell={(value) => time(1e9 * value)} beside={row.latency_s?.scenario} />
+            ),
           },
           {
             title: "Most samples/s",
             right: true,
             cell: (row) => (
-              <Number of={row.samples_per_s} spell={digits} beside={row.best_batch ? `batch ${row.best_batch}` : ""} />
+              <Number
+                of={row.samples_per_s}
+                spell={digits}
+                beside={row.best_batch ? `${row.samples_per_s?.scenario}, batch ${row.best_batch}` : ""}
+              />
             ),
           },
           { title: "Best batch", right: true, cell: (row) => row.optimal_batch ?? "–" },
           ...(choose ? [{ title: "Compare", right: true, cell: Chooser }] : []),
         ]}
       />
-      {overview.notes.length > 0 && (
-        <ul className="mt-3 list-disc space-y-1 pl-5 text-xs text-muted">
-          {overview.notes.map((note) => (
-            <li key={note}>{note}</li>
-          ))}
-        </ul>
-      )}
+      <Notes of={of.notes} />
       {missing.length > 0 && (
         <details className="mt-3 text-sm">
           <summary className="cursor-pointer text-muted">Not measured yet ({missing.length})</summary>
@@ -115,7 +140,7 @@ function Number({
       )}
       {front && (
         <span className="block">
-          <Badge tone="accent">on the front</Badge>
+          <Badge tone="accent">Pareto-optimal</Badge>
         </span>
       )}
       {beside && <span className="block text-xs text-muted">{beside}</span>}

@@ -1,11 +1,23 @@
 import { expect, test } from "vitest";
-import { cells, points, systemOf } from "./points";
+import { cells, points, samples, systemOf } from "./points";
 
-const number = (value: number) => ({ value, record: "r", low: null, high: null, unstable: false });
+const number = (value: number) => ({
+  ...{ value, record: "r", low: null, high: null, unstable: false },
+  ...{ dataset: "toys@1.0.0", scenario: "evaluation", samples: 70, whole: true },
+});
 const row = {
-  ...{ model: "toy@1.0.0", stack: "fake 1", machine: "here", size_bytes: 5, best_batch: 1, optimal_batch: null },
+  ...{
+    model: "toy@1.0.0",
+    dataset: "toys@1.0.0",
+    total: 70,
+    stack: "fake 1",
+    machine: "here",
+    size_bytes: 5,
+    best_batch: 1,
+    optimal_batch: null,
+  },
   ...{ top1: number(0.5), latency_s: number(0.02), p90_s: null, samples_per_s: null, missing: [] },
-  ...{ fastest: true, most: false },
+  ...{ fastest: true, most: false, comparable: true },
   sweep: [1, 2].map((size) => ({ batch_size: size, samples_per_s: 10 * size, speed_up: size })),
 };
 
@@ -21,4 +33,12 @@ test("a machine is named where there are several", () => {
 
 test("a batch size is a cell", () => {
   expect(cells([row, { ...row, sweep: [] }]).map((each) => each.speed_up)).toEqual([1, 2]);
+});
+
+test("an accuracy over other samples is not drawn beside the rest", () => {
+  const part = { ...row, comparable: false, top1: { ...number(0.9), samples: 12, whole: false } };
+  expect(points([row, part], "latency").map((each) => each.top1_percent)).toEqual([50]);
+  expect(samples(part.top1, 70)).toBe("12 of 70");
+  expect(samples(part.top1, null)).toBe("12, not all");
+  expect(samples(row.top1, 70)).toBe("70");
 });

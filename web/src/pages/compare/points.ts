@@ -21,11 +21,19 @@ export interface Point {
   on_front: boolean;
 }
 
+/** Samples of an accuracy, and of how many where they are not all. */
+export function samples(of: Schemas["OverviewNumber"], total: number | null): string {
+  const count = of.samples.toLocaleString("en");
+  if (of.whole) return count;
+  return total ? `${count} of ${total.toLocaleString("en")}` : `${count}, not all`;
+}
+
+/** Only rows whose accuracies are over the same samples. */
 export function points(rows: readonly Row[], speed: "latency" | "throughput"): Point[] {
   const system = systemOf(rows);
   return rows.flatMap((row) => {
     const number = speed === "latency" ? row.latency_s : row.samples_per_s;
-    if (!number || !row.top1) return [];
+    if (!number || !row.top1 || !row.comparable) return [];
     const percent = (share: number | null) => (share == null ? null : 100 * share);
     return {
       model: row.model.replace(/@.*/, ""),

@@ -12,7 +12,7 @@ export function Measures({ comparison }: { comparison: Comparison }) {
   return (
     <Columns title="Numbers" records={comparison.records}>
       {comparison.measures.map((measure) => (
-        <Line key={measure.name} name={measure.title}>
+        <Line key={measure.name} name={measure.comparable ? measure.title : `${measure.title} (other samples)`}>
           {measure.values.map((value, place) => (
             <td key={comparison.records[place]!.id} className="px-4 py-2.5 align-top">
               {value ? (
@@ -23,7 +23,7 @@ export function Measures({ comparison }: { comparison: Comparison }) {
                   {measure.best === place && <Badge tone="good">best</Badge>}
                   <span className="block text-xs whitespace-nowrap text-muted">{between(value, measure.kind)}</span>
                   <span className="block text-xs text-muted">
-                    {place > 0 && times(value, measure.values[0] ?? null)}
+                    {place > 0 && measure.comparable && times(value, measure.values[0] ?? null)}
                   </span>
                 </>
               ) : (

@@ -159,7 +159,7 @@ function Drop({ file, onFile }: { file: File | null; onFile: (file: File) => voi
         </>
       )}
       <span className="mt-1 block text-xs text-muted">
-        ONNX, TorchScript, TensorFlow, TFLite, Caffe and others. It is read, and nothing in it is run.
+        ONNX, TorchScript, PyTorch export, TensorFlow, TFLite or OpenVINO. The file is read; nothing in it is run.
       </span>
       <input
         id={id}

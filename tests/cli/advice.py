@@ -1,0 +1,137 @@
+"""Hints that name no command, option, variable or key of ours: plain advice, and examples that are tried."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import mlmodelscope
+from mlmodelscope.author.request import Request
+from mlmodelscope.client.client import Client
+from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.manifest.version import Constraint, Version
+from mlmodelscope.replicate.claim import parse_claim
+
+
+def _tried(text: str, read: Callable[[str], object], *examples: str) -> tuple[str, Callable[[], None]]:
+    """Each example is part of the hint, and is read without an error."""
+
+    def check() -> None:
+        for each in examples:
+            assert each in text
+            read(each)
+
+    return text, check
+
+
+def _uploads(example: str) -> None:
+    assert example == "mlmodelscope.connect(url).upload(path)"
+    assert callable(mlmodelscope.connect) and callable(Client.upload)
+
+
+EXAMPLES = dict(
+    [
+        _tried("versions look like 1.2.0, 1.13.0-rc2 or 1.12", Version, "1.2.0", "1.13.0-rc2", "1.12"),
+        _tried(
+            "examples: ^1.x, ~1.2, >=1.10.x <=1.13.0, 1.12, *",
+            Constraint,
+            *("^1.x", "~1.2", ">=1.10.x <=1.13.0", "1.12", "*"),
+        ),
+        _tried(
+            "a claim looks like top1=78.8 or top1=78.8@imagenet-val", parse_claim, "top1=78.8", "top1=78.8@imagenet-val"
+        ),
+        _tried(
+            "a claim looks like top1=75.1@imagenet-val:https://where.it/is",
+            lambda each: Request(claims=(each,)).claim_values,
+            "top1=75.1@imagenet-val:https://where.it/is",
+        ),
+        _tried(
+            "for an archive, name a folder in it: `archive.zip#folder/`, or `archive.zip#/` for all of it",
+            parse_reference,
+            *("archive.zip#folder/", "archive.zip#/"),
+        ),
+        _tried(
+            "put it beside the manifest, or send it yourself and name it by what this says: "
+            "mlmodelscope.connect(url).upload(path)",
+            _uploads,
+            "mlmodelscope.connect(url).upload(path)",
+        ),
+    ]
+)
+
+ADVICE = {
+    "",
+    "; a port for REST has an address with http://",
+    "; a port for gRPC has an address with grpc://",
+    "a path to a manifest file will do as well",
+    "announce it again",
+    "announce it first",
+    "another question is another call",
+    "ask how far it is, and go on",
+    "check the network",
+    "choose another one: {} NUMBER",
+    "delete it to have a new one made",
+    "delete it, and add the keys again",
+    "delete the record",
+    "did you mean `{}`?",
+    "end it with .csv or .json",
+    "end it with one of {}",
+    "end it with one of {}, or give a folder's name",
+    "fetch it again; a cut-off download looks like this",
+    "finish or delete some of them",
+    "free some and give the same command again: it resumes where it left off",
+    "free some, or {} another disk",
+    "give an https address",
+    "give it a new version",
+    "give the file another name",
+    "give the same evaluate command again: it resumes where it left off",
+    "go on from there",
+    "in a container /sys cannot be written: set it on the host",
+    "install the package that adds it",
+    "is the database running, and is its address right?",
+    "it comes with the CUDA toolkit, or as the package nsight-compute",
+    "it has weights of its own: use the ONNX file as the model, without a weights file",
+    "it looks like {}",
+    "it must begin with https://",
+    "it was never uploaded, or not completely",
+    "keys that do hold tensors: {}",
+    "known names: {}",
+    "known: {}",
+    "leave the key out",
+    "libraries with both methods: %s",
+    "make the plan anew, or install the package as it was then",
+    "mlmodelscope {} {} writes what it has",
+    "name a folder that is there",
+    "name its package, python3",
+    "name the file that is to be written",
+    "name the image by its digest: {}@sha256:…",
+    "nearest names in the weights: {}",
+    "nothing listens there: is the address right?",
+    "nothing of it was kept",
+    "nothing of it was kept; send it again",
+    "only dictionaries of tensors are read: torch.save(model.state_dict(), …)",
+    "pack it yourself",
+    "publish it as an ONNX file with external data instead",
+    "run it as root",
+    "save it in this encoding",
+    "save the model with torch.jit.save or torch.export.save; a manifest takes a state dict as weights",
+    "save the weights with torch.save(model.state_dict(), …) or as safetensors",
+    "send JSON",
+    "send the file itself",
+    "set the machine back by hand or start it again, then delete the file",
+    "the answers so far are kept: the same command resumes where it left off",
+    "the file is damaged or is something else; move it away to begin a new one",
+    "the file is not the one that the manifest's author used; nothing of it was kept",
+    "the kernel kills processes when memory runs out",
+    "they run with your own rights; settings such as the governor often need root",
+    "this family usually {}",
+    "upgrade mlmodelscope",
+    "upgrade mlmodelscope there",
+    "upload it again",
+    "upload it first",
+    "write it as input=1,3,224,224",
+    "{} a folder of yours",
+    "{} and the protocol's own package",
+    "{} another folder",
+    "{}, or write SVG, which browsers show",
+    "{}; {}",
+}

@@ -17,7 +17,7 @@ import pytest
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import ManifestError, MLModelScopeError, TrustError, UsageError
 from mlmodelscope.manifest.shipped import shipped_pins
-from mlmodelscope.provision.stack.confine import why_not
+from mlmodelscope.provision.stack.walls import why_not
 
 from .conftest import MODEL, World
 

@@ -12,7 +12,7 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from mlmodelscope.ledger.request import Work
-from mlmodelscope.provision.stack.confine import CONFINED
+from mlmodelscope.provision.stack.walls import CONFINED
 from mlmodelscope.settings import Settings
 
 LAST = ("done", "failed", "died")

@@ -19,8 +19,8 @@ from typing import NamedTuple, Self, TypeVar
 
 import mlmodelscope_worker
 from mlmodelscope.errors import WorkerError
-from mlmodelscope.provision.stack.confine import CONFINED, confine
 from mlmodelscope.provision.stack.provisioner import Needs, Runnable
+from mlmodelscope.provision.stack.walls import CONFINED, confine
 from mlmodelscope_worker.messages import REPLIES, Close, Gone, MessageError, Refused, from_header, to_header
 from mlmodelscope_worker.protocol import Channel, Closed
 

@@ -19,8 +19,8 @@ from mlmodelscope.provision.pip_settings import IndexSettings
 from mlmodelscope.provision.stack import StackStore
 from mlmodelscope.provision.stack import installer as module
 from mlmodelscope.provision.stack.builder import builder_environment
-from mlmodelscope.provision.stack.confine import why_not
 from mlmodelscope.provision.stack.gate import hosts_of
+from mlmodelscope.provision.stack.walls import why_not
 from mlmodelscope.settings import Settings
 
 from .wheels import make_wheel

@@ -1,6 +1,6 @@
 """Where packages are built: a build script is other people's code, trusted or not.
 
-It never sees the builder's variables, and where the machine can build walls (`confine`) it sees the stack that is being
+It never sees the builder's variables, and where the machine can build walls (`walls`) it sees the stack that is being
 made, what packages are found and built with, and of the network the package index alone.
 """
 
@@ -15,10 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from mlmodelscope.provision.stack.confine import confine, is_confining
 from mlmodelscope.provision.stack.gate import INSIDE, Gate
 from mlmodelscope.provision.stack.interpreter import interpreter_folders
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
+from mlmodelscope.provision.stack.walls import confine, is_confining
 
 _KEPT = re.compile(
     r"PATH|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|LC_.*|TZ|TMPDIR|TEMP|TMP|XDG_.*|"

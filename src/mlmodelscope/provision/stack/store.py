@@ -26,11 +26,11 @@ from mlmodelscope.manifest.schema import Stack
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.plan.stack import StackDescription
-from mlmodelscope.provision.stack.confine import confine
 from mlmodelscope.provision.stack.container import ContainerProvisioner
 from mlmodelscope.provision.stack.provisioner import Launch, Needs, Progress, Provisioner
 from mlmodelscope.provision.stack.root import RootProvisioner
 from mlmodelscope.provision.stack.venv import VenvProvisioner
+from mlmodelscope.provision.stack.walls import confine
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker.environment import normalise
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from mlmodelscope.errors import StackError
-from mlmodelscope.provision.stack import confine as module
-from mlmodelscope.provision.stack.confine import confine, why_not
+from mlmodelscope.provision.stack import walls as module
 from mlmodelscope.provision.stack.current import CurrentStack
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
+from mlmodelscope.provision.stack.walls import confine, why_not
 
 LOOK = """
 import json, os, socket, sys

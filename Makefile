@@ -56,12 +56,12 @@ $(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell 
 web: $(PAGES)
 
 PYTEST := $(BIN)/python -m pytest
-# Tests marked `alone` come first, one at a time (5: there are none); the others run side by side, in random order. The
+# Tests marked `alone` come first, one at a time, if there are any; the others run side by side, in random order. The
 # seed is printed: `pytest -p randomly --randomly-seed=N` repeats it.
 test: $(VENV)/.dev web
 	$(BIN)/python tools/get_browser.py
 	$(NPM) run --silent test
-	$(PYTEST) -m "alone and not nightly" || test $$? = 5
+	@! grep -rqs "mark\.alone" tests --include='test_*.py' || $(PYTEST) -m "alone and not nightly"
 	$(PYTEST) -n auto --dist worksteal -m "not alone and not nightly"
 
 test-all: export MLMODELSCOPE_TEST_BUDGET = large

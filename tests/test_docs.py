@@ -47,6 +47,11 @@ def test_every_link_in_the_docs_leads_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_every_guard_on_the_security_page_exists() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "docs" / "security.md").read_text())
+    assert named and [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def test_every_python_example_in_the_readme_is_valid() -> None:
     for text in blocks(ROOT / "README.md", "python"):
         compile(text, "README.md", "exec")

@@ -56,6 +56,11 @@ def test_nothing_is_installed_from_where_it_is_not() -> None:
         assert not wrong and "github.com/mlmodelscope/mlmodelscope" not in path.read_text(), (path, wrong)
 
 
+def test_every_guard_on_the_security_page_exists() -> None:
+    named = re.findall(r"`(tests/[^`]+)`", (ROOT / "docs" / "security.md").read_text())
+    assert named and [name for name in named if not (ROOT / name).is_file()] == []
+
+
 def test_every_python_example_in_the_readme_is_valid() -> None:
     for text in blocks(ROOT / "README.md", "python"):
         compile(text, "README.md", "exec")

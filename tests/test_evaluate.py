@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope import Options, Record, Settings, Store, evaluate, predict
+from mlmodelscope import Options, Record, Settings, Store, evaluate, evaluation, predict
 from mlmodelscope.errors import ArtifactError, DatasetError, PlanError, WorkerError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.provision.site import Site
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.watcher import Watcher
+from mlmodelscope.worker.client import Worker
+from mlmodelscope.worker.process import WorkerDied
 from processes import children_of
 
 Make = Callable[..., ModelManifest]
@@ -126,6 +130,30 @@ def test_a_model_that_always_dies_is_an_error_and_leaves_no_record(
     with pytest.raises(WorkerError, match="killed by SIGKILL"):
         evaluate(make_model({"die_above": -100}), make_dataset(make_pictures()), settings=settings)
     assert Store(settings).list() == []
+
+
+def test_after_workers_that_died_while_a_model_was_opened_the_next_run_is_whole(
+    settings: Settings,
+    make_model: Make,
+    make_dataset: MakeDataset,
+    make_pictures: MakePictures,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked, opened = (make_model(), make_dataset(make_pictures(12))), []
+
+    def dying(site: Site, plan: Plan) -> Worker:
+        opened.append(plan)
+        if len(opened) <= 3:
+            raise WorkerDied("the worker was killed by SIGKILL")
+        return Worker(site, plan)
+
+    monkeypatch.setattr(evaluation, "Worker", dying)
+    with pytest.raises(WorkerDied):
+        evaluate(*asked, settings=settings)
+    assert len(opened) == 3 and Store(settings).list() == []
+    assert not [*(settings.home / "records").glob("*")]  # no folder, no journal
+    record = evaluate(*asked, settings=settings)
+    assert (record.samples, record.failed, record.attempts) == (12, 0, 1)
 
 
 def make_white(path: Path) -> None:

@@ -143,6 +143,8 @@ def test_strangers_are_refused_and_named(
             receive(there.store, tmp_path / unsigned, Acceptance({home.signer.key: "lab"}), "x")
     assert there.store.list() == []
     assert receive(there.store, tmp_path / "plain.zip", ANYBODY, "x").signers == ()
+    kept = origin_of(there.store.database, record.id)
+    assert kept is not None and kept.source == "x" and not kept.signatures  # it is known to be no record of ours
 
 
 def test_one_byte_anywhere_is_found(origin: tuple[Home, Record, Path], make_home: Callable, tmp_path: Path) -> None:

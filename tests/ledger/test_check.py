@@ -13,10 +13,12 @@ from sqlalchemy import delete
 
 from mlmodelscope import Settings, Store
 from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.record import record_rows
 from mlmodelscope.record.database import connect_database, migrate
 from mlmodelscope.record.files import blob_name
 from mlmodelscope.record.tables import files, records
 from mlmodelscope.upkeep.check import Finding, check
+from mlmodelscope.upkeep.retention import Policy, collect
 
 from . import shelf
 
@@ -89,6 +91,34 @@ def test_what_killed_ones_left_is_taken_away(store: Store, where: Settings) -> N
     store.files.condemn(record.id)
     assert len(check(where, repair=True)[0]) == 3 and check(where) == ([], 1)
     assert not (where.home / "tmpabc").exists() and store.get(record.id) == record
+
+
+def test_a_deletion_that_did_not_happen_leaves_no_mark(
+    store: Store, where: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = shelf.add(store)
+
+    def refuse(*_: object) -> None:
+        raise StoreError("the database is being restarted")
+
+    with monkeypatch.context() as away:
+        away.setattr(record_rows, "delete_record", refuse)
+        with pytest.raises(StoreError):
+            store.delete(record)
+    assert check(where) == ([], 1)
+    store.files.condemn(record.id)  # killed in between, and seen to be alive
+    store.save(record)
+    assert check(where) == ([], 1) and store.get(record.id) == record
+
+
+def test_gc_takes_an_old_mark_off_what_is_alive(store: Store, where: Settings) -> None:
+    record = shelf.add(store)
+    store.files.condemn(record.id)
+    collect(store, where.cache, Policy(records_days=9))
+    assert len(check(where)[0]) == 1  # somebody may be about to delete it
+    age(store.files.place(record.id) / "condemned")
+    collect(store, where.cache, Policy(records_days=9))
+    assert check(where) == ([], 1)
 
 
 def test_an_older_schema_is_brought_up(store: Store, where: Settings) -> None:

@@ -21,6 +21,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.cache import Cache
 from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.record.pins import pin, unpin
+from mlmodelscope.record.record import new_record_id
 from mlmodelscope.upkeep.check import check
 from mlmodelscope.upkeep.retention import Policy, bytes_of, collect
 
@@ -46,6 +47,26 @@ def test_old_records_go_and_young_ones_stay(store: Store, where: Settings) -> No
     assert done.records == [old.id] and there(store) == {young.id} and done.freed_bytes > 1000
     assert not store.files.place(old.id).exists() and check(where)[0] == []
     assert not collect(store, where.cache, policy)
+
+
+def test_what_was_killed_and_never_taken_up_goes_with_its_journal(store: Store, where: Settings) -> None:
+    base = shelf.real()[0]
+    old, young, elsewhere, pinned = (
+        base.model_copy(update={"id": new_record_id(), "status": "running", "plan_digest": str(number) * 64})
+        for number in range(4)
+    )
+    for record in (old, young, elsewhere, pinned):
+        store.add(record)
+        if record is not elsewhere:
+            journal = store.files.place(record.id) / "journal"
+            journal.write_bytes(b"answers")
+            os.utime(journal, (time.time() - (0 if record is young else 6 * 86_400),) * 2)
+    pin(store.database, pinned.id, "ada")
+    with store.lock(old.plan_digest):  # it goes on
+        assert not collect(store, where.cache, Policy(records_days=5))
+    assert collect(store, where.cache, Policy(records_days=5), dry_run=True).records == [old.id]
+    assert collect(store, where.cache, Policy(records_days=5)).records == [old.id]
+    assert there(store) == {young.id, elsewhere.id, pinned.id} and not store.files.place(old.id).exists()
 
 
 def test_pinned_ones_and_the_newest_of_each_plan_stay(store: Store, where: Settings) -> None:

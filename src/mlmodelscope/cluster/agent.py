@@ -92,7 +92,7 @@ class Agent:
                 _LOG.info("joined as %s", self._description.id)
                 return
             except MLModelScopeError as error:
-                _LOG.warning("cannot join: %s", error.message)
+                _LOG.warning("cannot join: %s%s", error.message, f" ({error.hint})" if error.hint else "")
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), self.beat_s)
 

@@ -70,9 +70,9 @@ def receive(store: Store, bundle: Path, whose: Acceptance, source: str, largest:
         if statement is not None and origin is not None and origin.digest == digest_of(statement):
             add_signatures(store.database, known.id, signed)
         return Received(known, False, tuple(signed))
-    also = None
-    if statement is not None:
-        also = partial(write_origin, statement=statement, signed=signed, source=source)
+    # One that says nothing of itself came from elsewhere as well: what it names is a stranger's word.
+    said = statement or Statement(record=record.id, files={})
+    also = partial(write_origin, statement=said, signed=signed, source=source)
     taken = take_in(store, bundle, largest, also)
     if taken != record:  # somebody else's, who was faster
         raise Clash(f"another record is called {record.id}, and it is not the same")

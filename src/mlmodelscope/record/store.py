@@ -88,6 +88,7 @@ class Store:
         with self.database.writing() as connection:
             update_record(connection, record)
             self._write_more(connection, record, found)
+        self.files.spare(record.id)
 
     def _keep_files(self, record: Record) -> Sequence[KeptFile]:
         """A record is finished when its files are where they stay: nobody sees one without them."""
@@ -198,8 +199,12 @@ class Store:
         from mlmodelscope.record.record_rows import delete_record
 
         self.files.condemn(record.id)
-        with self.database.writing() as connection:
-            delete_record(connection, record.id)
+        try:
+            with self.database.writing() as connection:
+                delete_record(connection, record.id)
+        except Exception:  # the database is away, or refuses: the record is still there
+            self.files.spare(record.id)
+            raise
         self.files.remove(record.id)
 
     def samples(self, record: Record, only_wrong: bool = False, only_failed: bool = False) -> pa.Table:

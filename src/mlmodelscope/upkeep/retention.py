@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,6 +30,7 @@ _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _TRACE = "trace.parquet"
 _AT_ONCE = 5000
+_AT_WORK_S = 3600.0
 _DAY_S = 86_400.0
 
 
@@ -86,6 +88,7 @@ def collect(store: Store, cache: Path, policy: Policy, *, dry_run: bool = False)
         _finish_deleting(store)
     if policy.records_days is not None:
         _records(store, policy, done, dry_run)
+        _unfinished(store, policy, done, dry_run)
     if policy.traces_days is not None:
         _traces(store, later(-_DAY_S * policy.traces_days), done, dry_run)
     if policy.events_days is not None:
@@ -100,8 +103,11 @@ def _finish_deleting(store: Store) -> None:
     for mark in (store.home / "records").glob(f"*/{CONDEMNED}"):
         record = mark.parent.name
         with store.database.reading() as connection:
-            if connection.execute(select(records.c.id).where(records.c.id == record)).first() is None:
-                store.files.remove(record)
+            is_gone = connection.execute(select(records.c.id).where(records.c.id == record)).first() is None
+        if is_gone:
+            store.files.remove(record)
+        elif _age_s(mark) > _AT_WORK_S:  # else somebody may be about to delete it now
+            store.files.spare(record)
     for folder in (store.home / "records").glob(f"{DELETED}*"):
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -131,6 +137,36 @@ def _records(store: Store, policy: Policy, done: Collected, dry_run: bool) -> No
                 continue
         done.records.append(row.id)
         done.freed_bytes += size
+
+
+def _unfinished(store: Store, policy: Policy, done: Collected, dry_run: bool) -> None:
+    """Evaluations that were killed and never taken up again, such as those that another agent went on with."""
+    assert policy.records_days is not None
+    stays = {*pinned(store.database), *needed_records(store)}
+    query = select(records.c.id, records.c.plan_digest).where(records.c.status == "running")
+    with store.database.reading() as connection:
+        rows = connection.execute(query).all()
+    for row in rows:
+        # Where the journal is not here, the evaluation is another machine's.
+        idle_s = _age_s(store.files.place(row.id) / "journal")
+        if row.id in stays or idle_s < _DAY_S * policy.records_days or store.is_locked(row.plan_digest):
+            continue
+        size = _size(store, row.id)
+        if not dry_run:
+            try:
+                store.delete(store.get(row.id))
+            except UsageError:  # somebody else was faster
+                continue
+        done.records.append(row.id)
+        done.freed_bytes += size
+
+
+def _age_s(path: Path) -> float:
+    """Since it was last written; of one that is not there nothing can be said."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def needed_records(store: Store) -> set[str]:

@@ -301,7 +301,10 @@ export interface paths {
         get: operations["get_agent"];
         put?: never;
         post?: never;
-        /** Leave Agent */
+        /**
+         * Leave Agent
+         * @description An agent goes; its name stays its owner's. Without an incarnation: an admin frees the name.
+         */
         delete: operations["leave_agent"];
         options?: never;
         head?: never;
@@ -5467,7 +5470,7 @@ export interface components {
             sha256: string;
             /**
              * Url
-             * @description Where it can be had; not part of the plan's identity.
+             * @description Where it can be had, without secrets; not part of the plan's identity.
              */
             url: string;
         };
@@ -10522,8 +10525,8 @@ export interface operations {
     };
     leave_agent: {
         parameters: {
-            query: {
-                incarnation: string;
+            query?: {
+                incarnation?: string | null;
             };
             header?: never;
             path: {

@@ -43,10 +43,10 @@ def test_an_interval_that_ignored_the_dataset_would_be_too_wide() -> None:
 
 
 def test_a_mean_over_classes_is_covered_by_drawing_again() -> None:
-    chance, shares, studies = np.random.default_rng(14), (0.9, 0.5), tries(60, 400)
+    chance, shares, studies = np.random.default_rng(14), (0.9, 0.5), tries(30, 400)
     held = 0
     for _ in range(studies):
-        draws = chance.random(120)
+        draws = chance.random(80)
         rows: list[Row] = [
             (at % 2, Answer((at % 2 if draw < shares[at % 2] else 7,), (1.0,))) for at, draw in enumerate(draws)
         ]

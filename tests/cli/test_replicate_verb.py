@@ -133,6 +133,11 @@ def test_no_hint_moves_a_claim_to_another_dataset(run: Run) -> None:
         assert "75.1@" not in said and "did you mean" not in said, said
 
 
+def test_that_nothing_is_claimed_is_said_before_anything_runs(run: Run, tmp_path: Path) -> None:
+    assert run("elsewhere.yml", "colours.yml").exit_code == 3
+    assert not list((tmp_path / "home").glob("records/*"))
+
+
 def test_without_a_dataset_it_is_the_one_that_the_claims_name(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,9 +66,9 @@ def check_classes(model: str, dataset: str, offset: int, known: Classes, format:
     is_far = outputs >= _FAR * expected or _FAR * outputs <= expected
     if known.is_listed and is_far and not shared:
         raise PlanError(
-            f"{many}: a class of one is none of the other",
+            f"{many}: these cannot be the same classes",
             hint="choose a dataset of the classes that the model was trained on (`mlmodelscope datasets`); "
-            "where it is one, list the model's classes as its `classes_url`",
+            "if this one has some of them, list all of the model's classes in its `classes_url`",
         )
     if not known.is_listed:
         return (*unlike, *([f"{many} in its folders"] if outputs >= _FAR_FROM_FOLDERS * expected else []))

@@ -12,10 +12,11 @@ from mlmodelscope.errors import ArtifactError, PlanError, UsageError
 from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest import schema
 from mlmodelscope.manifest.catalog import find_model
+from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.plan import Plan, PlannedDataset
 from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision, provision_model
@@ -106,6 +107,9 @@ def replicate(
     if dataset is None:
         model = find_model(model)
         dataset = claimed_dataset(model, claim)
+    if claim is None and reference is None:  # known before anything runs
+        asked = ask(model, dataset, options, **conditions)
+        choose_claims(asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k)
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
     record = evaluate(model, dataset, options, made_for="replicate", **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
@@ -137,7 +141,7 @@ def judge_record(
     elif reference is not None:
         claims = reference.claims
     else:
-        claims, unchecked = choose_claims(plan)
+        claims, unchecked = choose_claims(plan.model.name, plan.claims, plan.dataset, plan.output.top_k)
     theirs = reference.answers_to(ours.samples) if reference is not None else {}
     paired = pair(ours.labels, ours.answers, theirs)
     verdicts = []
@@ -180,33 +184,29 @@ def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Rec
     return collect(trials, found.candidates[0].variant, pictures, names=record.class_names, k=k)
 
 
-def choose_claims(plan: Plan) -> tuple[list[Claim], tuple[str, ...]]:
+def choose_claims(
+    model: str, claims: Sequence[schema.Claim], dataset: PlannedDataset | DatasetManifest, top_k: int
+) -> tuple[list[Claim], tuple[str, ...]]:
     """(the manifest's claims about this dataset, those of them that cannot be checked, with the reason)."""
-    about = [each for each in plan.claims if is_same_dataset(each.dataset, plan.dataset)]
-    reasons = [_obstacle(each, plan) for each in about]
-    claims = [claim_of(each) for each, reason in zip(about, reasons, strict=True) if not reason]
-    unchecked = tuple(
-        f"{each.metric} {each.value} on {each.dataset}: {reason}"
-        for each, reason in zip(about, reasons, strict=True)
-        if reason
-    )
-    if claims:
-        return claims, unchecked
-    others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in plan.claims)
+    about = [(each, _obstacle(each, top_k)) for each in claims if is_same_dataset(each.dataset, dataset)]
+    unchecked = tuple(f"{each.metric} {each.value} on {each.dataset}: {reason}" for each, reason in about if reason)
+    chosen = [claim_of(each) for each, reason in about if not reason]
+    if chosen:
+        return chosen, unchecked
+    others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in claims)
     said = "; ".join(unchecked) or (f"it claims {others}" if others else "")
     raise UsageError(
-        f"{plan.model.name} claims nothing about {plan.dataset.name} that can be checked"
-        + (f"; {said}" if said else ""),
-        hint=f"to check a number that was published for {plan.dataset.name}: --claim top1=VALUE@{plan.dataset.name}",
+        f"{model} claims nothing about {dataset.name} that can be checked" + (f"; {said}" if said else ""),
+        hint=f"to check a number that was published for {dataset.name}: --claim top1=VALUE@{dataset.name}",
     )
 
 
-def _obstacle(published: schema.Claim, plan: Plan) -> str:
+def _obstacle(published: schema.Claim, top_k: int) -> str:
     """Why a claim cannot be checked; empty where it can."""
     if not is_measurable(published):
         return f"`{published.metric}` is not a number that can be measured here"
-    if claim_of(published).metric.startswith("top5") and plan.output.top_k < 5:
-        return f"only the {plan.output.top_k} best answers are kept"
+    if claim_of(published).metric.startswith("top5") and top_k < 5:
+        return f"only the {top_k} best answers are kept"
     return ""
 
 

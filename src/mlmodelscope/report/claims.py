@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from mlmodelscope.errors import VersionError
-from mlmodelscope.manifest.schema import Claim
+from mlmodelscope.manifest.schema import Claim, DatasetManifest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.metric.interval import samples_needed
 from mlmodelscope.plan.plan import PlannedDataset
@@ -84,7 +84,7 @@ def place(published: str, interval: Interval) -> Position:
     return "above" if (number - rounding) / 100 > interval.high else "inside"
 
 
-def is_same_dataset(claimed: str | None, dataset: PlannedDataset) -> bool:
+def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
     """Whether a claim's dataset, `name` or `name@constraint`, is the one evaluated."""
     name, _, constraint = (claimed or "").partition("@")
     if name.strip().lower() != dataset.name.lower():

@@ -67,7 +67,7 @@ export function NewReplication() {
               of="datasets"
               value={form.dataset}
               onChange={set("dataset")}
-              hint="where nothing is said, the one that the model names"
+              hint={checks ? "by default the one that the claim names" : "by default the one that the model names"}
             />
             {checks && (
               <>
@@ -77,7 +77,7 @@ export function NewReplication() {
                   value={form.value}
                   onChange={set("value")}
                   placeholder="75.10"
-                  hint="with its digits; where nothing is said, what the manifest claims"
+                  hint="with its digits; by default every claim of the manifest about the dataset"
                 />
               </>
             )}

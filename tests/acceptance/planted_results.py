@@ -27,9 +27,9 @@ _COLUMNS = """
 to the claimed number exactly, or that answer the same in every sample, cannot be told apart by that number: `replicate`
 says so, and they share the first place (*1 of n*). An edit that explains most of a gap and a second one that may
 explain the rest are one answer. *Said* is how sure `replicate` is of it: it *explains* the gap, or *most* of it, the
-claim is only *compatible* with it, or *nothing* comes to the claim and it is the nearest. *Own values* marks faults that
-only a value undoes which no list of usual ones has. A fault that leaves the number at or above the claim has no effect
-that could be explained.
+claim is only *compatible* with it, or *nothing* comes to the claim and it is the nearest. *Own values* marks faults
+that only a value undoes which no list of usual ones has. A fault that leaves the number at or above the claim has no
+effect that could be explained.
 """
 
 

@@ -2,8 +2,10 @@
 
 A right manifest of EfficientNet-Lite0 is made wrong, and `replicate` searches all edits for the one that explains the
 right one's number. What it takes beyond the evaluation itself is set against that evaluation, in CPU time of host and
-workers together. Three mechanisms save work, and the tables show what each saves: variants that cannot be the cause are
-dropped early, what pipelines share is computed once, and equal tensors are predicted once.
+workers together, and against a plain grid, which evaluates every variant that was tried on every sample. The same is
+done with 250 samples, where a search may take twelve evaluations. Three mechanisms save work, and the tables show what
+each saves: variants that cannot be the cause are dropped early, what pipelines share is computed once, and equal
+tensors are predicted once.
 
 The photographs are those of the development data folder (`shared` beside the checkout, or MLMODELSCOPE_SHARED); where
 it is not there, the seventy of the dataset `imagenet-70`, again and again until they are a thousand.
@@ -25,7 +27,8 @@ import harness
 from turns import take_turns
 
 SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[2] / "shared")
-GOAL_SEARCH, GOAL_SENSITIVITY = 6, 8
+GOAL_SEARCH, GOAL_SENSITIVITY, GOAL_SMALL = 6, 8, 12
+SMALL = 250
 MODEL = "efficientnet-lite0"
 CROP = "      crop: {method: center, percentage: 87.5, square: true, offset: ceil}\n"
 FAULTS = {"BGR": ("color_layout: RGB", "color_layout: BGR"), "no crop": (CROP, "")}
@@ -160,6 +163,7 @@ def run_search(home: Path, cache: Path, folder: Path, fault: str, claim: str) ->
         "named": [f"{'+'.join(each.variant.pitfalls)} ({each.variant.words})" for each in done.found.explained],
         "is_cut_short": done.found.is_cut_short,
         "variants": max(variants for _, variants in done.found.rounds),
+        "grid": sum(1 + len(each.alike) for each in done.found.candidates),
         "rounds": done.found.rounds,
         **_costs(done.cost, steps),
     }
@@ -217,6 +221,11 @@ def mechanisms(said: dict[str, Any], samples: int) -> list[tuple[str, str, str, 
     ]
 
 
+def planted_in(seen: dict[str, list[Any]]) -> list[str]:
+    """The searches of the whole dataset."""
+    return [name for name in seen if name in FAULTS]
+
+
 def main() -> None:
     parser = harness.options(__doc__ or "")
     parser.add_argument("--part", nargs="+", help="for the benchmark itself")
@@ -238,17 +247,31 @@ def measure(place: Path, count: int, rounds: int, planted: list[str], quick: boo
     # The model and all digests are known before anything is measured.
     first = harness.run_child(harness.part(__file__, "evaluation", place / "first", cache, folder)).said
     claim = f"{100 * first['top1']:.1f}"
+    few, few_claim = (None, "") if quick else _few(place, cache)
     seen: dict[str, list[Any]] = {}
     for number in range(rounds):
         commands = {"evaluation": harness.part(__file__, "evaluation", place / f"e{number}", cache, folder)}
         for fault in planted:
             home = place / f"s{number}-{fault.replace(' ', '-')}"
             commands[fault] = harness.part(__file__, "search", home, cache, folder, fault, claim)
+            if few is not None:
+                home = place / f"f{number}-{fault.replace(' ', '-')}"
+                commands[f"{fault}, {SMALL} samples"] = harness.part(
+                    __file__, "search", home, cache, few, fault, few_claim
+                )
         commands["sensitivity"] = harness.part(__file__, "sensitivity", place / f"t{number}", cache, folder)
         for name, run in take_turns(commands).items():
             seen.setdefault(name, []).append(run.said)
         shutil.rmtree(cache / "trials", ignore_errors=True)
     report(seen, count, what, claim, quick)
+
+
+def _few(place: Path, cache: Path) -> tuple[Path, str]:
+    """A small dataset, and the right manifest's number on it."""
+    folder = place / "few"
+    write_photographs(folder, SMALL, cache)
+    said = harness.run_child(harness.part(__file__, "evaluation", place / "few-first", cache, folder)).said
+    return folder, f"{100 * said['top1']:.1f}"
 
 
 def report(seen: dict[str, list[Any]], count: int, what: str, claim: str, quick: bool) -> None:
@@ -260,22 +283,24 @@ def report(seen: dict[str, list[Any]], count: int, what: str, claim: str, quick:
     for name, runs in seen.items():
         said = runs[-1]
         if name != "evaluation":
-            goal = GOAL_SENSITIVITY if name == "sensitivity" else GOAL_SEARCH
+            is_small = name.endswith(f"{SMALL} samples")
+            goal = GOAL_SENSITIVITY if name == "sensitivity" else GOAL_SMALL if is_small else GOAL_SEARCH
             title = name if name == "sensitivity" else f"search: {name}"
-            calls = said["calls"] / count
-            rows.append((title, said["variants"], f"{calls:.1f}", f"{taken[name]:.1f}", f"≤ {goal}"))
+            calls = said["calls"] / (SMALL if is_small else count)
+            cpu = "" if is_small else f"{taken[name]:.1f}"
+            rows.append((title, said.get("grid", said["variants"]), f"{calls:.1f}", cpu, f"≤ {goal}"))
             if "named" in said and not said["named"]:
                 if said["is_cut_short"]:  # a gap of few samples wants more than a search takes by itself
                     print(f"{name}: the budget was spent before anything explained it")
                 else:
                     faults.append(f"nothing explains {name}")
-    harness.print_table(("", "variants", "calls of the model", "CPU", "goal"), rows)
-    print("(calls and CPU in evaluations of the whole dataset)")
+    harness.print_table(("", "plain grid", "calls of the model", "CPU", "goal"), rows)
+    print("(all in evaluations of the whole dataset; a plain grid takes one for each variant)")
     for name, runs in seen.items():
-        if name != "evaluation":
+        if name != "evaluation" and not name.endswith(f"{SMALL} samples"):
             print()
             harness.print_table((name, "without", "with", "saved"), mechanisms(runs[-1], count))
-    searches = [taken[name] for name in seen if name not in ("evaluation", "sensitivity")]
+    searches = [taken[name] for name in planted_in(seen)]
     harness.finish(
         "replicate",
         max(searches),

@@ -7,11 +7,15 @@ import pytest
 
 from mlmodelscope import Settings
 from mlmodelscope.manifest.catalog import find_dataset, find_model
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.model_file.model_file import ModelFile, Quantization, TensorInfo
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.stack import describe_current
-from mlmodelscope.replicate.pitfall import PITFALLS, variants_of
+from mlmodelscope.replicate.pitfall import PITFALLS, finer_variants, variants_of
+from mlmodelscope.replicate.pitfall.pitfall import steps_of
 from mlmodelscope_worker.pipeline import STEPS
 
 PINS_ANY = "0" * 64
@@ -54,6 +58,82 @@ def test_whoever_fell_into_a_pitfall_finds_the_way_back(plan: Plan) -> None:
     # normalisations than the known ones cannot be guessed; from odd pixels another interpolation leads back.
     known = {"cropping", "crop-order", "normalization", "normalization-order", "resizing", "half-pixel"}
     assert {name for name, _ in lost} <= known, lost
+
+
+def planned(element_type: str, processing: dict[str, object]) -> Plan:
+    manifest = load_manifest(
+        {
+            "name": "small",
+            "version": "1.0.0",
+            "task": "classification",
+            "framework": {"name": "onnxruntime"},
+            "inputs": [{"type": "image", "element_type": element_type, "processing": processing}],
+            "outputs": [{"type": "logits"}],
+            "source": {"graph_path": "https://example.org/small.onnx", "graph_checksum": f"sha256:{PINS_ANY}"},
+        }
+    )
+    assert isinstance(manifest, ModelManifest)
+    return make_plan(manifest, find_dataset("cifar10-test"), Options(), describe_current(), AnyPins())
+
+
+def spelled(plan: Plan) -> list[str]:
+    """Steps in short, without those that change nothing."""
+    telling = {"mean": "values", "rescale": "divisor", "cast": "mode", "quantize": "zero_point"}
+    steps = [each for each in steps_of(plan) if each.name in telling]
+    return [f"{each.name} {each.parameters[telling[each.name]]}" for each in steps]
+
+
+RIGHT_BYTES = ["mean 128.0", "cast saturate"]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"cast": {"element_type": "int8", "mode": "value"}},
+        {"cast": {"element_type": "int8", "mode": "saturate"}},
+        {"rescale": 255, "mean": 128, "cast": {"element_type": "int8", "mode": "saturate"}},
+        {"rescale": 255, "quantize": {"scale": 1 / 255, "element_type": "int8"}},
+    ],
+)
+def test_signed_bytes_that_were_made_in_another_way_find_back_to_bytes_less_128(wrong: dict[str, object]) -> None:
+    plan = planned("int8", {"decode": None, **wrong})
+    found = [spelled(each.plan) for each in variants_of(plan, ["quantization"]) if each.words == "bytes less 128"]
+    assert [each[:2] for each in found] == [RIGHT_BYTES]
+
+
+def test_scale_and_zero_point_of_the_model_file_are_tried() -> None:
+    told = TensorInfo("input", "uint8", (1, 3, 32, 32), "NCHW", Quantization((0.02,), (114,)))
+    file = ModelFile("onnx", "onnxruntime", (told,), (), None, None, None, (), {}, ())
+    plain = planned("uint8", {"decode": None, "cast": "uint8"})
+    normalized = [each for each in variants_of(plain, ["quantization"], file) if "as the model file says" in each.words]
+    assert len(normalized) > 5 and all(spelled(each.plan)[-1] == "quantize 114" for each in normalized)
+    quantized = planned("uint8", {"decode": None, "rescale": 255, "quantize": {"scale": 1.0}})
+    (exact,) = [
+        each for each in variants_of(quantized, ["quantization"], file) if "as the model file says" in each.words
+    ]
+    assert steps_of(exact.plan)[-1].parameters["scale"] == 0.02
+    assert not [each for each in variants_of(planned("float32", {"decode": None}), ["quantization"], file)]
+
+
+def test_a_crop_of_227_out_of_256_is_tried_and_finer_ones_go_by_the_pixel() -> None:
+    plan = planned("float32", {"decode": None, "resize": {"dimensions": [227, 227]}})
+    crops = {
+        steps_of(each.plan)[1].parameters["short_side"]: each
+        for each in variants_of(plan, ["cropping"])
+        if steps_of(each.plan)[1].name == "resize"
+    }
+    assert 256 in crops
+    sides = {steps_of(each.plan)[1].parameters["short_side"] for each in finer_variants(crops[256])}
+    assert {253, 254, 255, 257, 258, 259} <= sides
+
+
+def test_means_are_in_the_order_of_the_channels() -> None:
+    for order, first in (("RGB", 123.675), ("BGR", 103.53)):
+        plan = planned("float32", {"decode": {"color_layout": order}, "cast": "float32"})
+        (found,) = [
+            each for each in variants_of(plan, ["normalization"]) if each.words == "ImageNet's mean, no deviation"
+        ]
+        assert next(each for each in steps_of(found.plan) if each.name == "mean").parameters["values"][0] == first
 
 
 def test_the_execution_provider_is_tried_on_the_cpu_where_it_is_another(plan: Plan) -> None:

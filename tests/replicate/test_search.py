@@ -105,6 +105,41 @@ def test_a_budget_is_kept_to_and_said_to_have_ended() -> None:
     assert not explain(World(3, fault=2.5)).is_cut_short
 
 
+def test_a_budget_that_ended_says_which_one_would_do() -> None:
+    short = explain(World(3, fault=0.1), budget=2.5)
+    assert short.budget is not None and short.budget > 2.5
+    assert not explain(World(3, fault=0.1), budget=short.budget).is_cut_short
+
+
+@pytest.mark.parametrize("points", [0.4, 1.0, 3.0])
+def test_a_right_manifest_whose_claim_is_too_high_gets_no_cause(points: float) -> None:
+    """Some of sixty variants come to any number that is near."""
+    compatible = 0
+    for seed in range(8):
+        world = World(seed, samples=500, variants=60)
+        truth = world._margins[0] = world._margins[1]  # and no variant is better than by chance
+        for at in range(2, len(world._margins)):
+            world._margins[at] = world._distorted(truth, (0.1, 0.3, 0.6, 1.0)[at % 4], 0.0)
+        found = explain(world, f"{100 * world.share(0) + points:.1f}")
+        assert not found.explained and found.near is None
+        assert all(each.chance is not None and each.chance > 0.05 for each in found.compatible)
+        compatible += bool(found.compatible)
+    assert compatible or points > 0.5  # else no variant came to the claim, and nothing was tested
+
+
+def test_what_goes_away_from_the_claim_stands_behind_what_comes_nearer() -> None:
+    world = World(4, samples=300, variants=30, fault=1.0)
+    closes = [each.closes for each in explain(world, "99.9").candidates if each.seen == 300]
+    assert closes == sorted(closes, reverse=True)
+
+
+def test_a_small_dataset_takes_twelve_evaluations_at_most() -> None:
+    for fault in (0.1, 0.5, 1.5):
+        world = World(7, samples=250, variants=80, fault=fault)
+        explain(world)
+        assert world.cost.calls <= 12 * 250
+
+
 def test_where_the_claim_is_nobodys_number_nothing_is_said_to_explain_it() -> None:
     world = World(1, samples=300, variants=12, fault=1.0)
     found = explain(world, "99.9")

@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import yaml
 from playwright.sync_api import expect
 
-from .conftest import MODEL, PHONE, ROOT, Site, Visit
+from replicate.scenes import describe_colours, describe_seer
 
-WRONG, FEW = "wrong-colours", "imagenet-10"
+from .conftest import MODEL, PHONE, Site, Visit
+
+WRONG, FEW = "seer", "colours"
 LONG = 120_000
 
 
@@ -20,13 +23,9 @@ LONG = 120_000
 def manifests(site: Site) -> Site:
     """A model with a mistake in its manifest, and few enough pictures for a search that does not take long."""
     folder = site.place / "manifests"
-    wrong = (ROOT / "docs" / "examples" / f"{WRONG}.yml").read_text(encoding="utf-8")
-    wrong = wrong.replace("../../manifests", str(ROOT / "manifests"))
-    (folder / f"{WRONG}.yml").write_text(wrong.replace("82.86", "100.00").replace("imagenet-70", FEW))
-    dataset = (ROOT / "manifests" / "datasets" / "imagenet-70.yml").read_text(encoding="utf-8")
-    dataset = re.sub(r"  - name: robust-vision\n(    .*\n)+", "", dataset).replace("imagenet-70", FEW)
-    dataset = dataset.replace("/imagenet_*", "/imagenet_1*").replace("size: 70", "size: 10")
-    (folder / f"{FEW}.yml").write_text(re.sub(r"    checksum: .*\n", "", dataset))
+    claims = [{"metric": "top1", "value": "100.0", "dataset": FEW}]
+    (folder / f"{FEW}.yml").write_text(yaml.safe_dump(describe_colours(folder, each=20)))
+    (folder / f"{WRONG}.yml").write_text(yaml.safe_dump({**describe_seer(folder), "claims": claims}))
     slow = (folder / "toy.yml").read_text().replace("name: toy", "name: slow").replace("toy.json", "slow.json")
     (folder / "slow.yml").write_text(slow)
     sixty = (folder / "pictures.yml").read_text().replace("name: pictures", "name: sixty")
@@ -86,7 +85,7 @@ def test_a_search_is_started_watched_and_cancelled(visit: Visit, manifests: Site
 
 def test_the_cause_and_the_change_of_the_manifest(visit: Visit, replication: str) -> None:
     page = visit.to(f"/replications/{replication}")
-    expect(page.get_by_text("Top-1 100.00 % is claimed on imagenet-10, measured 70.00 %")).to_be_visible()
+    expect(page.get_by_text("Top-1 100.0 % is claimed on colours, measured 33.33 %")).to_be_visible()
     expect(page.get_by_text("not reproduced", exact=True)).to_be_visible()
     lines = page.get_by_role("list", name="Change of the manifest").get_by_role("listitem")
     expect(lines).to_have_text([re.compile("decode: {color_layout: BGR}"), re.compile("decode: {color_layout: RGB}")])
@@ -102,7 +101,7 @@ def test_a_line_between_before_and_after_is_moved_with_the_keyboard(visit: Visit
     slider = page.get_by_role("slider").first
     before = page.get_by_role("img", name=re.compile("as the manifest says")).first
     expect(before).to_have_js_property("complete", True)
-    assert before.evaluate("image => image.naturalWidth") == 224
+    assert before.evaluate("image => image.naturalWidth") == 8
     slider.focus()
     slider.press("Home")
     assert "100%" in before.evaluate("image => image.style.clipPath")
@@ -116,7 +115,7 @@ def test_the_inputs_that_flipped_by_their_kind(visit: Visit, replication: str) -
     which = page.get_by_role("group", name="Which inputs")
     which.get_by_role("button", name="fixed").click()
     expect(page).to_have_url(re.compile(r"kind=right(\+|%20)now"))
-    expect(page.get_by_role("slider")).to_have_count(3)
+    expect(page.get_by_role("slider")).to_have_count(6)
     which.get_by_role("button", name="broken").click()
     expect(page.get_by_text("None of this kind.")).to_be_visible()
 

@@ -49,6 +49,8 @@ class Race:
         self.rounds: list[tuple[int, int]] = []
         self.left_open = 0
         """Calls that would have finished what the calls did not suffice for."""
+        self.is_undecided = False
+        """Whether some that were tried might still be the cause when the calls ended."""
         self._goal, self._trials, self._told, self._tried = goal, trials, told, tried
         self.sampling = sampling_of(trials, goal)
         self.total = len(self.sampling.order)
@@ -71,6 +73,7 @@ class Race:
         while group := self._next(runners, until - start):
             affordable = int((until - self._trials.cost.calls) / self._increment(group[0].judged.seen))
             if affordable < 1:
+                self.is_undecided = True
                 self.left_open += sum(self.total - each.judged.seen for each in self._open_ones(runners))
                 break
             group = group[:affordable]

@@ -188,8 +188,8 @@ def _try_pairs(state: _State, near: Candidate | None) -> None:
 def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Found:
     found, race = state.found, state.race
     reached = [each for each in found if each.reaches and each.seen == race.total]
-    # As long as others may be the cause that nobody could look at, none is said to be it.
-    explained = () if race.is_cut_short else _best_of(each for each in reached if each.explains)
+    # As long as others that were tried may be the cause, none is said to be it.
+    explained = () if race.is_undecided else _best_of(each for each in reached if each.explains)
     compatible = () if explained else _best_of(reached)
     if explained:
         near = None

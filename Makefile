@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo web test test-all test-stacks test-peers agreement acceptance check audit bench clean
+.PHONY: demo web test fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make web     build the pages that mlmodelscope serve shows"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-all   the same with everything slow: stacks, acceptance, random kills, large fuzz budgets (hours)"
+	@echo "make fuzz    damage the input of every parser of foreign bytes, with a large budget (slow)"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
@@ -68,6 +69,14 @@ test-all: export MLMODELSCOPE_TEST_BUDGET = large
 test-all: test
 	$(PYTEST) -m nightly
 	$(MAKE) test-stacks test-peers agreement acceptance
+
+# Whatever reads bytes of strangers; the same tests are part of `make test`, with a small budget.
+FUZZ := tests/fuzz tests/model_file/test_hostile.py tests/worker_package/test_protocol.py tests/record/test_journal.py \
+  tests/worker_package/pipeline/test_fuzz.py tests/worker_package/pipeline/test_header.py tests/dataset/test_labels.py \
+  tests/dataset/test_classes.py tests/provision/weights
+fuzz: export MLMODELSCOPE_TEST_BUDGET = large
+fuzz: $(VENV)/.dev
+	$(PYTEST) -n auto --dist worksteal $(FUZZ)
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)

@@ -24,6 +24,7 @@ BENCHMARKS = (
     "store",
     "database",
     "artifacts",
+    "guards",
     "web_samples",
     "overview",
     "web_catalogue",

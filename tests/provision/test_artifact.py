@@ -94,6 +94,15 @@ def test_a_file_that_was_damaged_in_the_cache_is_fetched_again(server: Server, s
     assert store.fetch(url, checksum(BODY)).path.read_bytes() == BODY
 
 
+def test_a_file_that_was_damaged_is_missed_offline(server: Server, settings: Settings) -> None:
+    url = server.at("/net", whole(BODY))
+    path = ArtifactStore(settings).fetch(url).path
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+    with pytest.raises(OfflineError, match="not in the cache"):
+        ArtifactStore(replace(settings, offline=True)).fetch(url)
+
+
 def test_a_folder_that_was_tidied_in_the_cache_is_fetched_again(server: Server, store: ArtifactStore) -> None:
     reference = server.at("/data.zip", whole(make_zip({"images/1": b"1", "images/2": b"2"}))) + "#images/"
     path = store.fetch(reference).path

@@ -219,6 +219,25 @@ def test_offline_no_index_is_asked(index: Server, settings: Settings) -> None:
     assert index.paths == []
 
 
+def test_a_file_that_was_damaged_comes_out_of_its_package_again_offline(index: Server, settings: Settings) -> None:
+    """The package itself is kept; where that is damaged as well, there is no good copy, and nothing is made up."""
+    reference = "pypi:my-data==1.0/my_data/a.bin"
+    path = ArtifactStore(settings).fetch(reference).path
+    offline = ArtifactStore(replace(settings, offline=True))
+    spoil(path)
+    assert offline.fetch(reference).path.read_bytes() == b"a"
+    for file in (settings.cache / "files").rglob("*"):
+        if file.is_file():
+            spoil(file)
+    with pytest.raises(OfflineError, match="not in the cache"):
+        offline.fetch(reference)
+
+
+def spoil(path: Path) -> None:
+    path.chmod(0o644)
+    path.write_bytes(b"damaged")
+
+
 def test_another_file_of_a_package_that_was_fetched_is_there_offline(index: Server, settings: Settings) -> None:
     ArtifactStore(settings).fetch("pypi:my-data==1.0/my_data/a.bin")
     offline = ArtifactStore(replace(settings, offline=True))

@@ -13,6 +13,7 @@ import pytest
 from mlmodelscope import Settings, Store
 from mlmodelscope.errors import StoreError
 from mlmodelscope.record.database import HEAD, connect_database, migrate, open_database, revision
+from mlmodelscope.record.unusable import unusable
 
 _OPEN = "import sys; from mlmodelscope import Settings, Store; Store(Settings.from_environment()).list()"
 
@@ -101,6 +102,11 @@ def test_a_database_that_was_damaged_meanwhile_says_so(settings: Settings) -> No
     with pytest.raises(StoreError, match="cannot be used: file is not a database") as refusal:
         store.list()
     assert refusal.value.hint == "the file is damaged or is something else; move it away to begin a new one"
+
+
+def test_a_database_that_another_process_holds_says_what_to_do() -> None:
+    refusal = unusable("in /home", "database is locked")
+    assert refusal.hint is not None and refusal.hint.endswith("give the same command again")
 
 
 def test_a_query_that_cannot_be_put_names_the_place(settings: Settings) -> None:

@@ -154,6 +154,25 @@ def test_a_head_that_is_too_long_is_not_read_to_its_end(hasty: World) -> None:
                 line.sendall(b"X-More: " + b"x" * 1000 + b"\r\n")
 
 
+def first_line(world: World, head: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", world.port), 300) as line:
+        line.sendall(head + b"\r\n")
+        return line.recv(1000).partition(b"\r\n")[0]
+
+
+def test_a_long_head_is_refused_even_if_it_comes_at_once(hasty: World) -> None:
+    head = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n"
+    assert first_line(hasty, head + b"X-More: " + b"x" * 60_000 + b"\r\n").startswith(b"HTTP/1.1 200")
+    assert first_line(hasty, head + b"X-More: " + b"x" * 70_000 + b"\r\n").startswith(b"HTTP/1.1 431")
+    assert first_line(hasty, head + b"X: y\r\n" * 13_000).startswith(b"HTTP/1.1 431")
+
+
+def test_two_names_of_the_server_are_one_too_many(hasty: World) -> None:
+    head = b"GET /api/v1/health HTTP/1.1\r\nHost: localhost\r\n"
+    assert first_line(hasty, head + b"host: localhost\r\n").startswith(b"HTTP/1.1 400")
+    assert first_line(hasty, head + b"HOST: evil.example\r\n").startswith(b"HTTP/1.1 400")
+
+
 def test_a_body_that_drips_is_given_up(hasty: World) -> None:
     with socket.create_connection(("127.0.0.1", hasty.port), 300) as line:
         head = b"POST /api/v1/requests HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

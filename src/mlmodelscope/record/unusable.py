@@ -17,6 +17,8 @@ def one_line(error: BaseException | None) -> str:
 def _hint(reason: str) -> str | None:
     if "full" in reason:
         return "free some space, or set MLMODELSCOPE_HOME to another disk; nothing that was finished is lost"
+    if "is locked" in reason:
+        return "another process, such as a server, an evaluation or a backup, writes to it; give the same command again"
     if "not a database" in reason or "malformed" in reason:
         return "the file is damaged or is something else; move it away to begin a new one"
     if "readonly" in reason or "unable to open" in reason:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report.bench import write_bench_csv, write_bench_html, write_bench_json, write_bench_markdown
@@ -59,9 +60,21 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
             f"record {record.id} is a profile, which has a timeline and no answers",
             hint=f"mlmodelscope trace export {record.id} -o {record.id}.html",
         )
+    _refuse_damage(record, store)
     formats = FORMATS
     if record.training is not None:
         formats = TRAINING_FORMATS
     elif record.bench is not None:
         formats = BENCH_FORMATS
     return formats[format](record, store, artifacts)
+
+
+def _refuse_damage(record: Record, store: Store) -> None:
+    """A report of files that are not what they were would look like any other."""
+    for file in store.files.known(record.id):
+        path = store.files.place(record.id) / file.name
+        if path.is_file() and (path.stat().st_size != file.size_bytes or hash_file(path) != file.sha256):
+            raise StoreError(
+                f"{file.name} of record {record.id} is not what it was: the disk, or somebody, has changed it",
+                hint="mlmodelscope db check --repair fetches it where there is a copy; else evaluate again",
+            )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,7 @@ from mlmodelscope.trace.chrome import write_chrome
 from mlmodelscope.trace.csv import write_csv
 from mlmodelscope.trace.flame import write_folded
 from mlmodelscope.trace.inbox import Columns, Inbox, load_record_columns
-from mlmodelscope.trace.intake import Message, read_message
+from mlmodelscope.trace.intake import Message
 from mlmodelscope.trace.otlp import write_otlp
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.speedscope import write_speedscope
@@ -42,10 +42,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LATEST_NS = 1 << 62
 
 
-def take(desk: Desk, person: Person, document: Mapping[str, Any]) -> Message:
-    """Keep the spans of an ExportTraceServiceRequest; what could not be kept is counted, with a reason."""
+def take(desk: Desk, person: Person, message: Message) -> Message:
+    """Keep the spans of a message; what could not be kept is counted, with a reason."""
     demand(person, "run")
-    message = read_message(document)
     if message.traces and desk.traces.size() >= desk.config.traces_quota:
         raise NoRoom("traces have as much room as they may", hint="delete some, or raise `traces_quota`")
     for identity, arrived in message.traces.items():

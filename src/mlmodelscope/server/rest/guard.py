@@ -22,6 +22,7 @@ from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.metrics import Metrics
 from mlmodelscope.server.rest.door import Limiter, address_of, is_known_host, is_stranger, visitor_key
 from mlmodelscope.server.rest.problem import problem
+from mlmodelscope.server.rest.protocol import LONGEST_HEAD
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _HEADERS = {
@@ -80,6 +81,10 @@ class Guard:
 
     def _refusal(self, request: Request) -> Response | None:
         config = self._config
+        if _head_bytes(request) > LONGEST_HEAD:
+            return problem(431, "TooLarge", f"a head of more than {LONGEST_HEAD} bytes")
+        if len(request.headers.getlist("host")) > 1:  # RFC 9112, 3.2: who stands in front may believe the other one
+            return problem(400, "Error", "more than one header Host")
         if not is_known_host(request, config):
             return problem(400, "UnknownHost", "this server is not called that", hint="`hosts` in its configuration")
         if "\0" in request.scope["path"] or b"%00" in request.scope["query_string"]:
@@ -118,6 +123,12 @@ class Guard:
         }
         level = logging.WARNING if status >= 500 else logging.INFO
         _LOG.log(level, "%s %s %d %.1f ms", method, facts["path"], status, 1000 * took_s, extra=facts)
+
+
+def _head_bytes(request: Request) -> int:
+    """The request line and the headers, as they were sent."""
+    line = len(request.method) + len(request.scope.get("raw_path") or b"") + len(request.scope["query_string"])
+    return line + sum(len(name) + len(value) + 4 for name, value in request.headers.raw)
 
 
 def _has_body(request: Request) -> bool:

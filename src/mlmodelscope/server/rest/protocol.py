@@ -11,7 +11,7 @@ from typing import Any
 
 from mlmodelscope.server.config import Config
 
-_LONGEST_HEAD = 1 << 16
+LONGEST_HEAD = 1 << 16
 _H2C = re.compile(rb"\r\nupgrade:[ \t]*h2c[ \t]*(?=\r\n|$)", re.IGNORECASE)
 
 
@@ -45,7 +45,7 @@ def patient_protocol(config: Config) -> type[asyncio.Protocol]:
             super().data_received(_without_h2c(data))
             if self._has_question():
                 self._stop()
-            elif self._seen > _LONGEST_HEAD:
+            elif self._seen > LONGEST_HEAD:
                 self.transport.close()
 
         def _has_question(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import tempfile
 import zlib
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -17,8 +18,8 @@ from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
 from mlmodelscope.server.rest.problem import fails
 from mlmodelscope.server.rest.trace_answers import ExportTraceServiceResponse, SpanPage, TraceDetails, TracePage
-from mlmodelscope.server.rpc.otlp import protobuf_answer, protobuf_document
-from mlmodelscope.trace.intake import document_of_json
+from mlmodelscope.server.rpc.confined_otlp import message_of
+from mlmodelscope.server.rpc.otlp import protobuf_answer
 from mlmodelscope.trace.window import Window
 
 router = APIRouter(prefix="/api/v1", tags=["traces"], route_class=CheckedRoute, responses=fails())
@@ -66,7 +67,11 @@ async def take_spans(
     body = _unpacked(await request.body(), content_encoding.strip().lower(), desk.config.largest_body)
 
     def take() -> Response:
-        message = traces.take(desk, person, protobuf_document(body) if kind == _PROTOBUF else document_of_json(body))
+        with tempfile.NamedTemporaryFile(dir=desk.store.home) as file:
+            file.write(body)
+            file.flush()
+            message = message_of(file.name, kind != _PROTOBUF, desk.confined)
+        traces.take(desk, person, message)
         if kind == _PROTOBUF:
             return Response(protobuf_answer(message.rejected, message.reason), media_type=_PROTOBUF)
         said = {"rejectedSpans": str(message.rejected), "errorMessage": message.reason}

@@ -7,8 +7,9 @@ from typing import Any
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.server.desk import Desk
+from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import traces
+from mlmodelscope.trace.intake import read_message
 
 SERVICE = "opentelemetry.proto.collector.trace.v1.TraceService"
 
@@ -35,7 +36,8 @@ def protobuf_answer(rejected: int, reason: str) -> bytes:
 
 
 def export(desk: Desk, person: Person, asked: Mapping[str, Any]) -> Mapping[str, Any]:
-    message = traces.take(desk, person, asked)
+    demand(person, "run")
+    message = traces.take(desk, person, read_message(asked))
     return _answer(message.rejected, message.reason)
 
 

@@ -15,6 +15,7 @@ from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
+from mlmodelscope.server.handle.placeholders import refuse_placeholders
 from mlmodelscope.server.handle.shelf import KINDS, parse_any
 
 _FOLDERS = {"model": "models", "dataset": "datasets", "software": "software", "hardware": "hardware", "log": "logs"}
@@ -56,6 +57,7 @@ def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
     manifest = parse_any(text)
+    refuse_placeholders(manifest.model_dump(mode="json", exclude_none=True))
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)
     if new:

@@ -19,6 +19,7 @@ from mlmodelscope.manifest.schema import (
     SoftwareManifest,
 )
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.server.desk import Desk
 
@@ -65,8 +66,21 @@ def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Soug
         return parse(sought, max(rows, key=lambda row: Version(row["version"]))["text"])
     if choice.endswith((".yml", ".yaml")) or "/" in choice:
         raise UsageError(f"`{choice}` is a path; send the manifest itself, or the name of one that is here")
-    manifest = find_manifest(sought, choice)
+    try:
+        manifest = find_manifest(sought, choice)
+    except UsageError as error:
+        raise _named_here(desk, kind, name, error) from None
     return manifest, Path(manifest.file).read_text(encoding="utf-8")
+
+
+def _named_here(desk: Desk, kind: str, name: str, error: UsageError) -> UsageError:
+    """The same for whoever asks a server: what was put here is known, too, and a path of theirs is not."""
+    what, separator, listed = error.message.partition("\nknown: ")
+    if not separator:
+        return error
+    known = sorted({*filter(None, listed.split(", ")), *(row["name"] for row in desk.manifests.list(kind))})
+    hint = nearest(name, known) or f"save its manifest here first, or send its text: `{kind}: {{text: …}}`"
+    return UsageError(f"{what}\nknown: {', '.join(known)}", hint=hint)
 
 
 def parse(sought: type[Sought], text: str) -> tuple[Sought, str]:

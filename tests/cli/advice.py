@@ -59,6 +59,8 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "put the address of the real file there",
+    "put the file's own there: sha256sum FILE prints it",
     "",
     "; a port for REST has an address with http://",
     "; a port for gRPC has an address with grpc://",

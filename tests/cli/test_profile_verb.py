@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from mlmodelscope import Settings, evaluate
+from mlmodelscope.cli.profile import show_profile
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.profiling import profile
 from mlmodelscope.record.store import Store
@@ -128,3 +130,20 @@ def test_an_evaluation_has_no_trace_and_a_profile_no_samples(call: Call, measure
 def test_offline_sends_nothing(call: Call, measured: dict[str, str]) -> None:
     done = call("trace", "export", "latest", "--otlp", "http://127.0.0.1:9", "--offline", code=1)
     assert "may not be used" in done
+
+
+def test_layers_that_do_not_add_up_to_their_sum_are_explained(
+    make: Callable[..., Any], settings: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record, trace = profile(*make(), level="framework", runs=3, settings=settings)
+    calm = [replace(each, attributes={**each.attributes, "measured_ns": 1_000_000}) for each in trace.at("framework")]
+    shaken = {calm[place].id for place in (0, 4, 8)}  # another layer in each run
+    slow = [
+        replace(each, attributes={**each.attributes, "measured_ns": 90_000_000}) if each.id in shaken else each
+        for each in calm
+    ]
+    for layers, told in ((calm, False), (slow, True)):
+        others = [each for each in trace.spans if each.level != "framework"]
+        show_profile(record, replace(trace, spans=tuple([*others, *layers])))
+        printed = capsys.readouterr().out
+        assert ("listed below" in printed) is told and ("92 ms in a run at the median" in printed) is told

@@ -41,6 +41,15 @@ def test_each_value_says_where_it_came_from(place: Path) -> None:
     assert "# implied: `layout` is not written" in text
 
 
+def test_what_stands_among_an_outputs_steps_has_its_line(place: Path) -> None:
+    shown = show("efficientnet-lite0").stdout
+    written = Path(json.loads(show("efficientnet-lite0", "--json").stdout)["file"]).read_text().splitlines()
+    for key in ("features_url", "features_checksum"):
+        (line,) = [number for number, text in enumerate(written, 1) if text.strip().startswith(f"{key}:")]
+        (found,) = [text for text in shown.splitlines() if text.strip().startswith(f"{key}:")]
+        assert found.endswith(f"# line {line}")
+
+
 def test_what_is_shown_is_a_manifest_that_means_the_same(place: Path) -> None:
     text = show("old.yml").stdout
     assert parse_manifest(text).digest == parse_manifest(OLD).digest

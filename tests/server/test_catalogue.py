@@ -138,3 +138,37 @@ def test_who_has_which_framework_stack_and_machine(client: Client) -> None:
     (machine,) = client.get("/machines")["items"]
     assert machine["agent"] == agent and machine["cores"] >= 1
     assert client.post("/manifests/check", {"text": machine["manifest"]})["kind"] == "hardware"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("graph_path: 'https://x.example/toy.json'", "graph_path: 'https://example.org/model.onnx'"),
+        (
+            "graph_path: 'https://x.example/toy.json'",
+            f"graph_path: 'https://a.b/c', graph_checksum: 'sha256:{'0' * 64}'",
+        ),
+    ],
+)
+def test_a_manifest_with_a_placeholder_is_not_shared(client: Client, key: str, value: str) -> None:
+    text = text_of("1.0.0", "unwritten").replace(key, value)
+    assert value in text
+    with pytest.raises(ManifestError, match="is an address for examples|stands in place of a checksum"):
+        client.post("/manifests", {"text": text})
+    assert client.manifests("model", "unwritten") == []
+
+
+def test_a_model_that_is_not_here_is_told_with_those_that_are(client: Client) -> None:
+    client.post("/manifests", {"text": text_of("1.0.0", "kept-here")})
+    with pytest.raises(UsageError, match="known: .*kept-here") as caught:
+        client.ask({"model": "quite-another", "dataset": "pictures"})
+    assert caught.value.hint == "save its manifest here first, or send its text: `model: {text: …}`"
+    with pytest.raises(UsageError) as caught:
+        client.ask({"model": "kept-her", "dataset": "pictures"})
+    assert caught.value.hint == "did you mean `kept-here`?"
+
+
+def test_a_record_has_the_manifests_that_it_was_made_from(client: Client, lasting_world: World) -> None:
+    lasting_world.evaluate("toy")
+    found = {each["kind"]: each for each in client.get("/records/latest/manifests")["items"]}
+    assert found["model"]["name"] == "toy" and "resize:" in found["model"]["text"] and "dataset" in found

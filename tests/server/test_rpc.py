@@ -59,6 +59,7 @@ NOT_OVER_GRPC = {
     "get_classes": "GetRecord has it by class, GetSamples the samples",
     "get_record_claims": "GetRecord has the claims and the numbers",
     "get_record_request": "GetRecord has the plan",
+    "get_record_manifests": "for the editor; GetRecord has the plan that was made from them",
     "get_sample_picture": "pictures are for browsers",
     "get_dataset_samples": "for browsers, to pick one from",
     "get_dataset_picture": "pictures are for browsers",

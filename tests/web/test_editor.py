@@ -26,7 +26,7 @@ inputs:
       resise: {dimensions: [8, 8]}
 outputs:
   - type: logits
-source: {graph_path: https://example.org/model.json}
+source: {graph_path: https://x.example/model.json}
 """
 OLD = """\
 name: Deep Feature Flow
@@ -38,8 +38,8 @@ input:
   dimensions: [3, 224, 224]
 output:
   type: label
-graph_url: https://example.org/dff.json
-weights_url: https://example.org/dff.params
+graph_url: https://x.example/dff.json
+weights_url: https://x.example/dff.params
 """
 
 
@@ -247,3 +247,30 @@ def test_nobody_is_kept_out(visit: Visit, theme: str) -> None:
     expect(written.problems.filter(has_text="resise")).to_be_visible()
     assert not visit.violations()
     assert visit.sticks_out() == []
+
+
+def test_a_record_has_its_manifest_even_where_the_catalog_has_none(visit: Visit, record: str) -> None:
+    page = visit.to(f"/manifests/edit?kind=model&record={record}")
+    expect(page.get_by_role("textbox", name="Manifest")).to_contain_text(f"name: {MODEL}")
+
+
+def test_a_model_that_is_not_there_offers_a_way_on(visit: Visit) -> None:
+    page = visit.to("/models/nothing")
+    expect(page.get_by_role("alert")).to_contain_text("there is no model `nothing`")
+    expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+    page.get_by_role("link", name="All models").click()
+    expect(page.get_by_role("heading", name="Models")).to_be_visible()
+
+
+def test_an_administrator_removes_a_manifest(visit: Visit, site: Site) -> None:
+    text = MINE.replace("resise", "resize").replace("name: mine", "name: removed")
+    site.client().post("/manifests", {"text": text})
+    page = visit.to("/models/removed")
+    expect(page.get_by_role("heading", name="removed")).to_be_visible()
+    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
+    visit.sign_in(site, "read", "run", "admin")
+    page = visit.to("/models/removed")
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.get_by_role("button", name="Remove").click()
+    expect(page.get_by_role("heading", name="Models")).to_be_visible()
+    assert site.client().manifests("model", "removed") == []

@@ -92,8 +92,9 @@ def test_the_cause_and_the_change_of_the_manifest(visit: Visit, replication: str
     expect(page.get_by_role("list", name="Variants").get_by_text("explains it")).to_be_visible()
     page.get_by_text("What this pitfall is").click()
     expect(page.get_by_text("How it comes about.")).to_be_visible()
-    page.get_by_role("link", name="mend it in the editor").click()
-    expect(page).to_have_url(re.compile(f"/manifests/edit\\?.*name={WRONG}"))
+    page.get_by_role("link", name="fix it in the editor").click()
+    expect(page).to_have_url(re.compile("/manifests/edit\\?.*record="))
+    expect(page.get_by_role("textbox", name="Manifest")).to_contain_text(f"name: {WRONG}")
 
 
 def test_a_line_between_before_and_after_is_moved_with_the_keyboard(visit: Visit, replication: str) -> None:

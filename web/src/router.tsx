@@ -129,7 +129,7 @@ const sensitivity = createRoute({
 const editor = createRoute({
   getParentRoute: () => root,
   path: "/manifests/edit",
-  validateSearch: texts("kind", "name", "version"),
+  validateSearch: texts("kind", "name", "version", "record"),
   component: lazyRouteComponent(() => import("./pages/manifest-editor"), "ManifestEditor"),
 });
 const traces = createRoute({

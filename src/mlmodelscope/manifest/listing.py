@@ -22,7 +22,7 @@ from mlmodelscope_worker.parameters import Declaration, ParameterError
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
 _FUNCTIONS = ("preprocess", "run", "postprocess", "init", "load", "unload")
-_OUTPUT_FIELDS = ("features_url", "features_checksum", "label_offset")
+OUTPUT_FIELDS = ("features_url", "features_checksum", "label_offset")
 
 DataPath = tuple[str | int, ...]
 
@@ -97,7 +97,7 @@ def _read_layers(manifest: SourceMap, kind: str, known: Registry[Declaration], p
     for index, layer in enumerate(layers if isinstance(layers, list) else ()):
         if isinstance(layer, SourceMap) and "processing" in layer:
             if kind == "outputs" and isinstance(layer["processing"], SourceMap):
-                for field in _OUTPUT_FIELDS:
+                for field in OUTPUT_FIELDS:
                     if field in layer["processing"]:
                         layer["processing"].move(field, layer)
             path = (kind, index, "processing")

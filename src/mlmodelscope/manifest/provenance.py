@@ -6,6 +6,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from mlmodelscope.manifest.listing import OUTPUT_FIELDS
 from mlmodelscope.manifest.load import Document
 from mlmodelscope.manifest.schema import Manifest
 from mlmodelscope.manifest.source import SourceList, SourceMap
@@ -44,6 +45,8 @@ def _listed(written: SourceMap) -> SourceMap:
         for layer in layers if isinstance(layers, list) else ():
             steps = layer.get("processing") if isinstance(layer, SourceMap) else None
             if isinstance(steps, SourceMap):
+                for name in [each for each in OUTPUT_FIELDS if each in steps]:
+                    steps.move(name, layer)  # they may stand among the steps, and belong to the output
                 layer["processing"] = _as_list(steps)
     return written
 
@@ -51,8 +54,6 @@ def _listed(written: SourceMap) -> SourceMap:
 def _as_list(steps: SourceMap) -> SourceList:
     listed = SourceList()
     for name in list(steps):
-        if name in ("features_url", "features_checksum", "label_offset"):
-            continue
         one = SourceMap()
         steps.move(name, one)
         one.place = one.places[name]

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
 import { Heading, LOOKS } from "../ui/parts";
 import { useMay } from "../ui/shell";
+import { RemoveManifest } from "./remove-manifest";
 import { Versions } from "./versions";
 
 interface Props {
@@ -25,6 +26,7 @@ export function ManifestHeading({ to, manifest, versions, evaluate }: Props) {
       actions={
         <>
           <Versions to={to} name={manifest.name} items={versions} chosen={manifest.version} />
+          <RemoveManifest manifest={manifest} to={to === "/models/$name" ? "/models" : "/datasets"} />
           {may && (
             <Link to="/new" search={evaluate.search} className={LOOKS.main}>
               {evaluate.words}

@@ -86,6 +86,9 @@ export function Heading({ title, about, actions }: { title: ReactNode; about?: R
 }
 
 /** Why something is not there, and what can be done about it. */
+/** Answers that stay the same however often one asks. */
+const LASTING = [400, 403, 404, 405, 410, 413, 422];
+
 export function Trouble({ error, again }: { error: unknown; again?: () => void }) {
   const problem =
     error instanceof Problem
@@ -95,7 +98,7 @@ export function Trouble({ error, again }: { error: unknown; again?: () => void }
     <div role="alert" className="rounded-xl border border-line bg-bad-soft p-5">
       <p className="font-medium text-bad whitespace-pre-line">{problem.message}</p>
       {problem.hint && <p className="mt-1 text-sm text-ink">{problem.hint}</p>}
-      {again && (
+      {again && !LASTING.includes(problem.status) && (
         <Button className="mt-3" onClick={again}>
           Try again
         </Button>

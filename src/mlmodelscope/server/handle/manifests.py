@@ -16,6 +16,7 @@ from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
+from mlmodelscope.server.handle.placeholders import refuse_placeholders
 from mlmodelscope.server.handle.shelf import KINDS, check_sent, parse_any
 
 
@@ -58,6 +59,7 @@ def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     demand(person, "run")
     check_sent(text, desk.settings)
     manifest = parse_any(text)
+    refuse_placeholders(manifest.model_dump(mode="json", exclude_none=True))
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
     _demand_name(desk, person, kind, manifest)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.hub.manifests import manifests_of
 from mlmodelscope.hub.origin import origin_of
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
@@ -52,6 +53,17 @@ def log(desk: Desk, person: Person, name: str) -> str:
     with tempfile.TemporaryDirectory() as place:
         written = write_log(desk.store.get(name), desk.store, Path(place) / "log.yml")
         return written[0].read_text(encoding="utf-8")
+
+
+def manifests(desk: Desk, person: Person, name: str) -> list[dict[str, str]]:
+    """What the record was made from, as it was written, whether or not the catalog has it."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    return [
+        {"kind": kind, "name": planned.name, "version": planned.version, "text": text}
+        for kind, text in manifests_of(record, desk.store).items()
+        if (planned := record.plan.manifests[kind])
+    ]
 
 
 def delete(desk: Desk, person: Person, name: str) -> None:

@@ -22,6 +22,7 @@ from mlmodelscope.manifest.schema import (
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.manifest.strangers import why_not
+from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.settings import Settings
@@ -70,15 +71,25 @@ def find(desk: Desk, sought: type[Sought], choice: ManifestChoice) -> tuple[Soug
     newest = max(rows, key=lambda row: Version(row["version"]), default=None)
     try:
         manifest = find_manifest(sought, choice)
-    except UsageError:
+    except UsageError as error:
         if newest is None:
-            raise
+            raise _named_here(desk, kind, name, error) from None
         return _sent(desk, sought, newest["text"])
     if newest is not None and Version(newest["version"]) > Version(manifest.version):
         return _sent(desk, sought, newest["text"])
     text = Path(manifest.file).read_text(encoding="utf-8")
     refuse_secrets(text)
     return manifest, text
+
+
+def _named_here(desk: Desk, kind: str, name: str, error: UsageError) -> UsageError:
+    """The same for whoever asks a server: what was put here is known, too, and a path of theirs is not."""
+    what, separator, listed = error.message.partition("\nknown: ")
+    if not separator:
+        return error
+    known = sorted({*filter(None, listed.split(", ")), *(row["name"] for row in desk.manifests.list(kind))})
+    hint = nearest(name, known) or f"save its manifest here first, or send its text: `{kind}: {{text: …}}`"
+    return UsageError(f"{what}\nknown: {', '.join(known)}", hint=hint)
 
 
 def _sent(desk: Desk, sought: type[Sought], text: str) -> tuple[Sought, str]:

@@ -93,6 +93,17 @@ class RecordClaimList(Answer):
     items: list[RecordClaim]
 
 
+class RecordManifest(Answer):
+    kind: str
+    name: str
+    version: str
+    text: Annotated[str, Field(description="As it was written.")]
+
+
+class RecordManifestList(Answer):
+    items: list[RecordManifest]
+
+
 class RecordRequest(Answer):
     request: Annotated[Request, Field(description="What asks for the same once more, where it is sent to `/requests`.")]
     command: Annotated[str, Field(description="The same as a command.")]

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import dataset_samples, record_claims, rerun, samples
+from mlmodelscope.server.handle import dataset_samples, record_claims, records, rerun, samples
 from mlmodelscope.server.rest import record_answers
 from mlmodelscope.server.rest import sample_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -75,6 +75,12 @@ def get_record_claims(desk: TheDesk, person: Someone, name: Name) -> Any:
 def get_record_request(desk: TheDesk, person: Someone, name: Name) -> Any:
     """What to ask for to have the same done again."""
     return rerun.request(desk, person, name)
+
+
+@router.get("/records/{name}/manifests", tags=["records"], response_model=own.RecordManifestList, responses=fails(404))
+def get_record_manifests(desk: TheDesk, person: Someone, name: Name) -> Any:
+    """The manifests that a record was made from, as they were written, also those that the catalog does not have."""
+    return {"items": records.manifests(desk, person, name)}
 
 
 @router.get("/records/{name}/picture", tags=["records"], response_class=Response, responses=_PICTURE)

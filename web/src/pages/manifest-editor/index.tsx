@@ -30,10 +30,19 @@ export function ManifestEditor() {
     enabled: name !== undefined && version !== undefined,
     staleTime: Infinity,
   });
-  const address = { kind, name, version: search.version };
+  const recorded = useQuery({
+    queryKey: ["record manifests", search.record],
+    queryFn: () =>
+      answer(api.GET("/api/v1/records/{name}/manifests", { params: { path: { name: search.record! } } })).then(
+        (all) => all.items.find((each) => each.kind === kind)?.text ?? "",
+      ),
+    enabled: search.record !== undefined,
+    staleTime: Infinity,
+  });
+  const address = { kind, name, version: search.version, record: search.record };
   const begun = draft.read(address);
-  const error = versions.error ?? found.error;
-  if (name && error && begun === null)
+  const error = versions.error ?? found.error ?? recorded.error;
+  if ((name || search.record) && error && begun === null)
     return (
       <>
         <Trouble error={error} again={() => void (versions.error ? versions : found).refetch()} />
@@ -43,10 +52,11 @@ export function ManifestEditor() {
       </>
     );
   if (name && !found.data && begun === null) return <Waiting />;
-  const original = found.data?.text ?? (name ? "" : SKELETONS[kind]);
+  if (search.record && recorded.data === undefined && begun === null) return <Waiting />;
+  const original = recorded.data || (found.data?.text ?? (name ? "" : SKELETONS[kind]));
   return (
     <Editor
-      key={`${kind} ${name} ${search.version}`}
+      key={`${kind} ${name} ${search.version} ${search.record}`}
       address={address}
       kind={kind}
       original={original}

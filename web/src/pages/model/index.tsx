@@ -16,7 +16,19 @@ export function ModelPage() {
   const { version } = here.useSearch();
   const { manifest, versions, error, again } = useManifest("model", name, version);
   const may = useMay("run");
-  if (error) return <Trouble error={error} again={again} />;
+  if (error)
+    return (
+      <>
+        <Trouble error={error} again={again} />
+        <p className="mt-4 text-sm">
+          <Link to="/models">All models</Link>
+        </p>
+        {/* A manifest that was sent along is in no catalog; its records are here all the same. */}
+        <div className="mt-6">
+          <Records of={{ model: name }} />
+        </div>
+      </>
+    );
   if (!manifest) return <Waiting />;
   const said = manifest.manifest as Record<string, unknown>;
   return (

@@ -30,10 +30,7 @@ export function RecordPage() {
       <Heading
         title={
           <>
-            <Link to="/models/$name" params={{ name: record.plan.model.name }} className="text-ink">
-              {record.plan.model.name}
-            </Link>{" "}
-            <span className="font-normal text-muted">on {record.plan.dataset.name}</span>
+            <ModelLink record={record} /> <span className="font-normal text-muted">on {record.plan.dataset.name}</span>
           </>
         }
         about={<About record={record} />}
@@ -47,6 +44,25 @@ export function RecordPage() {
       />
       <Parts record={record} />
     </>
+  );
+}
+
+/** The model's page, or where the catalog has none, the manifest that the record was made from. */
+function ModelLink({ record }: { record: Schemas["Record"] }) {
+  const { name } = record.plan.model;
+  const missing = useQuery({
+    queryKey: ["versions", "model", name],
+    queryFn: () => answer(api.GET("/api/v1/manifests/{kind}/{name}", { params: { path: { kind: "model", name } } })),
+    retry: false,
+  }).isError;
+  return missing ? (
+    <Link to="/manifests/edit" search={{ kind: "model", record: record.id }} className="text-ink">
+      {name}
+    </Link>
+  ) : (
+    <Link to="/models/$name" params={{ name }} className="text-ink">
+      {name}
+    </Link>
   );
 }
 

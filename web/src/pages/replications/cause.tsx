@@ -13,13 +13,12 @@ export function Causes({ finding }: { finding: Schemas["Finding"] }) {
     : causes.length === 1
       ? "The cause"
       : "Causes that cannot be told apart";
-  const [name = "", version] = finding.model.split("@");
   return (
     <Card
       title={title}
       aside={
-        <Link to="/manifests/edit" search={{ kind: "model", name, version }}>
-          mend it in the editor
+        <Link to="/manifests/edit" search={{ kind: "model", record: finding.record }}>
+          fix it in the editor
         </Link>
       }
     >

@@ -24,6 +24,10 @@ export function Most({ trace }: { trace: Schemas["TraceDetails"] }) {
   });
   return (
     <Card title="What takes most of the time" aside={found.data && `${time(found.data.whole_ns)} in all`}>
+      <p className="mb-3 text-sm text-muted">
+        Totals over every span of the trace, disturbed runs included. Analyses has each layer&apos;s median over the
+        runs, so its shares may differ.
+      </p>
       <div className="mb-3 flex flex-wrap gap-2" role="group" aria-label="Level">
         {known.map((each) => (
           <Button

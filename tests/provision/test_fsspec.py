@@ -84,4 +84,4 @@ def test_without_fsspec_the_way_to_get_it_is_told(store: ArtifactStore, monkeypa
     )
     with pytest.raises(ArtifactError, match="need fsspec") as refusal:
         store.fetch("s3://bucket/net")
-    assert "mlmodelscope[fsspec]" in (refusal.value.hint or "")
+    assert "pip install 'fsspec" in (refusal.value.hint or "")

@@ -123,7 +123,7 @@ def _refuse_places(text: str, settings: Settings) -> None:
                     reason,
                     where,
                     "<request>",
-                    hint="give an https address, or upload it as an artifact: `mlmodelscope evaluate --server` does",
+                    hint="give its URL, or upload it as an artifact: `mlmodelscope evaluate --server` does",
                 )
             )
 

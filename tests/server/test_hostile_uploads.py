@@ -6,9 +6,11 @@ import gzip
 import hashlib
 import io
 import re
+import signal
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +18,9 @@ import httpx
 import pytest
 
 from bombs import NAMES, bomb
+from processes import children_of
 
-from .conftest import World
+from .conftest import PATIENCE_S, World
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/clear_refs").exists(), reason="nothing here says how much memory a process took"
@@ -144,6 +147,42 @@ BUNDLES: dict[str, Callable[[], bytes]] = {
 @pytest.mark.parametrize("name", BUNDLES)
 def test_bundles_that_explode(guest: Guest, name: str) -> None:
     assert 400 <= guest.ask("POST", "/bundles", content=BUNDLES[name]()).status_code < 500
+
+
+def test_records_that_explode_where_anybody_may_push(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    try:
+        world.serve(require_token=True, executor="none", accept="any")
+        anybody = Guest(world)
+        for body in (
+            b'{"a":[' + b"[]," * (4 << 20) + b"[]]}",
+            b'{"a":[' + b"1," * (12 << 20) + b"1]}",
+            bytes(60 << 20),
+        ):
+            refused = anybody.ask("POST", "/bundles", content=bundle(record_json=body))
+            assert 400 <= refused.status_code < 500
+    finally:
+        world.close()
+
+
+def test_a_server_that_reads_something_endless_stops_when_it_is_told_to(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    try:
+        process = world.serve(require_token=True, executor="none")
+        guest = Guest(world)
+        guest.samples(tar("x/c0/a.jpg"))
+        with ThreadPoolExecutor(1) as pool:
+            more = r"labels: {pattern: '^(a+)+$|(\d+)'}"
+            asked = pool.submit(
+                guest.samples, tar(*(f"{'a' * 40}{number}!.jpg" for number in range(3))), "list", "/", more
+            )
+            matching = lambda: any(map(children_of, children_of(process.pid)))  # noqa: E731
+            world.until(lambda: matching() or asked.done(), "a pattern is being matched")
+            process.terminate()
+            assert process.wait(PATIENCE_S) in (0, -signal.SIGTERM)
+            asked.exception()
+    finally:
+        world.close()
 
 
 BODIES: dict[str, bytes] = {

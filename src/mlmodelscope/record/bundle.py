@@ -23,7 +23,9 @@ from mlmodelscope.record.samples import BATCHES, SAMPLES
 from mlmodelscope.record.store import Store
 
 RECORD = "record.json"
-_LARGEST_RECORD = 64 << 20
+_LARGEST_RECORD = 32 << 20
+_MOST_OBJECTS, _MOST_VALUES = 300_000, 2_000_000
+"""In the text of a record: each takes many times its bytes once it is read."""
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 _WHAT = "bundle of a record"
 _BLOCK = 1 << 20
@@ -62,7 +64,10 @@ def read_record(packed: zipfile.ZipFile) -> Record:
     try:
         if packed.getinfo(RECORD).file_size > _LARGEST_RECORD:
             raise UsageError("the bundle's record is too large")
-        record = Record.model_validate_json(packed.read(RECORD))
+        text = packed.read(RECORD)
+        if text.count(b"[") + text.count(b"{") > _MOST_OBJECTS or text.count(b",") > _MOST_VALUES:
+            raise UsageError("the bundle's record has too many parts")
+        record = Record.model_validate_json(text)
     except KeyError:
         raise UsageError(f"the bundle has no {RECORD}") from None
     except ValidationError as error:

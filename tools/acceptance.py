@@ -4,6 +4,7 @@
     python tools/acceptance.py --model squeezenet --fault BGR   some of them
     python tools/acceptance.py --again                          all of them anew
     python tools/acceptance.py --write docs/acceptance.md       and write the page
+    python tools/acceptance.py --known --write docs/acceptance.md   of what was found so far
 
 The number of a right manifest is measured and taken for the claim; then the manifest is made wrong, as a person would,
 and `replicate` is asked. What was found goes to `reports/acceptance.jsonl` at once, so that a run that was interrupted
@@ -15,6 +16,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -37,14 +39,14 @@ def main() -> None:
     if options.again:
         RESULTS.unlink(missing_ok=True)
     known = {f"{each.bed}: {each.fault}": each for each in results.read(RESULTS)}
-    ground = planted.Ground(_settings())
+    ground, commit = planted.Ground(_settings()), _commit()
     for fault in faults:
-        if not _is_wanted(fault, options):
+        if not _is_wanted(fault, options) or (options.known and fault.key not in known):
             continue
         bed = beds[fault.bed]
         if fault.key not in known:
             try:
-                known[fault.key] = ground.try_fault(bed, fault)
+                known[fault.key] = replace(ground.try_fault(bed, fault), commit=commit)
             except (ArtifactError, DatasetError, StackError, FileNotFoundError) as error:
                 print(f"left out, what it needs is not here: {fault.key}: {error}", flush=True)
                 continue
@@ -53,15 +55,21 @@ def main() -> None:
     shown = [known[fault.key] for fault in faults if fault.key in known and _is_wanted(fault, options)]
     print("\n".join(("", *results.summary(shown))))
     if options.write is not None:
-        text = results.page(beds, shown, len(faults) - len(shown), _made())
+        text = results.page(beds, shown, len(faults) - len(shown), _made(shown))
         options.write.write_text(text, encoding="utf-8")
 
 
-def _made() -> str:
+def _made(shown: Sequence[planted.Outcome]) -> str:
     """When and of which source."""
-    commit = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True)
-    source = f", commit {commit.stdout.strip()}" if commit.returncode == 0 else ""
+    commits = sorted({each.commit for each in shown if each.commit})
+    source = f", commit {', '.join(commits)}" if commits else ""
     return f"{datetime.now(UTC):%Y-%m-%d}{source}, ONNX Runtime {version('onnxruntime')}."
+
+
+def _commit() -> str:
+    """Of the source as it is now, where it is a checkout."""
+    asked = subprocess.run(["git", "rev-parse", "--short=10", "HEAD"], cwd=ROOT, capture_output=True, text=True)
+    return asked.stdout.strip() if asked.returncode == 0 else ""
 
 
 def _is_wanted(fault: planted.Fault, options: argparse.Namespace) -> bool:
@@ -84,6 +92,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", action="append", help="only beds whose name holds this; may be repeated")
     parser.add_argument("--fault", action="append", help="only faults whose name holds this; may be repeated")
     parser.add_argument("--again", action="store_true", help="forget what was found before")
+    parser.add_argument("--known", action="store_true", help="try nothing, only show what was found before")
     parser.add_argument("--write", type=Path, help="write the page with the table here")
     return parser.parse_args()
 

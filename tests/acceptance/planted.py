@@ -131,6 +131,8 @@ class Outcome:
     known: bool = True
     said: str = "nothing"
     """How much was said of what is named first: `explains`, `most` of the gap, `compatible`, or `nothing`."""
+    commit: str = ""
+    """Of the source that was asked."""
 
     @property
     def counts(self) -> bool:

@@ -522,7 +522,8 @@ def test_a_port_that_is_taken_is_said(world: World) -> None:
         (world.place / "server.yml").write_text(json.dumps({"port": world.port, "rpc_port": port, "executor": "none"}))
         process = world.start("serve", "--config", str(world.place / "server.yml"), home="server")
         assert process.wait(300) != 0
-    assert f"gRPC cannot listen at 127.0.0.1:{port}" in world.log("server")
+    assert f"cannot listen on port {port} of 127.0.0.1: another program is using it" in world.log("server")
+    assert "--rpc-port NUMBER" in world.log("server")
 
 
 # Streams --------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ import contextlib
 import select
 import socket
 import threading
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -120,7 +119,9 @@ def _read_head(asking: socket.socket) -> bytes:
 @contextlib.contextmanager
 def _reached(host: str, port: int, scheme: str, head: bytes, asking: socket.socket) -> Iterator[socket.socket]:
     """A connection to a host, through this machine's own proxy where it has one; the question is on its way."""
-    proxy = None if urllib.request.proxy_bypass(host) else urllib.request.getproxies().get(scheme)
+    from urllib.request import getproxies, proxy_bypass  # short commands need none of it
+
+    proxy = None if proxy_bypass(host) else getproxies().get(scheme)
     address = urlsplit(proxy) if proxy else None
     where = (address.hostname or "", address.port or 80) if address else (host, port)
     with socket.create_connection(where, _TIMEOUT_S) as outer:

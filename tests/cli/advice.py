@@ -37,7 +37,9 @@ EXAMPLES = dict(
             *("^1.x", "~1.2", ">=1.10.x <=1.13.0", "1.12", "*"),
         ),
         _tried(
-            "a claim looks like top1=78.8 or top1=78.8@imagenet-val", parse_claim, "top1=78.8", "top1=78.8@imagenet-val"
+            "a claim is METRIC=VALUE@DATASET, the value in percent as published, such as top1=78.8@imagenet-val",
+            parse_claim,
+            "top1=78.8@imagenet-val",
         ),
         _tried(
             "a claim looks like top1=75.1@imagenet-val:https://where.it/is",
@@ -59,6 +61,19 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "another process, such as a server, an evaluation or a backup, writes to it; give the same command again",
+    "credentials come from netrc, or a token in {}",
+    "give the same command with the manifest again, or name the credentials in netrc",
+    "give yours another name; an admin may add versions of any",
+    "its initializers hold numbers: use the ONNX file as the model, without a weights file; in a graph "
+    'without weights they are empty, or external with the location "weights"',
+    "leave it out: agents take credentials from netrc or their environment; or upload the file",
+    "rename yours",
+    "save its manifest here first, or send its text: `{}: {text: …}`",
+    "such as 20G or 21474836480",
+    "write it without a repetition inside another one, such as `(a+)+`",
+    "{}FILE allows more",
+    "{}REQUEST allows more",
     "put the address of the real file there",
     "put the file's own there: sha256sum FILE prints it",
     "",
@@ -91,7 +106,6 @@ ADVICE = {
     "install the package that adds it",
     "is the database running, and is its address right?",
     "it comes with the CUDA toolkit, or as the package nsight-compute",
-    "it has weights of its own: use the ONNX file as the model, without a weights file",
     "it looks like {}",
     "it must begin with https://",
     "it was never uploaded, or not completely",

@@ -169,8 +169,8 @@ FOLLOWED = [
     ("pitfalls colour-layout", "did you mean `color-layout`?", "pitfalls color-layout"),
     (
         "replicate toy.yml pictures.yml --claim seven",
-        "a claim looks like top1=78.8",
-        "replicate toy.yml pictures.yml --claim top1=0.0 --no-explain",
+        "such as top1=78.8@imagenet-val",
+        "replicate toy.yml pictures.yml --claim top1=0.0@pictures --no-explain",
     ),
     ("keys remove nobody", "mlmodelscope keys list", "keys list"),
     ("keys add somebody nothing", "mlmodelscope keys show", "keys show"),

@@ -217,7 +217,7 @@ def test_a_download_that_never_ends_well_leaves_only_what_can_be_resumed(
 ) -> None:
     with pytest.raises(ArtifactError, match="after 10 of") as refusal:
         store.fetch(server.at("/net", cut(BODY, 10)))
-    assert "goes on from there" in (refusal.value.hint or "")
+    assert "resumes from there" in (refusal.value.hint or "")
     assert [Path(name).suffix for name in leftovers()] == [".json", ".part"]
 
 

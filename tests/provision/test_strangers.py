@@ -67,7 +67,7 @@ def test_only_listed_schemes_are_opened(strangers: Settings, reference: str, bar
 def test_an_object_store_may_be_opened_to_strangers(strangers: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     fetched = []
 
-    def download(url: str, target: Path, progress: object) -> None:
+    def download(url: str, target: Path, *_: object) -> None:
         fetched.append(url)
         target.write_bytes(b"net")
 

@@ -170,7 +170,7 @@ FOLLOWED = [
     (
         "replicate toy.yml pictures.yml --claim seven",
         "such as top1=78.8@imagenet-val",
-        "replicate toy.yml pictures.yml --claim top1=0.0@pictures --no-explain",
+        "replicate toy.yml pictures.yml --claim top1=0.0@pictures --within 50 --no-explain",
     ),
     ("keys remove nobody", "mlmodelscope keys list", "keys list"),
     ("keys add somebody nothing", "mlmodelscope keys show", "keys show"),

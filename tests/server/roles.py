@@ -44,7 +44,7 @@ NEEDS: Mapping[str, frozenset[str]] = {
 MODEL = "name: {name}\nversion: 1.0.0\ntask: classification\nframework: {{name: fake}}\n" + (
     "inputs: [{{type: image, processing: {{decode: {{color_layout: RGB}}}}}}]\n"
     "outputs: [{{type: logits, processing: {{softmax: }}}}]\n"
-    "source: {{graph_path: 'https://host.example/net.json', graph_checksum: 'sha256:" + "1" * 64 + "'}}\n"
+    "source: {{graph_path: 'https://host.example/net.json', graph_checksum: 'sha256:" + "01" * 32 + "'}}\n"
 )
 
 

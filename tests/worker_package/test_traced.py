@@ -116,8 +116,8 @@ def test_a_real_framework_is_traced_down_to_its_layers(tmp_path: Path) -> None:
 def test_a_traced_answer_is_the_answer(tmp_path: Path) -> None:
     session = Session(task(fake_model(tmp_path), batch_size=2))
     samples = [{"buffer": 0}, {"buffer": 0}]
-    _, (classes, scores, _) = session.answer(samples, [PICTURE])
-    (traced_classes, traced_scores, _), _ = session.answer_in_steps(samples, [PICTURE], lambda name: None)
+    _, (classes, scores, _, _) = session.answer(samples, [PICTURE])
+    (traced_classes, traced_scores, _, _), _ = session.answer_in_steps(samples, [PICTURE], lambda name: None)
     assert np.array_equal(classes, traced_classes) and np.array_equal(scores, traced_scores)
 
 

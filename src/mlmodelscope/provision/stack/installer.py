@@ -43,16 +43,16 @@ class Installer:
         is_at_hand = self._uv is not None and not self._offline and is_locked(recipe)
         ways = [["--offline"], []] if is_at_hand else [[]]
         if is_shipped(recipe):
-            inside = None
-        else:  # wheels run nothing when they are installed; what must be built is built behind walls
-            inside = self._closed_off(recipe, listed)
-            wheels = ["--only-binary", ":all:"]
-            if not any(" @ " in line for line in recipe.requirements) and any(
-                self.run([*command, *wheels, *way], may_fail=True) for way in ways
-            ):
+            self._install([[*command, *way] for way in ways])
+            return
+        # Wheels run nothing when they are installed; what must be built is built behind walls.
+        if not any(" @ " in line for line in recipe.requirements):
+            said = self._try([[*command, "--only-binary", ":all:", *way] for way in ways])
+            if said is None:
                 return
-        if not any(self.run([*command, *way], inside, may_fail=True) for way in ways[:-1]):
-            self.run(command, inside)
+            if "hash" in said.lower():  # that is no reason to build anything
+                raise self._failure(said)
+        self._install([[*command, *way] for way in ways], self._closed_off(recipe, listed))
 
     def install_apart(self, recipe: StackRecipe, listed: Path, target: Path, version: str, architecture: str) -> None:
         """Into a folder, for a Python that cannot be asked: another machine's, or one inside a root file system."""
@@ -96,23 +96,37 @@ class Installer:
         hosts = hosts_of(self._indexes, recipe.index_url, recipe.find_links) if not self._offline else frozenset()
         return Workshop(listed.parent, tuple(reads), hosts)
 
-    def run(self, command: list[str], inside: Workshop | None = None, *, may_fail: bool = False) -> bool:
-        """Whether it went well; StackError where it must."""
+    def run(self, command: list[str]) -> None:
+        """StackError where it does not go well."""
+        self._install([command])
+
+    def _install(self, commands: list[list[str]], inside: Workshop | None = None) -> None:
+        said = self._try(commands, inside)
+        if said is not None:
+            raise self._failure(said)
+
+    def _try(self, commands: list[list[str]], inside: Workshop | None = None) -> str | None:
+        """What the last of them complained of; nothing where one went well."""
         environment = builder_environment(PYTHONDONTWRITEBYTECODE="", PIP_REQUIRE_VIRTUALENV="")
         certificates = self._indexes.certificates
         if certificates:
             environment |= {"SSL_CERT_FILE": certificates, "PIP_CERT": certificates}
-        try:
-            done = (inside or in_the_open)(command, environment)
-        except OSError as error:
-            raise StackError(f"cannot run {command[0]}: {error.strerror or error}") from None
-        if done.returncode and not may_fail:
+        said: str | None = None
+        for command in commands:
+            try:
+                done = (inside or in_the_open)(command, environment)
+            except OSError as error:
+                raise StackError(f"cannot run {command[0]}: {error.strerror or error}") from None
+            if done.returncode == 0:
+                return None
             said = (done.stderr or done.stdout).strip()[-_KEPT:]
-            if self._offline and "hash" not in said.lower():  # a wrong file is not the network's fault
-                raise OfflineError(f"the stack cannot be built without the network\n{said}")
-            hint = "pip install uv, which serves older Pythons than pip does" if self._uv is None else None
-            raise StackError(f"the stack could not be built:\n{said}", hint=hint)
-        return done.returncode == 0
+        return said
+
+    def _failure(self, said: str) -> StackError | OfflineError:
+        if self._offline and "hash" not in said.lower():  # a wrong file is not the network's fault
+            return OfflineError(f"the stack cannot be built without the network\n{said}")
+        hint = "pip install uv, which serves older Pythons than pip does" if self._uv is None else None
+        return StackError(f"the stack could not be built:\n{said}", hint=hint)
 
 
 def is_shipped(recipe: StackRecipe) -> bool:

@@ -75,12 +75,20 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     found = Site(tmp_path_factory.mktemp("slow"))
     found.write_model(sleep_s=0.3)
     found.serve(executor="none", **LOST_SOON)
-    token = found.run("token", "make", "--name", "agents", "--owner", "ops", "--scope", "agent").splitlines()[-1]
-    for name in ("lab-a", "lab-b"):
-        found.agent(name, token=token)
-    found.until(lambda: len(found.client().agents()) == 2, "both agents have joined")
+    join(found, "lab-a", "lab-b")
     yield found
     found.close()
+
+
+def join(site: Site, *names: str) -> None:
+    token = site.run("token", "make", "--name", "agents", "--owner", "ops", "--scope", "agent").splitlines()[-1]
+    for name in names:
+        site.agent(name, token=token)
+    site.until(lambda: {*names} <= alive(site), f"{names} have joined")
+
+
+def alive(site: Site) -> set[str]:
+    return {each["id"] for each in site.client().agents() if each["state"] != "gone"}
 
 
 def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
@@ -117,6 +125,8 @@ def test_an_agent_that_is_lost_is_seen_and_another_one_goes_on(browser: Any, slo
         expect(page.get_by_label("Log")).to_contain_text("agent")
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
+    slow.until(lambda: lost not in alive(slow), f"{lost} is gone")
+    join(slow, lost)  # others need it, too
 
 
 def test_what_fails_says_why(browser: Any, slow: Site) -> None:

@@ -92,6 +92,7 @@ def alive(site: Site) -> set[str]:
 
 
 def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
+    slow.write_model(sleep_s=0.3)
     with visiting(browser, slow) as visit:
         page = visit.to("/new?model=toy&dataset=pictures&agents=all")
         page.get_by_role("button", name="Evaluate").click()

@@ -139,7 +139,7 @@ def test_claims_and_what_became_of_them(visit: Visit, replication: str) -> None:
     row.get_by_role("link", name="not reproduced").click()
     expect(page).to_have_url(re.compile(f"/replications/{replication}"))
     page = visit.to("/replications")
-    page.get_by_role("link", name=f"Check top1=100.00@{FEW} of {WRONG}").click()
+    page.get_by_role("link", name=f"Check top1=100.0@{FEW} of {WRONG}").click()
     expect(page.get_by_label("Dataset")).to_have_value(FEW)
 
 

@@ -1,6 +1,10 @@
 """Processes of this machine, from /proc: `ps` is not everywhere."""
 
+import time
 from pathlib import Path
+
+PATIENCE_S = 60
+"""How long the kernel may take to end a process that was killed: on a busy machine it gets its turn late."""
 
 
 def children_of(parent: int) -> dict[int, str]:
@@ -15,3 +19,21 @@ def children_of(parent: int) -> dict[int, str]:
         if int(started_by) == parent and state != "Z":
             found[int(place.name)] = command
     return found
+
+
+def is_running(process: int) -> bool:
+    """Whether it is still there, and more than an exit code that nobody has asked for yet."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def ends(process: int) -> bool:
+    """Whether it ends soon: one that was killed still runs until the kernel gives it its turn."""
+    end = time.monotonic() + PATIENCE_S
+    while is_running(process):
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True

@@ -5,6 +5,7 @@ import mmap
 import os
 import struct
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -34,20 +35,38 @@ class Machine:
             raise refused
         return os.open(self.file, os.O_RDONLY)
 
+    def threads(self) -> int:
+        """Of how many threads counters were asked for. Other tests of this process may have left some."""
+        return len({thread for _, _, _, thread in self.asked})
+
+    def is_open(self) -> bool:
+        return any(_target(link) == str(self.file) for link in os.scandir("/proc/self/fd"))
+
+
+def _target(link: os.DirEntry[str]) -> str:
+    try:
+        return os.readlink(link.path)
+    except OSError:
+        return ""  # closed since
+
 
 def test_every_thread_has_every_counter(tmp_path: Path) -> None:
-    machine = Machine(tmp_path)
+    machine, done = Machine(tmp_path), threading.Event()
+    second = threading.Thread(target=done.wait)
+    second.start()
     with Counters(open_event=machine) as opened:
-        threads = len(os.listdir("/proc/self/task"))
+        threads = machine.threads()
+        done.set()
+        assert {threading.get_native_id(), second.native_id} <= {thread for _, _, _, thread in machine.asked}
         assert len(machine.asked) == threads * len(EVENTS) and not opened.unavailable
         assert opened.read() == {name: 10 * threads for name, _, _ in EVENTS}
     assert {flags for _, _, flags, _ in machine.asked} == {0b11}  # not counting yet, and what threads start, too
 
 
 def test_counters_that_took_turns_are_scaled_and_one_that_never_counted_is_left_out(tmp_path: Path) -> None:
-    threads = len(os.listdir("/proc/self/task"))
-    with Counters(open_event=Machine(tmp_path, content=(10, 8, 4))) as opened:
-        assert opened.read()["cycles"] == 20 * threads
+    machine = Machine(tmp_path, content=(10, 8, 4))
+    with Counters(open_event=machine) as opened:
+        assert opened.read()["cycles"] == 20 * machine.threads()
     with Counters(open_event=Machine(tmp_path, content=(0, 8, 0))) as opened:
         assert opened.read() == {}
 
@@ -118,10 +137,10 @@ def test_runs_for_a_sampler_go_on_until_the_time_is_up() -> None:
 
 
 def test_no_file_is_left_open(tmp_path: Path) -> None:
-    before = len(os.listdir("/proc/self/fd"))
-    with Counters(open_event=Machine(tmp_path)):
-        pass
-    assert len(os.listdir("/proc/self/fd")) == before
+    machine = Machine(tmp_path)
+    with Counters(open_event=machine):
+        assert machine.is_open()
+    assert not machine.is_open()
 
 
 def test_a_peak_that_cannot_be_forgotten_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:

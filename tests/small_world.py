@@ -10,6 +10,43 @@ from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 
 Once = Callable[[str, Callable[[Path], None]], Path]
 """A folder by its name, and what makes it where no test of this run did."""
+MODEL = """\
+name: toy
+version: 1.0.0
+task: classification
+framework: {name: fake}
+inputs:
+  - type: image
+    processing:
+      decode: {color_layout: RGB}
+      resize: {dimensions: [8, 8]}
+      mean: 127.5
+      rescale: 127.5
+      layout: NCHW
+outputs:
+  - type: logits
+    processing: {softmax: }
+source: {graph_path: toy.json}
+"""
+"""A manifest of the fake predictor as people write it; its model file lies beside it."""
+DATASET = """\
+name: pictures
+version: 1.0.0
+task: classification
+format: folder
+sources: [{url: pictures}]
+"""
+PICTURE_INPUT = {
+    "type": "image",
+    "processing": {
+        "decode": {"color_layout": "RGB"},
+        "resize": {"dimensions": [8, 8]},
+        "mean": 127.5,
+        "rescale": 127.5,
+        "layout": "NCHW",
+    },
+}
+"""What the same manifest says of its input, for those that are written as values."""
 
 
 def write_pictures(folder: Path, count: int = 12, classes: int = 3, side: int = 10) -> Path:
@@ -33,18 +70,7 @@ def write_model(graph: Path, fake: dict[str, Any] | None = None, **changes: Any)
             "version": "1.0.0",
             "task": "classification",
             "framework": {"name": "fake"},
-            "inputs": [
-                {
-                    "type": "image",
-                    "processing": {
-                        "decode": {"color_layout": "RGB"},
-                        "resize": {"dimensions": [8, 8]},
-                        "mean": 127.5,
-                        "rescale": 127.5,
-                        "layout": "NCHW",
-                    },
-                }
-            ],
+            "inputs": [PICTURE_INPUT],
             "outputs": [{"type": "logits", "processing": {"softmax": None}}],
             "source": {"graph_path": str(graph)},
             **changes,

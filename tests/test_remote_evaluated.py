@@ -17,6 +17,7 @@ from mlmodelscope.errors import ChecksumError, UsageError, WorkerError
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.record.log import log_of
+from small_world import PICTURE_INPUT
 from worker_package.predictor.device_agent import Agent, Handler
 
 Make = Callable[..., ModelManifest]
@@ -51,18 +52,7 @@ def make(firmware: Path) -> Make:
                 "task": "classification",
                 "framework": {"name": "remote"},
                 "system_requirements": ["fpga"],
-                "inputs": [
-                    {
-                        "type": "image",
-                        "processing": {
-                            "decode": {"color_layout": "RGB"},
-                            "resize": {"dimensions": [8, 8]},
-                            "mean": 127.5,
-                            "rescale": 127.5,
-                            "layout": "NCHW",
-                        },
-                    }
-                ],
+                "inputs": [PICTURE_INPUT],
                 "outputs": [{"type": "logits", "processing": {"softmax": None}}],
                 "firmware": {"url": str(firmware), "checksum": f"sha256:{digest(firmware)}"},
                 **changes,

@@ -21,8 +21,7 @@ from mlmodelscope.record.latencies import load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope_worker.scenario.load.schedule import arrivals
-
-from .toy import DATASET, MODEL
+from small_world import DATASET, MODEL
 
 QUICK = {"budget_s": 0.3, "queries": 8, "processes": 1, "cold_starts": 2, "most_batch": 4, "bound_s": 1.0}
 
@@ -39,7 +38,7 @@ def written(
     make_pictures: Callable[..., Path], tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[str, str]:
     """A model and a dataset as files, for commands."""
-    (tmp_path / "graph.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10}))
+    (tmp_path / "toy.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10}))
     (tmp_path / "model.yml").write_text(MODEL)
     (tmp_path / "data.yml").write_text(DATASET)
     make_pictures(6)

@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from small_world import write_pictures
+from small_world import DATASET, MODEL, write_pictures
 
 from .command import Call, Run
-from .toy import DATASET, MODEL
 
 QUICK = ("--budget", "0.3", "--processes", "1")
 
@@ -133,7 +132,7 @@ def test_a_model_without_samples_is_given_random_tensors(call: Call, answer: Ans
 
 def test_open_sizes_must_be_said(call: Call, answer: Answer, toy: Path) -> None:
     (toy / "open.json").write_text(json.dumps({"shape": [None, 3, None, None], "classes": 10}))
-    (toy / "open.yml").write_text(MODEL.replace("graph.json", "open.json").replace("toy", "open"))
+    (toy / "open.yml").write_text(MODEL.replace("toy.json", "open.json").replace("toy", "open"))
     assert "say them with --shape" in call("bench", "open.yml", "--random", *QUICK, code=1)
     found = answer("bench", "open.yml", "--random", "--shape", "1,3,16,16", "--batch-size", "2", *QUICK)
     assert found["bench"]["random"] == {"": [1, 3, 16, 16]} and found["bench"]["measured"]["batch_size"] == 2

@@ -15,8 +15,7 @@ import typer.main
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.cli.main import app
 from mlmodelscope.cli.verbs import VERBS, make_app
-
-from .toy import DATASET, MODEL
+from small_world import DATASET, MODEL
 
 _WATCHED = """
 import atexit, json, sys
@@ -35,7 +34,7 @@ Imported = Callable[..., set[str]]
 @pytest.fixture
 def place(tmp_path: Path, make_pictures: Callable[..., Path]) -> Path:
     make_pictures(6)
-    (tmp_path / "graph.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10}))
+    (tmp_path / "toy.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10}))
     (tmp_path / "toy.yml").write_text(MODEL)
     (tmp_path / "pictures.yml").write_text(DATASET)
     return tmp_path

@@ -4,32 +4,14 @@ import json
 from pathlib import Path
 from typing import Any
 
-from small_world import write_pictures
+from small_world import DATASET, MODEL, write_pictures
 
-MODEL = """\
-name: toy
-version: 1.0.0
-task: classification
-framework: {name: fake}
-inputs:
-  - type: image
-    processing: {decode: {color_layout: RGB}, resize: {dimensions: [8, 8]}, mean: 127.5, rescale: 127.5, layout: NCHW}
-outputs: [{type: logits, processing: {softmax: null}}]
-source: {graph_path: graph.json}
-"""
-DATASET = """\
-name: pictures
-version: 1.0.0
-task: classification
-format: folder
-sources: [{url: pictures}]
-"""
 CLAIM = "claims: [{metric: top1, value: 75.1, dataset: imagenet-val}]\n"
 
 
 def write_toy(folder: Path, pictures: int = 12, **fake: Any) -> None:
     """`toy.yml` and `pictures.yml` with all that they name; `fake` goes into the model file."""
-    (folder / "graph.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, **fake}))
+    (folder / "toy.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, **fake}))
     (folder / "toy.yml").write_text(MODEL + CLAIM)
     (folder / "pictures.yml").write_text(DATASET)
     write_pictures(folder / "pictures", pictures)

@@ -20,7 +20,7 @@ from mlmodelscope.provision.credentials import variable_of
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.record import Record
 from mlmodelscope.report.report import write_report
-from small_world import write_pictures
+from small_world import DATASET, MODEL, write_pictures
 
 PASSWORD, TOKEN = "pass-of-the-user", "token-in-the-query"
 BASIC = base64.b64encode(f"me:{PASSWORD}".encode()).decode()
@@ -46,31 +46,6 @@ def zipped(folder: Path) -> bytes:
     return packed.getvalue()
 
 
-MODEL = """\
-name: toy
-version: 1.0.0
-task: classification
-framework: {name: fake}
-inputs:
-  - type: image
-    processing:
-      decode: {color_layout: RGB}
-      resize: {dimensions: [8, 8]}
-      mean: 127.5
-      rescale: 127.5
-      layout: NCHW
-outputs: [{type: logits, processing: {softmax: }}]
-source: {graph_path: "%s"}
-"""
-DATASET = """\
-name: pictures
-version: 1.0.0
-task: classification
-format: folder
-sources: [{url: "%s"}]
-"""
-
-
 @pytest.fixture
 def private(server: Server, tmp_path: Path) -> tuple[Path, Path]:
     """A model and a dataset, as files, whose addresses hold a password and a token."""
@@ -78,8 +53,10 @@ def private(server: Server, tmp_path: Path) -> tuple[Path, Path]:
     server.at("/data.zip", demanding(whole(zipped(write_pictures(tmp_path / "pictures")))))
     user = f"me:{PASSWORD}@"
     places = tmp_path / "private-model.yml", tmp_path / "private-dataset.yml"
-    places[0].write_text(MODEL % server.url(f"/net.json?token={TOKEN}", user))
-    places[1].write_text(DATASET % server.url(f"/data.zip?X-Amz-Signature={TOKEN}#pictures/", user))
+    graph = server.url(f"/net.json?token={TOKEN}", user)
+    data = server.url(f"/data.zip?X-Amz-Signature={TOKEN}#pictures/", user)
+    places[0].write_text(MODEL.replace("toy.json", f'"{graph}"'))
+    places[1].write_text(DATASET.replace("url: pictures", f'url: "{data}"'))
     return places
 
 

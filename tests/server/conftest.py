@@ -23,6 +23,7 @@ from typing import Any
 import pytest
 
 from budget import tries
+from small_world import DATASET, MODEL
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
@@ -56,31 +57,6 @@ for _part in ("connect", "read", "write", "pool"):
 
 KILLS = tries(1, 5)
 """Random moments at which each process is killed; 20 of them take half an hour."""
-MODEL = """\
-name: toy
-version: 1.0.0
-task: classification
-framework: {name: fake}
-inputs:
-  - type: image
-    processing:
-      decode: {color_layout: RGB}
-      resize: {dimensions: [8, 8]}
-      mean: 127.5
-      rescale: 127.5
-      layout: NCHW
-outputs:
-  - type: logits
-    processing: {softmax: }
-source: {graph_path: toy.json}
-"""
-DATASET = """\
-name: pictures
-version: 1.0.0
-task: classification
-format: folder
-sources: [{url: pictures}]
-"""
 
 
 class World:

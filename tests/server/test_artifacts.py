@@ -20,8 +20,9 @@ from mlmodelscope.client.client import Client
 from mlmodelscope.client.upload import manifest_text, pack, upload
 from mlmodelscope.errors import ChecksumError, ManifestError, MLModelScopeError, UsageError
 from mlmodelscope.provision.upload import NoRoom, TooLong
+from small_world import DATASET, MODEL
 
-from .conftest import DATASET, MODEL, World, free_port
+from .conftest import World, free_port
 
 grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
 

@@ -11,8 +11,9 @@ import pytest
 from manifest.dialect.test_v1 import V1
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import ManifestError, UsageError
+from small_world import MODEL
 
-from .conftest import MODEL, World
+from .conftest import World
 
 GRAPH = Path(__file__).parent.parent / "model_file" / "files" / "onnx_softmax.onnx"
 

@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from .conftest import MODEL, World
+from small_world import MODEL
+
+from .conftest import World
 
 FIXTURES = Path(__file__).parents[1] / "trace" / "fixtures"
 PROFILES = ("resnet50-h200-batch1", "resnet50-jax-h200-batch1")

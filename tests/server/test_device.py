@@ -13,8 +13,9 @@ import pytest
 
 from mlmodelscope.client.client import Evaluation
 from mlmodelscope.errors import PlanError
+from small_world import MODEL
 
-from .conftest import LOST_SOON, MODEL, World, free_port
+from .conftest import LOST_SOON, World, free_port
 
 onnx = pytest.importorskip("onnx")
 

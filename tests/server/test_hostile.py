@@ -18,8 +18,9 @@ from mlmodelscope.client.client import Client
 from mlmodelscope.errors import ManifestError, MLModelScopeError, TrustError, UsageError
 from mlmodelscope.manifest.shipped import shipped_pins
 from mlmodelscope.provision.stack.walls import why_not
+from small_world import MODEL
 
-from .conftest import MODEL, World
+from .conftest import World
 
 DATASET = "name: theirs\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{url: '%s'}]\n"
 QUICK = {"timed_runs": 1, "warm_up_runs": 1}

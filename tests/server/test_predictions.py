@@ -18,8 +18,9 @@ import httpx
 import pytest
 
 from mlmodelscope.errors import PlanError, TrustError, UsageError
+from small_world import MODEL
 
-from .conftest import LOST_SOON, MODEL, World, free_port
+from .conftest import LOST_SOON, World, free_port
 
 CODE = """\
 name: shouting

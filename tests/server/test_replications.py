@@ -10,8 +10,9 @@ import yaml
 from mlmodelscope.client.client import Client
 from mlmodelscope.errors import UsageError
 from replicate.scenes import describe_colours, describe_seer
+from small_world import MODEL
 
-from .conftest import MODEL, World
+from .conftest import World
 
 ASKED: dict[str, Any] = {"model": "seer", "dataset": "colours", "options": {"timed_runs": 1}}
 

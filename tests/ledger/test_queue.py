@@ -11,6 +11,7 @@ from sqlalchemy import update
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.change import Gone
 from mlmodelscope.ledger.history import History
+from mlmodelscope.ledger.leases import Leases
 from mlmodelscope.ledger.moment import later
 from mlmodelscope.ledger.queue import Planned, Queue
 from mlmodelscope.ledger.request import Failure, Request, Work
@@ -21,6 +22,11 @@ from mlmodelscope.record.database import Database
 @pytest.fixture
 def queue(database: Database) -> Queue:
     return Queue(database)
+
+
+@pytest.fixture
+def leases(database: Database) -> Leases:
+    return Leases(database, 30)
 
 
 @pytest.fixture
@@ -86,12 +92,12 @@ def test_the_same_key_is_the_same_request(queue: Queue, history: History) -> Non
     assert len(history.list()) == 2
 
 
-def test_a_lease_that_ran_out_puts_it_back_after_a_pause(queue: Queue, database: Database) -> None:
+def test_a_lease_that_ran_out_puts_it_back_after_a_pause(queue: Queue, database: Database, leases: Leases) -> None:
     ask(queue)
     (taken,) = queue.take("a", 1, 30, alone=True)
-    assert queue.reap() == []
+    assert queue.reap(leases) == []
     expire(database)
-    assert queue.reap() == [taken.id]
+    assert queue.reap(leases) == [taken.id]
     assert take(queue, "b") == []  # not yet
     hurry(database)
     (again,) = queue.take("b", 1, 30, alone=True)
@@ -107,14 +113,14 @@ def test_a_lease_that_ran_out_puts_it_back_after_a_pause(queue: Queue, database:
     assert queue.get(taken.id)["record"] == "new"
 
 
-def test_after_the_last_attempt_it_has_failed(queue: Queue, database: Database) -> None:
+def test_after_the_last_attempt_it_has_failed(queue: Queue, database: Database, leases: Leases) -> None:
     ask(queue, attempts=2)
     for attempt in (1, 2):
         hurry(database)
         (taken,) = queue.take("a", 1, 30, alone=True)
         assert taken.attempt == attempt
         expire(database)
-        queue.reap()
+        queue.reap(leases)
     row = queue.get(taken.id)
     assert row["state"] == "failed" and "nothing was heard of the agent a" in json.loads(row["error"])["message"]
 
@@ -126,14 +132,14 @@ def test_a_failure_that_would_repeat_itself_is_final(queue: Queue) -> None:
     assert queue.get(taken.id)["state"] == "failed"
 
 
-def test_a_heartbeat_keeps_leases_and_says_what_is_gone(queue: Queue, database: Database) -> None:
+def test_a_heartbeat_keeps_leases_and_says_what_is_gone(queue: Queue, database: Database, leases: Leases) -> None:
     ask(queue, count=3)
     one, two, three = queue.take("a", 3, 30, alone=False)
     queue.cancel(three.id)
     expire(database)
     gone, cancel = queue.keep("a", {one.id: 1, two.id: 7, three.id: 1, "unknown": 1}, 30)
     assert (set(gone), cancel) == ({two.id, "unknown"}, [three.id])
-    assert queue.reap() == [two.id]
+    assert queue.reap(leases) == [two.id]
 
 
 def test_an_agent_that_begins_anew_has_lost_what_it_had(queue: Queue) -> None:
@@ -170,12 +176,12 @@ def test_cancelling(queue: Queue, history: History) -> None:
     assert queue.get(running.id)["state"] == "cancelled" and take(queue) == []
 
 
-def test_what_was_to_be_cancelled_does_not_come_back(queue: Queue, database: Database) -> None:
+def test_what_was_to_be_cancelled_does_not_come_back(queue: Queue, database: Database, leases: Leases) -> None:
     ask(queue)
     (running,) = queue.take("a", 1, 30, alone=True)
     queue.cancel(running.id)
     expire(database)
-    queue.reap()
+    queue.reap(leases)
     assert queue.get(running.id)["state"] == "cancelled"
 
 

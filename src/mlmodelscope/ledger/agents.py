@@ -9,14 +9,15 @@ from sqlalchemy import RowMapping, bindparam, case, delete, func, insert, select
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.agent_owners import AgentOwners
 from mlmodelscope.ledger.change import Gone
+from mlmodelscope.ledger.leases import Leases
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.tables import agent_owners, agents
 from mlmodelscope.record.database import Database
 
 
 class Agents:
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    def __init__(self, database: Database, leases: Leases) -> None:
+        self._database, self._leases = database, leases
         self.owners = AgentOwners(database)
 
     def join(self, identity: str, incarnation: str, description: str, lease_s: float, owner: str) -> bool:
@@ -94,6 +95,7 @@ class Agents:
                 raise UsageError(f"there is no agent `{identity}`")
 
     def list(self, *, alive: bool = False) -> Sequence[RowMapping]:
+        self._leases.settle()
         query = select(agents).order_by(agents.c.id)
         if alive:
             query = query.where(agents.c.lease_until > now(), agents.c.draining.is_(False))
@@ -102,6 +104,7 @@ class Agents:
 
     def states(self) -> dict[str, int]:
         """How many agents are there, draining or gone."""
+        self._leases.settle()
         state = case(
             (agents.c.lease_until <= now(), "gone"), (agents.c.draining.is_(True), "draining"), else_="there"
         ).label("state")
@@ -110,6 +113,7 @@ class Agents:
             return {name: count for name, count in rows}
 
     def get(self, identity: str) -> RowMapping:
+        self._leases.settle()
         with self._database.reading() as connection:
             row = connection.execute(select(agents).where(agents.c.id == identity)).mappings().first()
         if row is None:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, RowMapping, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
 from mlmodelscope.ledger.change import ENDED, end, fail, lose, own_row, row_of, running_row, tell
+from mlmodelscope.ledger.leases import Leases
 from mlmodelscope.ledger.moment import later, now
 from mlmodelscope.ledger.request import TIMED, Failure, Request, Shard, Work
 from mlmodelscope.ledger.tables import eligible, evaluations, requests
@@ -266,8 +267,9 @@ class Queue:
                 end(connection, evaluation, "cancelled")
                 tell(connection, evaluation, "cancelled", {})
 
-    def reap(self) -> list[str]:
+    def reap(self, leases: Leases) -> list[str]:
         """Put back what nobody has held on to; which these were."""
+        leases.settle()
         with self._database.writing() as connection:
             query = select(evaluations).where(evaluations.c.state == "running", evaluations.c.lease_until < now())
             rows = connection.execute(query).mappings().all()

@@ -10,6 +10,7 @@ from mlmodelscope.ledger.agents import Agents
 from mlmodelscope.ledger.artifacts import Artifacts
 from mlmodelscope.ledger.audit import Audit
 from mlmodelscope.ledger.history import History
+from mlmodelscope.ledger.leases import Leases
 from mlmodelscope.ledger.manifests import Manifests
 from mlmodelscope.ledger.parts import Parts
 from mlmodelscope.ledger.queue import Queue
@@ -58,7 +59,8 @@ class Desk:
         self.store = Store(self.settings)
         database = self.store.database
         self.queue, self.parts, self.history = Queue(database), Parts(database), History(database)
-        self.agents = Agents(database)
+        self.leases = Leases(database, config.lease_s)
+        self.agents = Agents(database, self.leases)
         self.heartbeats, self.bell = Heartbeats(self.agents, config.lease_s), Bell()
         self.board, self.posed = Board(), Recent[Any](_POSED_LASTS_S)
         self.manifests, self.tokens, self.audit = Manifests(database), Tokens(database), Audit(database)

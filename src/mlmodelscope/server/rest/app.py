@@ -177,7 +177,7 @@ async def _wake(desk: Desk, stop: asyncio.Event) -> None:
 async def _reap(desk: Desk, stop: asyncio.Event) -> None:
     while not stop.is_set():
         try:
-            for identity in await asyncio.to_thread(desk.queue.reap):
+            for identity in await asyncio.to_thread(desk.queue.reap, desk.leases):
                 _LOG.warning("evaluation %s: its agent is gone", identity)
             for request in await asyncio.to_thread(budgets.end_spent, desk):
                 _LOG.warning("request %s: its budget is spent", request)

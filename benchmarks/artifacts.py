@@ -14,13 +14,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import harness
+from real_server import Server
 
 from mlmodelscope.client.client import Client
 from mlmodelscope.client.fetch import fetch_artifact
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.provision.cache import Cache
 from mlmodelscope.provision.download import silent
-from server import Server
 
 GOAL = 6.0
 SIZE_MB, QUICK_MB = 256, 32

@@ -23,8 +23,7 @@ from typing import Any
 
 import harness
 import material
-
-from server import Server
+from real_server import Server
 
 TOKEN = secrets.token_hex(32)
 PARTS, MANY = 8, 40

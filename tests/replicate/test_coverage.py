@@ -3,6 +3,8 @@
 `benchmarks/verdict_intervals.py` shows more kinds of study; here the same is tried on few.
 """
 
+import math
+
 import numpy as np
 import pytest
 
@@ -42,8 +44,22 @@ def test_an_interval_that_ignored_the_dataset_would_be_too_wide() -> None:
     assert coverage(drawn, 0.75, samples, None) > 0.985 > coverage(drawn, 0.75, samples, WHOLE)
 
 
+SIMULATED = 0.92
+"""Of the mean of two classes with 40 samples each, in many studies: drawing again is a little too sure with few."""
+
+
+def fewest(studies: int, share: float, chance: float = 1e-4) -> int:
+    """Of so many studies, the number that hold the true value in all but one of ten thousand such tests."""
+    below = 0.0
+    for held in range(studies + 1):
+        below += math.comb(studies, held) * share**held * (1 - share) ** (studies - held)
+        if below > chance:
+            return held
+    return studies
+
+
 def test_a_mean_over_classes_is_covered_by_drawing_again() -> None:
-    chance, shares, studies = np.random.default_rng(14), (0.9, 0.5), tries(30, 400)
+    chance, shares, studies = np.random.default_rng(13), (0.9, 0.5), tries(60, 400)
     held = 0
     for _ in range(studies):
         draws = chance.random(80)
@@ -52,4 +68,4 @@ def test_a_mean_over_classes_is_covered_by_drawing_again() -> None:
         ]
         found = MEASURES["class-accuracy"].interval(rows)
         held += found.low <= sum(shares) / 2 <= found.high
-    assert held / studies >= 0.85
+    assert held >= fewest(studies, SIMULATED) >= 0.75 * studies

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from budget import tries
 from mlmodelscope.manifest.reference import parse_reference
 
 from .conftest import World
+from .roles import ELSEWHERE, SCOPES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 hypothesis = pytest.importorskip("hypothesis")
@@ -67,9 +68,23 @@ def _trace(client: Any) -> str:
     return identity
 
 
-@pytest.mark.parametrize("who", ["admin", "local"])
+def _roles() -> Iterator[Any]:
+    """Those who may do most in every run, the others by night."""
+    for who in SCOPES:
+        yield pytest.param(who, marks=[] if who in ("admin", "local") else [pytest.mark.nightly])
+
+
+def _headers(api: Api, who: str) -> dict[str, str]:
+    if who in ("local", "none"):
+        return {} if who == "local" else dict(ELSEWHERE)
+    token = api.admin if who == "admin" else api.world.token(*SCOPES[who], owner=who)
+    return {"Authorization": f"Bearer {token}"}
+
+
+@pytest.mark.slow(reason="it asks every operation of the API several times")
+@pytest.mark.parametrize("who", list(_roles()))
 def test_nothing_breaks_and_answers_are_as_promised(api: Api, who: str) -> None:
-    headers = {"Authorization": f"Bearer {api.admin}"} if who == "admin" else {}
+    headers = _headers(api, who)
     schema = schemathesis.openapi.from_dict(api.document)
     tried, broken = 0, []
     for found in schema.get_all_operations():

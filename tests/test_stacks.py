@@ -21,6 +21,7 @@ def tool() -> ModuleType:
     return module
 
 
+@pytest.mark.slow(reason="a stack is built, and a predictor's tests run inside it")
 @pytest.mark.parametrize("name", QUICK)
 def test_a_predictor_passes_its_tests_inside_its_stack(tool: ModuleType, name: str) -> None:
     (software,) = tool.stacks([name])

@@ -54,6 +54,7 @@ STACKS = [
 ]
 
 
+@pytest.mark.slow(reason="six stacks are built and evaluated")
 def test_six_stacks_are_one_command_and_the_library_is_named(tmp_path: Path, settings: Settings) -> None:
     if find_uv() is None:
         pytest.skip("without uv, six stacks take too long")

@@ -57,6 +57,7 @@ def test_it_shows_its_token(example: Example) -> None:
     show_a_token(example, token)
 
 
+@pytest.mark.slow(reason="a server is stopped and started again while an evaluation runs")
 def test_it_goes_on_when_the_server_comes_back(example: Example) -> None:
     example.world.write_model(sleep_s=0.1)
     outlive_the_server(example, example.world.serve())

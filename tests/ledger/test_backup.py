@@ -232,6 +232,7 @@ def test_a_restore_that_is_killed_can_be_done_again(tmp_path: Path, kill: Killer
     store.close()
 
 
+@pytest.mark.slow(reason="a process is killed at many places, and started again each time")
 def test_a_collection_that_is_killed_goes_on(tmp_path: Path, kill: Killer) -> None:
     settings = Settings(tmp_path / "home", tmp_path / "cache")
     store = Store(settings)

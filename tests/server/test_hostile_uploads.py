@@ -110,6 +110,7 @@ def test_a_pattern_that_never_ends(guest: Guest) -> None:
     assert found.status_code == 404 and "of processor time" in found.json()["detail"]
 
 
+@pytest.mark.slow(reason="a hundred thousand samples are packed, sent and refused")
 def test_countless_samples(guest: Guest) -> None:
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w") as packed:

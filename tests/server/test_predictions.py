@@ -364,6 +364,7 @@ def test_problems_become_errors_of_the_library(asked: Asked) -> None:
 # Agents elsewhere -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow(reason="an agent's lease has to run out")
 def test_an_agent_that_is_killed_loses_it_to_another(world: World) -> None:
     world.add_model("sleepy", sleep_s=3)
     token = world.token("agent", "read", owner="lab")

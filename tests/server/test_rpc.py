@@ -540,6 +540,7 @@ def test_a_stream_is_taken_up_where_it_broke(caller: Caller) -> None:
     assert list(caller("FollowEvaluation", id=asked, after=every[-1])) == []
 
 
+@pytest.mark.slow(reason="a server is stopped and started again while an evaluation runs")
 def test_a_server_that_stops_ends_its_streams_and_goes_on_later(
     world: World, make_caller: Callable[..., Caller]
 ) -> None:

@@ -112,6 +112,7 @@ def test_what_fails_says_why(lasting_world: World, client: Client) -> None:
     assert asked.wait().state == "failed" and "not JSON" in asked.facts["error"]["message"]
 
 
+@pytest.mark.slow(reason="a server is stopped and started again while an evaluation runs")
 def test_stopping_loses_nothing(world: World) -> None:
     world.write_model(sleep_s=0.1)
     server = world.serve()

@@ -91,6 +91,7 @@ def alive(site: Site) -> set[str]:
     return {each["id"] for each in site.client().agents() if each["state"] != "gone"}
 
 
+@pytest.mark.slow(reason="two agents evaluate while a browser watches")
 def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
     slow.write_model(sleep_s=0.3)
     with visiting(browser, slow) as visit:
@@ -111,6 +112,7 @@ def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
         assert not visit.violations()
 
 
+@pytest.mark.slow(reason="an agent's lease has to run out")
 def test_an_agent_that_is_lost_is_seen_and_another_one_goes_on(browser: Any, slow: Site) -> None:
     slow.write_model(sleep_s=0.3, seed=1)
     with visiting(browser, slow) as visit:

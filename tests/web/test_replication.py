@@ -62,6 +62,7 @@ def phone(browser: Any, site: Site) -> Iterator[Visit]:
     assert not found.errors, found.errors
 
 
+@pytest.mark.slow(reason="a search is watched while it goes on, in a browser")
 def test_a_search_is_started_watched_and_cancelled(visit: Visit, manifests: Site) -> None:
     page = visit.to("/replications/new?model=slow&dataset=sixty&claim=top1%3D20%40sixty")
     expect(page.get_by_label("Claimed, in percent")).to_have_value("20")

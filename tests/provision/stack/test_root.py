@@ -216,6 +216,7 @@ def test_a_closed_root_sees_only_what_is_needed(
     assert done.stdout.splitlines() == ["yes False", "read-only", "no network"]
 
 
+@pytest.mark.slow(reason="a root file system is unpacked and run by an emulator")
 @pytest.mark.parametrize("architecture", ["aarch64", "ppc64le"])
 def test_another_architecture_runs_under_emulation(store: StackStore, architecture: str) -> None:
     if shutil.which(f"qemu-{architecture}-static") is None and platform.machine() != architecture:

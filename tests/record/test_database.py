@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -112,3 +113,13 @@ def test_a_database_that_another_process_holds_says_what_to_do() -> None:
 def test_a_query_that_cannot_be_put_names_the_place(settings: Settings) -> None:
     with pytest.raises(StoreError, match=f"the database in {settings.home} cannot be used: no such table"):
         open_database(settings).rows("SELECT * FROM missing", {})
+
+
+def test_a_moment_is_written_alike_with_and_without_sqlalchemy(fresh: Settings) -> None:
+    """A whole second is where they differ: whoever sorts them as text would sort them wrong."""
+    database, moment = open_database(fresh), {"now": datetime(2026, 1, 2, 3, 4, 5)}
+    ask = "SELECT :now AS written"
+    alone = database.rows(ask, moment)
+    assert database.engine and database.rows(ask, moment) == alone == [{"written": "2026-01-02 03:04:05.000000"}]
+    database.write("UPDATE records SET shown_at = :now", moment)
+    database.close()

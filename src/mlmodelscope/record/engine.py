@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url, text
+from sqlalchemy import URL, Connection, DateTime, Engine, TextClause, bindparam, create_engine, event, make_url, text
 from sqlalchemy.exc import ArgumentError, DataError, DBAPIError, IntegrityError, NoSuchModuleError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 
@@ -55,12 +56,18 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def read_engine(engine: Engine, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     with engine.connect() as connection:
-        return [dict(row) for row in connection.execute(text(query), values).mappings()]
+        return [dict(row) for row in connection.execute(_typed(query, values), values).mappings()]
 
 
 def write_engine(engine: Engine, statement: str, values: Mapping[str, Any]) -> None:
     with engine.execution_options(mlmodelscope_writes=True).begin() as connection:
-        connection.execute(text(statement), values)
+        connection.execute(_typed(statement, values), values)
+
+
+def _typed(statement: str, values: Mapping[str, Any]) -> TextClause:
+    """Moments are written as the tables write them; Python's own way for SQLite is about to be removed."""
+    moments = [name for name, value in values.items() if isinstance(value, datetime)]
+    return text(statement).bindparams(*(bindparam(name, type_=DateTime()) for name in moments))
 
 
 def lock_schema(connection: Connection, key: int) -> None:

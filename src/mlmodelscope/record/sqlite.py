@@ -17,19 +17,21 @@ def read_file(file: Path, query: str, values: Mapping[str, Any]) -> list[dict[st
     with closing(sqlite3.connect(file, timeout=WAIT_S)) as connection:
         prepare(connection)
         connection.row_factory = sqlite3.Row
-        return [dict(row) for row in connection.execute(query, values)]
+        return [dict(row) for row in connection.execute(query, _spelled(values))]
 
 
 def write_file(file: Path, statement: str, values: Mapping[str, Any]) -> None:
-    spelled = {name: _spelled(value) for name, value in values.items()}
     with closing(sqlite3.connect(file, timeout=WAIT_S)) as connection:
         prepare(connection)
-        connection.execute(statement, spelled)
+        connection.execute(statement, _spelled(values))
 
 
-def _spelled(value: Any) -> Any:
+def _spelled(values: Mapping[str, Any]) -> dict[str, Any]:
     """Moments as SQLAlchemy writes them into SQLite: rows are ordered by them."""
-    return value.isoformat(" ", "microseconds") if isinstance(value, datetime) else value
+    return {
+        name: value.isoformat(" ", "microseconds") if isinstance(value, datetime) else value
+        for name, value in values.items()
+    }
 
 
 def fill_file(file: Path, script: str) -> bool:

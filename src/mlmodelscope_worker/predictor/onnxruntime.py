@@ -12,6 +12,7 @@ from ..parameters import Choice, Integer, Text
 from . import protobuf
 from .cuda import count_gpus
 from .device import Device, choose
+from .onnx_places import refuse_outside
 from .onnxruntime_cost import profiler_ns
 from .onnxruntime_weights import add_weights
 from .predictor import (
@@ -108,6 +109,7 @@ def onnxruntime(
             options.profile_file_prefix = profile_prefix
         return ort.InferenceSession(model, options, providers=providers)
 
+    refuse_outside(files["graph"])
     try:
         session = start()
     except Exception as error:  # its exception classes differ by release and share no base but Exception

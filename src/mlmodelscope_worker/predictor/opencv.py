@@ -6,6 +6,7 @@ from ..parameters import Choice, Flag, Integer
 from ..pipeline import library
 from . import kind, protobuf
 from .file_tensors import READERS
+from .onnx_places import refuse_outside
 from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 from .protobuf import Damaged
 from .tflite_file import FULLY_CONNECTED, TfliteFile
@@ -208,6 +209,8 @@ def _open(cv2, format_name, files, engine, version):
         "tflite": getattr(cv2.dnn, "readNetFromTFLite", None),
         "frozen_graph": cv2.dnn.readNetFromTensorflow,
     }[format_name]
+    if format_name == "onnx":
+        refuse_outside(files["graph"])
     if read is None:
         raise ModelError("%s does not read TensorFlow Lite models; OpenCV 4.8 and newer do" % version)
     if hasattr(cv2.dnn, "ENGINE_AUTO"):

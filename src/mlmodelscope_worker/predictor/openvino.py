@@ -6,6 +6,7 @@ import threading
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import kind
+from .onnx_places import refuse_outside
 from .predictor import Layer, ModelError, Predictor, Profile, Tensor, no_call, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
@@ -200,6 +201,8 @@ def _read(core, files):
         raise Damaged("it is no OpenVINO IR, ONNX, TensorFlow or TensorFlow Lite model, or it is cut off")
     if found == "tflite":
         TfliteFile(view(files["graph"]))
+    if found == "onnx":
+        refuse_outside(files["graph"])
     paths = {"model" + kind.SUFFIXES[found]: files["graph"]}
     if found == "openvino":
         paths["model.bin"] = files["weights"] if "weights" in files else os.path.splitext(files["graph"])[0] + ".bin"

@@ -1,5 +1,6 @@
 """From a file to a TensorRT engine: engines as they are, ONNX models built into one."""
 
+from .onnx_places import refuse_outside
 from .predictor import ModelError, NotSupported
 
 _ENGINE_ENDS = (".engine", ".plan", ".trt")
@@ -45,6 +46,7 @@ class Builder(object):
         builder = trt.Builder(self._logger)
         explicit = getattr(trt.NetworkDefinitionCreationFlag, "EXPLICIT_BATCH", None)  # the only kind since 10
         network = builder.create_network(0 if explicit is None else 1 << int(explicit))
+        refuse_outside(self._path)
         parser = trt.OnnxParser(network, self._logger)
         if not parser.parse_from_file(self._path):
             reasons = [parser.get_error(number).desc() for number in range(parser.num_errors)]

@@ -5,9 +5,6 @@ import re
 
 from .predictor import ModelError
 
-_REACHES_OUT = frozenset(
-    ["ReadFile", "WriteFile", "MatchingFiles", "PrintV2", "PyFunc", "PyFuncStateless", "EagerPyFunc"]
-)
 NO_LAYERS = frozenset(
     ["Const", "Placeholder", "PlaceholderWithDefault", "NoOp", "_Arg", "_Retval", "Assert", "_SOURCE"]
 )
@@ -45,18 +42,6 @@ def reason_of(error):
         text = re.sub(r"Op<name=(\w+);.*", r"the operator \1", text)
         text += " (a newer TensorFlow, or an add-on to it, wrote this graph)"
     return text
-
-
-def refuse_reaching_out(graph):
-    """Operators that read or write files or call Python, wherever in the graph they are."""
-    nodes = list(graph.node)
-    for function in graph.library.function:
-        nodes.extend(function.node_def)
-    for node in nodes:
-        if node.op in _REACHES_OUT:
-            raise ModelError(
-                "the model's node `%s` is a %s, which reaches out of the model: refused" % (node.name, node.op)
-            )
 
 
 def imported(tf, graph_def):

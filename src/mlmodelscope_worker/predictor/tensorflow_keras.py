@@ -73,6 +73,8 @@ def _vet_layers(value):
         name, module, config = value.get("class_name"), value.get("module"), value.get("config")
         if name in ("Lambda", "__lambda__", "function", "__typespec__"):
             raise ModelError("the model has a %s layer, which is Python code: refused" % name)
+        if isinstance(config, dict) and isinstance(config.get("vocabulary"), str):
+            raise ModelError("the model's %s reads words from a file: refused" % name)
         function = str(config.get("function", "")) if isinstance(config, dict) else ""
         if name == "TFOpLambda" and not re.match(r"(math|nn|__operators__)\.", function):
             raise ModelError("the model calls tf.%s, which is no layer: refused" % function)

@@ -4,8 +4,9 @@ import contextlib
 import os
 
 from .predictor import ModelError, NotSupported
-from .tensorflow_graph import bare, find_tensor, reason_of, refuse_reaching_out
+from .tensorflow_graph import bare, find_tensor, reason_of
 from .tensorflow_library import freezer, saved_model_message
+from .tensorflow_reach import refuse_reaching_out
 from .tensorflow_session import FrozenGraph, TensorFlow
 
 
@@ -58,7 +59,8 @@ def _vet(folder):
     if not saved.meta_graphs:
         raise ModelError("saved_model.pb is empty or damaged: it has no graph")
     for meta_graph in saved.meta_graphs:
-        refuse_reaching_out(meta_graph.graph_def)
+        assets = [each.tensor_info.name.split(":")[0] for each in meta_graph.asset_file_def]
+        refuse_reaching_out(meta_graph.graph_def, assets)
 
 
 def _choose(signatures, wanted):

@@ -4,8 +4,9 @@ import re
 
 from ..clock import nanoseconds
 from .predictor import ModelError, Predictor, Profile, Tensor
-from .tensorflow_graph import above, bare, between, find_tensor, imported, loose_ends, refuse_reaching_out
+from .tensorflow_graph import above, bare, between, find_tensor, imported, loose_ends
 from .tensorflow_profile import layer_of, tell_shapes
+from .tensorflow_reach import refuse_reaching_out
 
 NUMBERS = re.compile(r"(float|bfloat|u?int)\d+$|bool$")
 

@@ -6,7 +6,7 @@ import shutil
 import zipfile
 import zlib
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Dict
 
 import numpy as np
 import pytest
@@ -276,6 +276,74 @@ def test_a_graph_that_reaches_for_files_is_refused(tmp_path: Path) -> None:
     assert "is a WriteFile, which reaches out of the model: refused" in refusal(write(tmp_path, graph))
 
 
+def reaching_out(tmp_path: Path) -> Dict[str, Callable[[], Any]]:
+    """What makes an operator that opens files, by its name."""
+    place = str(tmp_path / "stolen")
+    raw = tf.raw_ops if hasattr(tf, "raw_ops") else None
+    saved = {"tensor_names": ["a"], "shape_and_slices": [""]}
+    made = {
+        "ReadFile": lambda: tf.io.read_file(place),
+        "MatchingFiles": lambda: tf.io.matching_files(place + "*"),
+        "SaveV2": lambda: raw.SaveV2(prefix=place, tensors=[tf.zeros(1)], **saved),
+        "RestoreV2": lambda: raw.RestoreV2(prefix=place, dtypes=[tf.float32], **saved)[0],
+        "SaveV2 of a path that no constant holds": lambda: raw.SaveV2(
+            prefix=tf.strings.unicode_encode([ord(each) for each in place], "UTF-8"), tensors=[tf.zeros(1)], **saved
+        ),
+        "InitializeTableFromTextFileV2": lambda: raw.InitializeTableFromTextFileV2(
+            table_handle=raw.HashTableV2(key_dtype=tf.string, value_dtype=tf.int64),
+            filename=place,
+            key_index=-2,
+            value_index=-1,
+        ),
+        "WholeFileReaderV2": lambda: raw.WholeFileReaderV2(),
+        "TextLineDataset": lambda: raw.TextLineDataset(
+            filenames=place, compression_type="", buffer_size=tf.constant(1, tf.int64)
+        ),
+        "DebugIdentity": lambda: raw.DebugIdentity(input=tf.zeros(1), debug_urls=["file://" + place]),
+    }
+    return made if raw is not None else {name: made[name] for name in ("ReadFile", "MatchingFiles")}
+
+
+def test_whatever_opens_files_is_refused(tmp_path: Path) -> None:
+    for name, make in reaching_out(tmp_path).items():
+        with tf.Graph().as_default() as graph:
+            x = v1.placeholder(tf.float32, [None, 3], name="x")
+            operation = make()
+            with tf.control_dependencies([operation]):
+                tf.identity(x, name="scores")
+        told = refusal(write(tmp_path, graph), outputs="scores")
+        assert "which reaches out of the model: refused" in told and name.split(" ")[0] in told, (name, told)
+    assert not list(tmp_path.glob("stolen*"))
+
+
+@pytest.mark.skipif(VERSION[0] < 2, reason="functions in a SavedModel came with TensorFlow 2")
+@pytest.mark.parametrize("way", ["plainly", "in a branch", "handed on"])
+def test_a_function_that_saves_is_refused_where_the_model_names_the_file(tmp_path: Path, way: str) -> None:
+    place = str(tmp_path / "stolen")
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def save(name: Any) -> Any:
+        tf.raw_ops.SaveV2(prefix=name, tensor_names=["a"], shape_and_slices=[""], tensors=[tf.zeros(1)])
+        return tf.constant(1.0)
+
+    @tf.function(input_signature=[tf.TensorSpec([], tf.string)])
+    def hand_on(name: Any) -> Any:
+        return save(name)
+
+    def call(input: Any) -> Any:
+        if way == "in a branch":
+            one = tf.cond(tf.reduce_sum(input) > 0, lambda: save(tf.constant(place)), lambda: tf.constant(1.0))
+        else:
+            one = (hand_on if way == "handed on" else save)(tf.constant(place))
+        return {"scores": tf.reduce_max(input, axis=[2, 3]) * one}
+
+    module = tf.Module()
+    module.call = tf.function(call, input_signature=[tf.TensorSpec([None, 3, 8, 8], tf.float32, name="input")])
+    tf.saved_model.save(module, str(tmp_path / "saved"), signatures=module.call.get_concrete_function())
+    assert "which reaches out of the model: refused" in refusal({"graph": str(tmp_path / "saved")})
+    assert not list(tmp_path.glob("stolen*"))
+
+
 def test_a_graph_of_another_release_is_refused_with_a_guess(tmp_path: Path) -> None:
     with tf.Graph().as_default() as graph:
         tf.identity(v1.placeholder(tf.float32, [None, 3], name="x"), name="scores")
@@ -408,6 +476,14 @@ def test_a_keras_file_cannot_ask_for_any_module(tmp_path: Path) -> None:
     with zipfile.ZipFile(str(path), "w") as archive:
         archive.writestr("config.json", json.dumps({"module": "os", "class_name": "system", "config": {}}))
     assert refusal({"graph": str(path)}) == "the model needs os.system, which is not Keras's own: refused"
+
+
+def test_a_keras_layer_cannot_read_a_file_of_words(tmp_path: Path) -> None:
+    path = tmp_path / "model.keras"
+    layer = {"module": "keras.layers", "class_name": "StringLookup", "config": {"vocabulary": "/etc/passwd"}}
+    with zipfile.ZipFile(str(path), "w") as archive:
+        archive.writestr("config.json", json.dumps({"class_name": "Sequential", "config": {"layers": [layer]}}))
+    assert refusal({"graph": str(path)}) == "the model's StringLookup reads words from a file: refused"
 
 
 @pytest.mark.parametrize("kept", [0.1, 0.5, 0.95])

@@ -1,5 +1,7 @@
 """The fifteen analyses, on traces whose numbers are known."""
 
+from dataclasses import replace
+
 import pytest
 from made_traces import PEAK, nested, subject
 
@@ -37,6 +39,27 @@ def test_a_layer_shows_how_far_it_is_from_the_machines_limit() -> None:
     assert table.column("of_ideal")[0] == pytest.approx(ideal / 6050)
     assert table.column("bound")[:2] == ["memory", "memory"]
     assert [table.column(name)[2] for name in ("flops", "ideal_ns", "bound")] == [None, None, None]
+
+
+def test_bytes_that_come_faster_than_memory_gives_them_come_from_a_cache() -> None:
+    slow_memory = replace(PEAK, bytes_per_s=1e8)
+    found = one("A2", subject(peak=slow_memory))
+    assert found.table.column("bound")[:2] == ["cache", "cache"]
+    assert found.table.column("ideal_ns")[0] == pytest.approx(CONV_FLOPS / 100)  # of arithmetic alone
+    assert "2 layers of 3 moved bytes faster than memory can: they came from a cache" in found.notes[-1]
+
+
+def test_nothing_reaches_more_than_the_best() -> None:
+    busy = replace(PEAK, flops_per_s=2e8, bytes_per_s=1e8)
+    layers, roof, whole = (one(name, subject(peak=busy)) for name in ("A2", "A14", "A15"))
+    assert layers.table.column("bound")[0] == "above the roof"
+    of_ideal = [float(share) for each in (layers, roof) for share in each.table.column("of_ideal") if share is not None]
+    assert of_ideal and max(of_ideal) <= 1
+    assert any("1 layer of 2 computed faster than the machine's measured best" in note for note in roof.notes)
+    assert whole.table.column("bound") == ["above the roof"] and not whole.plots
+    plot = roof.plots["roofline"]
+    assert "hollow above the roof: faster than the best that was measured" in plot
+    assert plot.count(" hollow") > 2 and plot.count("its bytes came from a cache") > 1
 
 
 def test_what_is_not_explained_is_said() -> None:

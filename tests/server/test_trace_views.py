@@ -116,6 +116,17 @@ def test_the_names_that_take_most_time_come_first(client: Client, gpu: str) -> N
     assert sum(each["share"] for each in found["items"]) == pytest.approx(1)
 
 
+def test_a_layer_has_the_same_share_wherever_it_is_shown(client: Client, gpu: str) -> None:
+    found = client.get(f"/traces/{gpu}/names", {"level": "framework", "limit": 1000})
+    (layers,) = client.get(f"/traces/{gpu}/analyses", {"only": "A2"})["analyses"]
+    name, share, spent = ([each["name"] for each in layers["columns"]].index(at) for at in ("name", "share", "time_ns"))
+    shares: dict[str, float] = {}
+    for row in layers["rows"]:
+        shares[row[name]] = shares.get(row[name], 0.0) + row[share]
+    assert {each["name"]: each["share"] for each in found["items"]} == pytest.approx(shares)
+    assert found["in_a_run"] and found["whole_ns"] == pytest.approx(sum(row[spent] for row in layers["rows"]))
+
+
 def test_analyses_are_those_of_the_command_and_say_what_is_missing(client: Client, gpu: str) -> None:
     found = client.get(f"/traces/{gpu}/analyses")
     known = {each["id"]: each for each in found["analyses"]}

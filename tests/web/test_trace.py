@@ -173,7 +173,7 @@ def test_the_flame_graph_is_walked_and_taken_along(visit: Visit, traces: dict[st
 def test_most_time_is_told_by_layer_and_by_kernel(visit: Visit, traces: dict[str, str]) -> None:
     page = visit.to(f"/traces/{traces['torch']}?tab=top")
     expect(page.get_by_role("table", name="Layers by time")).to_contain_text("layer1.0.conv1")
-    expect(page.get_by_text("Totals over every span of the trace")).to_be_visible()
+    expect(page.get_by_text("Time in one run, each layer at its median over the runs, as in Analyses.")).to_be_visible()
     page.get_by_role("button", name="Library calls and kernels").click()
     expect(page.get_by_role("table", name="Library calls and kernels by time")).to_contain_text("gemm")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mlmodelscope.analysis.above_roof import above_roof_notes
 from mlmodelscope.analysis.columns import FLOPS, MOVED, READ, SHARE, TIME, WORK, WRITE, worked
 from mlmodelscope.analysis.measured import Call, Layer, Subject, Work, added, known_share
 from mlmodelscope.analysis.pictures import bars_in_ways, unit_of
@@ -177,6 +178,7 @@ def model_aggregate(subjects: Sequence[Subject]) -> Analysis:
                 f"{subject.name}, batch {subject.batch_size}: operations and bytes are known for "
                 f"{words.percent(share)} of the time, and only that part is shown"
             )
+        notes += above_roof_notes([work], "model")
         if subject.batch_size and work.flops_per_s:
             marks.append((subject.batch_size, work))
     columns = (
@@ -206,7 +208,10 @@ def _aggregate_plots(marks: list[tuple[int, Work]]) -> dict[str, str]:
         ]
         names = ["operations in a second", "bytes in a second"]
         axis = Axis("of the machine's best", "%")
-        return {"of the best": grouped_bars("The model and the machine's best", names, {"reached": reached}, axis)}
+        below = [(name, share) for name, share in zip(names, reached, strict=True) if share <= 100]
+        if below:  # bytes from a cache are no part of what memory gives
+            bars = {"reached": [share for _, share in below]}
+            return {"of the best": grouped_bars("The model and the machine's best", [n for n, _ in below], bars, axis)}
     return {}
 
 

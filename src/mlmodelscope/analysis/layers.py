@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mlmodelscope.analysis.above_roof import above_roof_notes
 from mlmodelscope.analysis.columns import BANDWIDTH, IDEAL, OF_IDEAL, SHARE, SPEED, TIME, WORK, worked
 from mlmodelscope.analysis.measured import Layer, Subject, added, known_share
 from mlmodelscope.analysis.pictures import Bar, bars_in_ways, unit_of
@@ -56,13 +57,7 @@ def _notes(subject: Subject) -> tuple[str, ...]:
         f"{spelled(SPEED, peak.flops_per_s)} and {spelled(BANDWIDTH, peak.bytes_per_s)} ({peak.how}); "
         f"above {words.significant(peak.intensity)} operations for each byte arithmetic is the limit, below it memory"
     )
-    fast = [layer for layer in subject.layers if (layer.work.of_ideal or 0) > 1]
-    if fast:
-        notes.append(
-            f"{words.plural(len(fast), 'layer')} came out faster than the best: tensors that are still in a cache need "
-            "not come from memory, and the best is what was reached in a second or two beside the profile"
-        )
-    return tuple(notes)
+    return (*notes, *above_roof_notes(works, "layer"))
 
 
 def layer_latency(subject: Subject) -> Analysis:

@@ -11,8 +11,14 @@ from typing import Any
 from mlmodelscope.analysis.cost import layer_cost
 from mlmodelscope.analysis.peak import Peak
 from mlmodelscope.record.record import Record
-from mlmodelscope.trace.layers import run_ns
+from mlmodelscope.trace.layers import layer_times, run_ns
 from mlmodelscope.trace.span import Span, Trace
+
+CACHE = "cache"
+"""Bound by nothing that was measured but arithmetic: the bytes came faster than memory gives them."""
+
+ABOVE = "above the roof"
+"""Faster than the best that was measured, whose limit therefore is not known."""
 
 CALLS = ("kernel", "symbol", "operator")
 """What layers call, the most telling kind first; a trace's own is the first that it has."""
@@ -53,9 +59,12 @@ class Work:
 
     @property
     def ideal_ns(self) -> float | None:
+        """The shortest time that the machine's best allows. Bytes that come from a cache do not count in it."""
         if self.peak is None or self.flops is None or self.moved_bytes is None:
             return None
-        return self.peak.ideal_ns(self.flops, self.moved_bytes)
+        if self.bound == ABOVE:
+            return None
+        return self.peak.ideal_ns(self.flops, 0 if self.bound == CACHE else self.moved_bytes)
 
     @property
     def of_ideal(self) -> float | None:
@@ -64,8 +73,13 @@ class Work:
 
     @property
     def bound(self) -> str | None:
+        """What holds it up: compute or memory; or what lets it be faster than those."""
         if self.peak is None or self.flops is None or not self.moved_bytes:
             return None
+        if self.time_ns > 0 and self.peak.ideal_ns(self.flops, 0) > self.time_ns:
+            return ABOVE
+        if self.time_ns > 0 and self.peak.ideal_ns(self.flops, self.moved_bytes) > self.time_ns:
+            return CACHE
         return self.peak.bound(self.flops, self.moved_bytes)
 
 
@@ -158,15 +172,11 @@ class Subject:
 
 def measure_layers(trace: Trace, peak: Peak | None, element_type: str | None = None) -> list[Layer]:
     """In the order of execution; `element_type` is that of tensors of which the framework does not tell it."""
-    seen: dict[int, list[Span]] = {}
-    for span in trace.spans:
-        if span.level == "framework":
-            seen.setdefault(int(span.attributes.get("index", 0)), []).append(span)
-    times = {index: float(median([span.measured_ns for span in spans])) for index, spans in seen.items()}
-    total = sum(times.values())
+    times = layer_times(trace.spans)
+    total = sum(time_ns for _, time_ns in times.values())
     found = []
-    for index in sorted(seen):
-        span, said = seen[index][0], seen[index][0].attributes
+    for index, (span, time_ns) in times.items():
+        said = span.attributes
         kind = str(said.get("kind", "?"))
         cost = layer_cost(kind, said if "element_type" in said else {**said, "element_type": element_type})
         shapes = said.get("outputs") or said.get("shapes")
@@ -177,8 +187,8 @@ def measure_layers(trace: Trace, peak: Peak | None, element_type: str | None = N
                 kind,
                 tuple(shapes[0]) if shapes else None,
                 said.get("memory_bytes"),
-                Work(times[index], cost.flops, moved=cost.moved_bytes, peak=peak),
-                times[index] / total if total else 0.0,
+                Work(time_ns, cost.flops, moved=cost.moved_bytes, peak=peak),
+                time_ns / total if total else 0.0,
             )
         )
     return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mlmodelscope.analysis.measured import Work
+from mlmodelscope.analysis.measured import ABOVE, CACHE, Work
 from mlmodelscope.analysis.peak import Peak
 from mlmodelscope.report import words
 from mlmodelscope.report.plot import Axis, Mark, bars, roofline
@@ -12,6 +12,7 @@ from mlmodelscope.report.plot import Axis, Mark, bars, roofline
 MOST_BARS = 500
 _BYTES = ((2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "byte"))
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_FASTER = {CACHE: "its bytes came from a cache", ABOVE: "faster than the best that was measured"}
 Bar = tuple[str, float, str, str]
 """Name, value, what the pointer shows, group."""
 
@@ -54,7 +55,7 @@ def roof(title: str, found: Sequence[tuple[str, str, Work]], peak: Peak) -> str:
     """Things with their group and work under the machine's roof; the area of a mark is its share of the time."""
     total = sum(work.time_ns for _, _, work in found) or 1.0
     marks = [
-        Mark(work.intensity, work.flops_per_s, name, group, work.time_ns / total)
+        Mark(work.intensity, work.flops_per_s, name, group, work.time_ns / total, _FASTER.get(work.bound or "", ""))
         for name, group, work in found
         if work.intensity and work.flops_per_s
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mlmodelscope.analysis.above_roof import above_roof_notes
 from mlmodelscope.analysis.columns import TIME, WORK, worked
 from mlmodelscope.analysis.kernels import layers_with_calls, plural_of, whole
 from mlmodelscope.analysis.measured import Subject, Work
@@ -18,7 +19,8 @@ def call_roofline(subject: Subject) -> Analysis:
     found = [
         (call.name, call.name, call.work) for call in subject.calls if call.work.intensity and call.work.flops_per_s
     ]
-    return _roofline("A9", f"Roofline of {plural_of(subject).lower()}", subject, found)
+    what = plural_of(subject).lower()
+    return _roofline("A9", f"Roofline of {what}", subject, found, what.removesuffix("s"))
 
 
 def layer_roofline(subject: Subject) -> Analysis:
@@ -37,10 +39,10 @@ def layer_roofline(subject: Subject) -> Analysis:
     total, _, _ = whole(subject)
     if total.intensity:
         found = [*found, ("all of the model", "the model", total)]
-    return _roofline("A14", title, subject, found)
+    return _roofline("A14", title, subject, found, "layer")
 
 
-def _roofline(identity: str, title: str, subject: Subject, found: list[tuple[str, str, Work]]) -> Analysis:
+def _roofline(identity: str, title: str, subject: Subject, found: list[tuple[str, str, Work]], what: str) -> Analysis:
     rows = [(name, group, work.time_ns, *worked(work)) for name, group, work in found]
     table = Table("roofline", title, (Column("name", "name"), Column("group", "type"), *_COLUMNS), rows).without_empty()
     peak, plots, notes = subject.peak, {}, []
@@ -59,4 +61,5 @@ def _roofline(identity: str, title: str, subject: Subject, found: list[tuple[str
                 f"{len(bound)} of {len(every)} are bound by memory, with "
                 f"{words.percent(sum(work.time_ns for work in bound) / time_ns)} of the time"
             )
+        notes += above_roof_notes(every, what)
     return Analysis(identity, title, table, plots, tuple(notes))

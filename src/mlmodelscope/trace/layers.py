@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
@@ -46,24 +46,32 @@ class Agreement:
     """Of the run that was profiled itself, where the framework says how long that took."""
 
 
+def layer_times(spans: Iterable[Span]) -> dict[int, tuple[Span, float]]:
+    """By index, in the order of execution: the first span of a layer, and its median over the runs.
+
+    Whatever shows how long a layer takes has it from here, so that no two pages differ.
+    """
+    seen: dict[int, list[Span]] = {}
+    for span in spans:
+        if span.level == "framework":
+            seen.setdefault(int(span.attributes.get("index", 0)), []).append(span)
+    return {index: (seen[index][0], float(median(span.measured_ns for span in seen[index]))) for index in sorted(seen)}
+
+
 def layer_rows(trace: Trace) -> list[LayerRow]:
     """In the order of execution."""
-    seen: dict[int, list[Span]] = {}
-    for span in trace.at("framework"):
-        seen.setdefault(int(span.attributes.get("index", 0)), []).append(span)
-    times = {index: median(span.measured_ns for span in spans) for index, spans in seen.items()}
-    total = sum(times.values())
+    times = layer_times(trace.spans)
+    total = sum(time_ns for _, time_ns in times.values())
     rows = []
-    for index in sorted(seen):
-        span = seen[index][0]
+    for index, (span, time_ns) in times.items():
         said = span.attributes
         rows.append(
             LayerRow(
                 index,
                 span.name,
                 str(said.get("kind", "?")),
-                times[index],
-                times[index] / total if total else 0.0,
+                time_ns,
+                time_ns / total if total else 0.0,
                 said.get("shapes"),
                 said.get("memory_bytes"),
             )

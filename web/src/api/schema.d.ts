@@ -4932,8 +4932,16 @@ export interface components {
             items: components["schemas"]["NameTimes"][];
             /** Total */
             total: number;
-            /** Whole Ns */
+            /**
+             * Whole Ns
+             * @description Sum of the times of all names.
+             */
             whole_ns: number;
+            /**
+             * In A Run
+             * @description Whether times are those of one run, as in the analyses.
+             */
+            in_a_run: boolean;
         };
         /** NameTimes */
         NameTimes: {
@@ -4941,6 +4949,11 @@ export interface components {
             name: string;
             /** Count */
             count: number;
+            /**
+             * Time Ns
+             * @description Of layers that of one run, each at its median; of others in all.
+             */
+            time_ns: number;
             /** Total Ns */
             total_ns: number;
             /** Mean Ns */
@@ -4949,7 +4962,7 @@ export interface components {
             longest_ns: number;
             /**
              * Share
-             * @description Of all spans of the level in the window.
+             * @description Of the times of all names of the level in the window.
              */
             share: number;
         };

@@ -30,6 +30,7 @@ def _style() -> str:
         ".ground{fill:#fff}.grid{stroke:#e6e6e2;stroke-width:1}.axis{stroke:#8b9198;stroke-width:1}",
         ".gap{stroke:#fff}.guide{fill:none;stroke:#5b626b;stroke-width:1.5;stroke-dasharray:5 4}",
         ".curve{fill:none;stroke-width:2;stroke-linejoin:round}.bubble{fill-opacity:.72;stroke-width:1.25}",
+        ".bubble.hollow{fill-opacity:.08;stroke-width:1.5;stroke-dasharray:3 2}",
         f".cell{{font-size:{SMALL}px}}",
         ".mark:hover{fill-opacity:.6}.none{fill:#f4f4f1}",
     ]

@@ -23,7 +23,7 @@ def roofline(title: str, marks: Sequence[Mark], flops_per_s: float, bytes_per_s:
     wide_x = [ridge / 20, ridge * 20, *(mark.x for mark in shown)]
     lowest = min([flops_per_s / 30, *(mark.y for mark in shown)])
     kinds, names = kinds_of([mark.group for mark in marks])
-    frame = make_frame(title, _Y, [lowest, flops_per_s * 1.2], names, height=380)
+    frame = make_frame(title, _Y, [lowest, flops_per_s * 1.2, *(mark.y for mark in shown)], names, height=380)
     across = add_x_axis(frame, _X, wide_x)
     start = max(across.low, frame.y.low / bytes_per_s)
     at, top = across(ridge), frame.y(flops_per_s)
@@ -35,7 +35,7 @@ def roofline(title: str, marks: Sequence[Mark], flops_per_s: float, bytes_per_s:
         f"{short(bytes_per_s)}B/s</title></polyline>"
     )
     frame.parts.append(line(at, top, at, frame.base, "guide"))
-    words = (  # all above the roof, where no mark can be
+    words = (  # all above the roof, where hardly a mark is
         (at - 8, f"{short(bytes_per_s)}B/s", "end"),
         (at + 6, f"{short(ridge)} flop/byte", "start"),
         (across.end - 6, f"{short(flops_per_s)}flop/s", "end"),
@@ -44,5 +44,7 @@ def roofline(title: str, marks: Sequence[Mark], flops_per_s: float, bytes_per_s:
     taken = Box(at - 8 - wide(words[0][1], SMALL), top - 22, across.end, top)
     add_marks(frame, across, shown, _X, _Y, kinds, [taken])
     lost = len(marks) - len(shown)
-    note = f"{lost} of {len(marks)} without arithmetic or memory traffic are not shown" if lost else ""
-    return frame.finish(52, note)
+    notes = [f"{lost} of {len(marks)} without arithmetic or memory traffic are not shown"] if lost else []
+    remarks = dict.fromkeys(mark.remark for mark in shown if mark.remark)
+    notes += [f"hollow above the roof: {' or '.join(remarks)}"] if remarks else []
+    return frame.finish(52, "; ".join(notes))

@@ -23,6 +23,8 @@ class Mark:
     group: str = ""
     size: float = 1.0
     """The area of the bubble, against the others'."""
+    remark: str = ""
+    """Why it is not as it seems; such a mark is hollow."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +86,12 @@ def add_marks(
         at, up = across(mark.x), frame.y(mark.y)
         radius = 5.5 if even else max(_SMALLEST, _LARGEST * math.sqrt(max(mark.size, 0) / largest))
         tip = "\n".join(
-            filter(None, (mark.label, mark.group, f"{x.label}: {x.spell(mark.x)}", f"{y.label}: {y.spell(mark.y)}"))
+            filter(
+                None,
+                (mark.label, mark.group, f"{x.label}: {x.spell(mark.x)}", f"{y.label}: {y.spell(mark.y)}", mark.remark),
+            )
         )
-        kind = kinds.get(mark.group, colour(0))
+        kind = kinds.get(mark.group, colour(0)) + (" hollow" if mark.remark else "")
         frame.parts.append(
             f'<circle class="mark bubble {kind}" cx="{at:.1f}" cy="{up:.1f}" r="{radius:.1f}">'
             f"<title>{escape(tip)}</title></circle>"

@@ -70,16 +70,18 @@ class Flames(Answer):
 class NameTimes(Answer):
     name: str
     count: int
+    time_ns: Annotated[float, Field(description="Of layers that of one run, each at its median; of others in all.")]
     total_ns: int
     mean_ns: float
     longest_ns: int
-    share: Annotated[float, Field(description="Of all spans of the level in the window.")]
+    share: Annotated[float, Field(description="Of the times of all names of the level in the window.")]
 
 
 class NameList(Answer):
     items: list[NameTimes]
     total: int
-    whole_ns: int
+    whole_ns: Annotated[float, Field(description="Sum of the times of all names.")]
+    in_a_run: Annotated[bool, Field(description="Whether times are those of one run, as in the analyses.")]
 
 
 class AnalysisColumn(Answer):

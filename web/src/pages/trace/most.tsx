@@ -23,11 +23,17 @@ export function Most({ trace }: { trace: Schemas["TraceDetails"] }) {
     staleTime: 60_000,
   });
   return (
-    <Card title="What takes most of the time" aside={found.data && `${time(found.data.whole_ns)} in all`}>
-      <p className="mb-3 text-sm text-muted">
-        Totals over every span of the trace, disturbed runs included. Analyses has each layer&apos;s median over the
-        runs, so its shares may differ.
-      </p>
+    <Card
+      title="What takes most of the time"
+      aside={found.data && `${time(found.data.whole_ns)} in ${found.data.in_a_run ? "a run" : "all"}`}
+    >
+      {found.data && (
+        <p className="mb-3 text-sm text-muted">
+          {found.data.in_a_run
+            ? "Time in one run, each layer at its median over the runs, as in Analyses. Each and Longest are of single spans."
+            : "Totals over every span of the trace."}
+        </p>
+      )}
       <div className="mb-3 flex flex-wrap gap-2" role="group" aria-label="Level">
         {known.map((each) => (
           <Button
@@ -55,7 +61,7 @@ export function Most({ trace }: { trace: Schemas["TraceDetails"] }) {
               cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.name}</span>,
             },
             { title: "Times", right: true, cell: (row) => row.count.toLocaleString("en") },
-            { title: "Time", right: true, cell: (row) => time(row.total_ns) },
+            { title: "Time", right: true, cell: (row) => time(row.time_ns) },
             { title: "Each", right: true, cell: (row) => time(row.mean_ns) },
             { title: "Longest", right: true, cell: (row) => time(row.longest_ns) },
             { title: "Share", right: true, cell: (row) => percent(row.share, 1) },

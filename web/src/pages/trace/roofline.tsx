@@ -13,7 +13,14 @@ interface Mark {
   time_ns: number;
   intensity: number;
   gflops_per_s: number;
+  /** Why it lies above the roof; empty below it. */
+  faster: string;
 }
+
+const FASTER: Record<string, string> = {
+  cache: "its bytes came from a cache",
+  "above the roof": "faster than the best that was measured",
+};
 
 export function Roofline({
   analysis,
@@ -42,6 +49,7 @@ export function Roofline({
         { title: "Time", right: true, cell: (row) => time(row.time_ns) },
         { title: "flop/byte", right: true, cell: (row) => digits(row.intensity) },
         { title: "Speed", right: true, cell: (row) => `${large(1e9 * row.gflops_per_s)}flop/s` },
+        { title: "Above the roof", cell: (row) => row.faster },
       ]}
       draw={draw}
     />
@@ -50,7 +58,8 @@ export function Roofline({
 
 function marks({ columns, rows }: Schemas["TraceAnalysis"]): Mark[] {
   const at = (name: string) => columns.findIndex((column) => column.name === name);
-  const [name, type, spent, intensity, speed] = ["name", "group", "time_ns", "intensity", "flops_per_s"].map(at);
+  const names = ["name", "group", "time_ns", "intensity", "flops_per_s", "bound"];
+  const [name, type, spent, intensity, speed, bound] = names.map(at);
   return rows
     .map((row) => ({
       name: String(row[name!]),
@@ -58,6 +67,7 @@ function marks({ columns, rows }: Schemas["TraceAnalysis"]): Mark[] {
       time_ns: Number(row[spent!]),
       intensity: Number(row[intensity!]),
       gflops_per_s: Number(row[speed!]) / 1e9,
+      faster: FASTER[String(row[bound!])] ?? "",
     }))
     .filter((each) => each.intensity > 0 && each.gflops_per_s > 0);
 }
@@ -87,6 +97,14 @@ function plot(
   const roof = peak
     ? [low, peak.intensity, high].map((x) => ({ x, y: Math.min(x * peak.bytes_per_s, peak.flops_per_s) / 1e9 }))
     : [];
+  const dots = {
+    x: "intensity",
+    y: "gflops_per_s",
+    r: "time_ns",
+    title: (each: Mark) =>
+      `${each.name}\n${each.type}, ${time(each.time_ns)}\n${large(1e9 * each.gflops_per_s)}flop/s at ${digits(each.intensity)} flop/byte${each.faster && `\n${each.faster}`}`,
+    tip: true,
+  };
   return Plot.plot({
     width,
     height: 380,
@@ -99,18 +117,15 @@ function plot(
     color: { type: "categorical", ...legend, unknown: "var(--series-h)" },
     marks: [
       Plot.line(roof, { x: "x", y: "y", stroke: "currentColor", strokeWidth: 2 }),
-      Plot.dot(data, {
-        x: "intensity",
-        y: "gflops_per_s",
-        r: "time_ns",
-        fill: "type",
-        fillOpacity: 0.65,
-        stroke: "var(--card)",
-        strokeWidth: 0.5,
-        title: (each: Mark) =>
-          `${each.name}\n${each.type}, ${time(each.time_ns)}\n${large(1e9 * each.gflops_per_s)}flop/s at ${digits(each.intensity)} flop/byte`,
-        tip: true,
-      }),
+      Plot.dot(
+        data.filter((each) => !each.faster),
+        { ...dots, fill: "type", fillOpacity: 0.65, stroke: "var(--card)", strokeWidth: 0.5 },
+      ),
+      // Hollow, because no roof that was measured is theirs.
+      Plot.dot(
+        data.filter((each) => each.faster),
+        { ...dots, fill: "type", fillOpacity: 0.08, stroke: "type", strokeDasharray: "3 2" },
+      ),
     ],
   });
 }

@@ -83,7 +83,7 @@ function Said({ of }: { of: Schemas["Prediction"] }) {
       ) : (
         <Bars guesses={of.names.map((name, place) => ({ name, score: of.scores[place] }))} />
       )}
-      <Stages of={of.stages} wall={of.wall_ns} />
+      <Stages of={of} />
       <p className="flex flex-wrap gap-1.5">
         <Badge>{of.agent}</Badge>
         <Badge>{of.stack}</Badge>

@@ -110,6 +110,8 @@ def test_a_profile_writes_its_trace_too(call: Call, layered: Path) -> None:
 def test_a_trace_is_shown_and_exported_in_every_form(call: Call, measured: dict[str, str], tmp_path: Path) -> None:
     shown = call("trace", "show", measured["framework"])
     assert "batch" in shown and "decode" in shown and "layer1" in shown
+    assert call("trace", measured["framework"]) == shown
+    assert "No such command" in call("trace", "exprot", code=2)
     for name in ("a.html", "a.csv", "a.folded", "a.speedscope.json", "a.otlp.json", "a.txt"):
         assert call("trace", "export", "latest", "-o", name) == f"wrote {name}\n"
         assert (tmp_path / name).stat().st_size > 100

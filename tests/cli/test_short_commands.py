@@ -99,7 +99,7 @@ def test_a_prediction_needs_no_database_and_no_tables(place: Path, imported: Imp
 
 def test_only_the_verb_that_was_asked_for_is_imported(imported: Imported) -> None:
     modules = {name.removeprefix("mlmodelscope.cli.") for name in imported("schema", "model") if ".cli." in name}
-    assert modules == {"verbs", "server_choice", "terminal", "schema"}
+    assert modules == {"verbs", "help", "server_choice", "terminal", "schema"}
 
 
 @pytest.mark.parametrize("verb", VERBS)

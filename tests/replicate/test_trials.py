@@ -8,6 +8,7 @@ import pytest
 from PIL import Image
 
 from mlmodelscope import Settings, evaluate
+from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.options import Options
@@ -18,7 +19,7 @@ from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_search
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
 from mlmodelscope.replicate.replication import open_trials, replicate
-from mlmodelscope.replicate.sensitivity import sensitivity
+from mlmodelscope.replicate.sensitivity import measure_in, sensitivity
 from mlmodelscope.replicate.stratified_sampling import by_class
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.answers import Batch
@@ -147,6 +148,25 @@ def test_the_cost_of_each_pitfall_is_told(record: Record, settings: Settings) ->
         base = round(each.before * each.samples)
         assert each.right == base + each.gained - each.lost
     assert any(each.same_as == "the manifest as it is" for each in effects)  # exif, of pictures that have none
+
+
+def test_a_budget_bounds_what_the_cost_of_pitfalls_takes(
+    record: Record, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mlmodelscope.replicate.sensitivity._LEAST", 2)
+    with open_trials(record, settings, Watcher()) as trials:
+        budget = 4 * len(trials.possible) / len(trials.labelled)
+        found = measure_in(trials, exact=False, budget=budget)
+        assert found.effects and {each.samples + each.failed for each in found.effects} == {4}
+        assert all(each.estimate is not None for each in found.effects)  # and says that it is of a part
+        with pytest.raises(UsageError, match="has no budget"):
+            measure_in(trials, exact=True, budget=1)
+
+
+def test_however_small_a_budget_some_samples_are_seen(record: Record, settings: Settings) -> None:
+    with open_trials(record, settings, Watcher()) as trials:
+        found = measure_in(trials, exact=False, budget=0)
+        assert all(each.samples + each.failed == len(trials.labelled) for each in found.effects)
 
 
 def test_every_beginning_of_the_order_has_its_share_of_each_class(record: Record, settings: Settings) -> None:

@@ -42,7 +42,8 @@ def check(
     paths: Annotated[
         list[str] | None,
         typer.Argument(
-            help="Files, folders, globs such as 'models/**/*.yml', or - for standard input.", metavar="PATH..."
+            help="Files, folders, globs such as 'models/**/*.yml', or - for standard input.",
+            metavar="PATH... | --explain CODE",
         ),
     ] = None,
     fix: Annotated[bool, typer.Option("--fix", help="Mend what has only one meaning; comments stay.")] = False,
@@ -62,7 +63,7 @@ def check(
     ] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Check manifests, say exactly what is wrong with them, and mend what can be mended."""
+    """Check manifests, say exactly what is wrong with them, and fix what can be fixed."""
     if explain is not None:
         return _explain(explain)
     if not paths:

@@ -23,7 +23,8 @@ def _option(flag: str, text: str, metavar: str | None = None) -> Any:
 @verb
 def init(
     model: Annotated[
-        Path | None, typer.Argument(help="A model file or folder; a configuration will do alone.", metavar="MODEL")
+        Path | None,
+        typer.Argument(help="A model file or folder; a configuration will do alone.", metavar="MODEL | --from PATH"),
     ] = None,
     configs: Annotated[
         list[Path] | None, _option("--from", "Configuration that came with the model; may be repeated.", "PATH")

@@ -45,7 +45,14 @@ _COLORS = {
 
 @verb
 def replicate(
-    model: Annotated[str | None, typer.Argument(help="Name of a model, or path of its manifest.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Argument(
+            help="A model's name, name@constraint, id or digest, or the path of its manifest; a reference log names it "
+            "itself.",
+            metavar="MODEL | --log LOG",
+        ),
+    ] = None,
     dataset: DatasetName = None,
     claim: Annotated[
         str | None,

@@ -35,6 +35,12 @@ def sensitivity(
     exact: Annotated[
         bool, typer.Option("--exact", help="Every variant on every sample, also where its effect is known before.")
     ] = False,
+    budget: Annotated[
+        float | None,
+        typer.Option(
+            help="How many evaluations of all samples it may take; what is left open has wider intervals.", min=0
+        ),
+    ] = None,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Also draw the differences: an SVG file.", metavar="FILE.svg")
     ] = None,
@@ -52,18 +58,22 @@ def sensitivity(
     check_names(pitfall or ())
     if plot is not None and plot.suffix.lower() != ".svg":
         raise UsageError(f"{plot} is no .svg: the plot is SVG")
+    if exact and budget is not None:
+        raise UsageError("every variant on every sample has no budget", hint="leave out --exact, or --budget")
     options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None)
     there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:
             chosen = {"software": software, "trust": trust, "watcher": watcher}
-            arguments = {"pitfalls": pitfall or [], "exact": exact}
+            arguments = {"pitfalls": pitfall or [], "exact": exact, "budget": budget}
             record, sensed = there.sensitivity(model, dataset, options, arguments=arguments, **chosen)
         else:
             found = settings(offline)
             conditions: Conditions = {"software": software, "trust": trust, "settings": found, "watcher": watcher}
             record = evaluate(model, dataset, options, made_for="sensitivity", **conditions)
-            sensed = sensed_of(record, measure(record, found, pitfall or None, watcher=watcher, exact=exact))
+            sensed = sensed_of(
+                record, measure(record, found, pitfall or None, watcher=watcher, exact=exact, budget=budget)
+            )
     if there is None and not pitfall:
         warn_of_broken_pitfalls()
     if plot is not None:

@@ -21,7 +21,7 @@ def serve(
     rpc_port: Annotated[
         int | None, typer.Option(help="Speak gRPC at this port as well; 0 takes any that is free.", min=0, max=65535)
     ] = None,
-    database: Annotated[str | None, typer.Option(help="postgresql://… or sqlite:///FILE.")] = None,
+    database: Annotated[str | None, typer.Option(help="postgresql://HOST/NAME or sqlite:///FILE.")] = None,
     executor: Annotated[str | None, typer.Option(help="Who evaluates here: local, ray or none.")] = None,
     slots: Annotated[int | None, typer.Option(help="Evaluations side by side on this machine.", min=1)] = None,
     trust: Annotated[

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -54,6 +55,11 @@ HERE = {
 }
 """Verbs that are done on this machine, and why."""
 _STACKS = ("build", "show", "lock", "diff", "remove")
+
+
+def is_served(words: Sequence[str]) -> bool:
+    """Whether `--server` may be given to this verb, or verb of a verb."""
+    return bool(words) and words[0] in SERVED and not (words[0] == "stacks" and words[1:2] and words[1] in _STACKS)
 
 
 def take_server(arguments: list[str]) -> list[str]:

@@ -28,6 +28,7 @@ def study(
         str | None,
         typer.Argument(help="A dataset's name or the path of its manifest; by default the model's, or imagenet-70."),
     ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="List the experiments.")] = False,
     limit: Annotated[
         int | None, typer.Option(help="Take only so many samples, of each class its share.", min=1)
     ] = None,
@@ -49,7 +50,7 @@ def study(
     """Repeat an experiment of the papers with any model, and show the paper's numbers beside it."""
     from mlmodelscope.study import STUDIES
 
-    if name is None:
+    if name is None or list_:
         _list(as_json)
         return
     if name not in STUDIES:

@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlmodelscope.cli.choices import RecordName
+from mlmodelscope.cli.help import HelpGroup
 from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
 from mlmodelscope.errors import OfflineError, StoreError, UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
     from mlmodelscope.trace.span import Trace
+
+
+class Commands(HelpGroup):
+    default = "show"
+    """`trace latest` shows it."""
+
 
 app = typer.Typer(help="Show a record's timeline, or write it for another program.", no_args_is_help=True)
 

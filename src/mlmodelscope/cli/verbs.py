@@ -1,57 +1,36 @@
-"""The verbs, in the order of the workflow, and a command line made of all or some of them.
+"""The verbs by what they are for, and a command line made of all or some of them.
 
 Only the verb that was asked for is imported: building the options of all of them takes longer than most verbs run.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import import_module
 
 import typer
 
-VERBS = (
-    "doctor",
-    "machine",
-    "plugins",
-    "models",
-    "datasets",
-    "schema",
-    "init",
-    "check",
-    "show",
-    "convert",
-    "trust",
-    "stacks",
-    "predict",
-    "plan",
-    "evaluate",
-    "replicate",
-    "sensitivity",
-    "pitfalls",
-    "study",
-    "train",
-    "bench",
-    "compare",
-    "overview",
-    "profile",
-    "trace",
-    "analyze",
-    "records",
-    "report",
-    "log",
-    "replay",
-    "push",
-    "pull",
-    "keys",
-    "db",
-    "gc",
-    "serve",
-    "agent",
-    "token",
-)
+from mlmodelscope.cli.help import HelpCommand, HelpGroup
+
+SECTIONS: dict[str, Sequence[str]] = {
+    "Evaluate and check claims": (
+        *("predict", "plan", "evaluate", "replicate", "sensitivity", "pitfalls"),
+        *("compare", "overview", "study", "train"),
+    ),
+    "Measure": ("bench", "profile", "trace", "analyze"),
+    "Manifests": ("models", "datasets", "init", "check", "show", "convert", "schema", "trust"),
+    "Records": ("records", "report", "log", "replay", "push", "pull", "keys"),
+    "Stacks and machines": ("doctor", "machine", "stacks", "plugins"),
+    "Servers and the store": ("serve", "agent", "token", "db", "gc"),
+}
+"""The verbs by what they are for."""
+VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)
 _MODULES = {"push": "hub", "pull": "hub"}
 """Where a verb is, if not in the module of its name."""
+
+
+class _Verbs(HelpGroup):
+    sections = SECTIONS
 
 
 def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
@@ -65,14 +44,18 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
         no_args_is_help=True,
         pretty_exceptions_enable=False,
         add_completion=False,
+        rich_markup_mode=None,
+        cls=_Verbs,
     )
     app.callback()(_options)
     for verb in verbs:
         module = import_module(f"mlmodelscope.cli.{_MODULES.get(verb, verb)}")
         if hasattr(module, "app"):  # a verb with verbs of its own
-            app.add_typer(module.app, name=verb)
+            for command in module.app.registered_commands:
+                command.cls = HelpCommand
+            app.add_typer(module.app, name=verb, cls=getattr(module, "Commands", HelpGroup))
         else:
-            app.command(verb)(getattr(module, verb))
+            app.command(verb, cls=HelpCommand)(getattr(module, verb))
     return app
 
 

@@ -141,8 +141,8 @@ def _sensitivity(given: Assignment) -> dict[str, str]:
     chosen = given.work.arguments.get("pitfalls") or None
     check_names(chosen or ())
     record = evaluate(*given.subject, again=given.work.again, made_for="sensitivity", **given.conditions)
-    exact = bool(given.work.arguments.get("exact"))
-    measured = measure(record, given.settings, chosen, watcher=given.watcher, exact=exact)
+    exact, budget = bool(given.work.arguments.get("exact")), given.work.arguments.get("budget")
+    measured = measure(record, given.settings, chosen, watcher=given.watcher, exact=exact, budget=budget)
     say("sensed", **sensed_of(record, measured).model_dump(mode="json"))
     return {"record": record.id}
 

@@ -51,6 +51,7 @@ class ReplicateArguments(Part):
 class SensitivityArguments(Part):
     pitfalls: Annotated[tuple[Name, ...], Field(max_length=100, description="Only these; none: all.")] = ()
     exact: Annotated[bool, Field(description="Every variant on every sample.")] = False
+    budget: Annotated[float | None, Field(gt=0, le=1000, description="Evaluations of all samples, at most.")] = None
 
 
 ARGUMENTS: dict[str, type[Part]] = {

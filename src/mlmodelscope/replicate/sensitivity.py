@@ -25,6 +25,8 @@ from mlmodelscope.worker.variants import Answer
 AS_IT_IS = "the manifest as it is"
 _Z = NormalDist().inv_cdf(0.975)
 _FIRST = 128
+_LEAST = 16
+"""Samples that each variant sees, however small the budget."""
 _POINTS = 0.0075
 """An effect that is known so well is known well enough."""
 
@@ -148,17 +150,23 @@ def measure(
     limit: int | None = None,
     watcher: Watcher | None = None,
     exact: bool = True,
+    budget: float | None = None,
 ) -> Sensitivity:
     """The same, with all answers; a limit takes so many samples, of each class its share."""
     with open_trials(record, settings, watcher or Watcher(), pitfalls) as trials:
-        return measure_in(trials, limit, exact)
+        return measure_in(trials, limit, exact, budget)
 
 
-def measure_in(trials: Trials, limit: int | None = None, exact: bool = True) -> Sensitivity:
+def measure_in(
+    trials: Trials, limit: int | None = None, exact: bool = True, budget: float | None = None
+) -> Sensitivity:
     """The same in trials that are open, for those who want to see more of them.
 
-    Unless it must be exact, a variant is tried on more samples only as long as its effect is not known well enough.
+    Unless it must be exact, a variant is tried on more samples only as long as its effect is not known well enough, and
+    as long as the budget lasts: so many evaluations of all samples, the manifest's own aside.
     """
+    if exact and budget is not None:
+        raise UsageError("every variant on every sample has no budget", hint="leave out --exact, or --budget")
     if not trials.labelled:
         raise UsageError(f"{trials.plan.dataset.name} has no labels, so nothing can be right or wrong")
     known = set(trials.labelled)
@@ -169,11 +177,22 @@ def measure_in(trials: Trials, limit: int | None = None, exact: bool = True) -> 
     sampling = by_closeness(trials.dataset, own, chosen, trials.plan.seed)
     # What this stack lacks is known once the model is open as the manifest says it; the others are asked.
     open_ones, seen = list(trials.possible), dict.fromkeys((each.key for each in trials.variants), 0)
-    for size in [len(chosen)] if exact else _sizes(len(chosen)):
+    most = trials.cost.calls + budget * len(chosen) if budget is not None else math.inf
+    before = 0
+    for wanted in [len(chosen)] if exact else _sizes(len(chosen)):
+        size = _affordable(wanted, before, most - trials.cost.calls, len(open_ones))
+        if size <= before:
+            break
+        before = size
         trials.ask((each.plan for each in open_ones), sampling.order[:size])
         seen.update((each.key, size) for each in open_ones)
         open_ones = [each for each in open_ones if not _is_known(trials, each, sampling, size)]
     return _collect(trials, chosen, sampling, seen)
+
+
+def _affordable(wanted: int, before: int, left: float, variants: int) -> int:
+    """How many samples each variant may see; a few, whatever the budget is: of nothing nothing is known."""
+    return min(wanted, max(min(_LEAST, wanted), before + int(min(left, wanted * variants) // max(1, variants))))
 
 
 def _sizes(total: int) -> list[int]:

@@ -131,6 +131,7 @@ def _open_dataset(plan: Plan, artifacts: ArtifactStore) -> Dataset:
 
 def _open(record: Record, site: Site, dataset: Dataset, store: Store, asked: Asked) -> tuple[Record, Worker]:
     """An open worker whose latency has been measured; one that dies meanwhile is replaced, but not for ever."""
+    asked.watcher.opening(record.plan)
     for remaining in range(_OPEN_ATTEMPTS - 1, -1, -1):
         worker = None
         try:

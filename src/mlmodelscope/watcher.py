@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mlmodelscope.plan.plan import Plan
     from mlmodelscope.record.record import Record
     from mlmodelscope.worker.client import Latency
 
@@ -23,6 +24,9 @@ class Watcher:
         """The same plan has a record, which is the answer; nothing is run."""
 
     def resuming(self, record: Record, done: int, total: int) -> None: ...
+
+    def opening(self, plan: Plan) -> None:
+        """The model is opened and its latency measured, which takes seconds in which nothing else can be reported."""
 
     def measured(self, latency: Latency) -> None: ...
 

@@ -58,8 +58,17 @@ def test_it_is_asked_for_and_watched_to_its_end(visit: Visit) -> None:
     page.get_by_role("button", name="Evaluate").click()
     page.wait_for_url("**/evaluations/*")
     expect(page.get_by_text("finished", exact=True).first).to_be_visible()
-    expect(page.get_by_label("Log")).to_contain_text("finished")
-    page.locator("main a[href^='/records/']").click()
+    result = page.locator("section", has=page.get_by_role("heading", name="Result"))
+    expect(result).to_contain_text("Top-1 accuracy")
+    expect(result).to_contain_text("95 % between")
+    expect(result).to_contain_text(f"on {DATASET} · 5 samples")
+    log = page.get_by_role("list", name="Log")
+    expect(log).to_have_count(0)  # folded: the result comes first
+    page.get_by_text("Log", exact=True).click()
+    expect(log).to_contain_text("Progress 5 of 5 samples")
+    assert log.evaluate("it => it.scrollHeight <= it.clientHeight"), "the last line is not cut off"
+    assert not visit.violations()
+    page.get_by_role("link", name="See the result").click()
     page.wait_for_url("**/records/*")
     expect(page.get_by_role("heading", name=MODEL)).to_be_visible()
 
@@ -102,11 +111,19 @@ def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
         expect(rows).to_have_count(2)
         expect(rows.filter(has_text="lab-a")).to_contain_text("left")
         expect(rows.filter(has_text="lab-b").get_by_role("progressbar")).to_be_visible()
+        behind = slow.client().ask(
+            {"kind": "evaluate", "model": "toy", "dataset": "pictures", "options": {"limit": 3}}
+        )[0]
+        page = visit.to(f"/evaluations/{behind.id}")
+        expect(page.get_by_text("Queued: waiting for an agent")).to_be_visible()
+        page.get_by_role("button", name="Cancel").click()
+        expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
+        page.go_back()
         rows.filter(has_text="lab-b").get_by_role("link", name="toy").click()
         expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
-        page.get_by_role("link", name="Ask again").click()
+        page.get_by_role("link", name="Run again").click()
         expect(page.get_by_label("Model")).to_have_value("toy")
         page.go_back()
         assert not visit.violations()
@@ -139,4 +156,4 @@ def test_what_fails_says_why(browser: Any, slow: Site) -> None:
         page = visit.to(f"/evaluations/{asked.id}")
         expect(page.get_by_text("failed", exact=True).first).to_be_visible()
         expect(page.get_by_role("alert")).to_contain_text("the fake model is not JSON")
-        expect(page.get_by_role("link", name="Ask again")).to_be_visible()
+        expect(page.get_by_role("link", name="Run again")).to_be_visible()

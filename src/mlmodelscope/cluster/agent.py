@@ -42,6 +42,8 @@ class _Running:
     beside: int = 0
     """Most others that ran here at the same time."""
     told: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+    telling: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while events are on their way, so that the end is not reported before them."""
 
 
 class Agent:
@@ -248,15 +250,16 @@ class Agent:
     async def _tell(self, running: _Running) -> None:
         while True:
             await asyncio.sleep(_TELL_EVERY_S)
-            await self._flush(running)
+            await asyncio.shield(self._flush(running))  # cancelled halfway, its events would be lost
 
     async def _flush(self, running: _Running) -> None:
-        told, running.told = running.told, []
-        if told:
-            try:
-                await self._link.tell(running.assigned.id, running.assigned.attempt, told)
-            except MLModelScopeError as error:
-                _LOG.warning("events of %s are lost: %s", running.assigned.id, error.message)
+        async with running.telling:
+            told, running.told = running.told, []
+            if told:
+                try:
+                    await self._link.tell(running.assigned.id, running.assigned.attempt, told)
+                except MLModelScopeError as error:
+                    _LOG.warning("events of %s are lost: %s", running.assigned.id, error.message)
 
     async def _stop(self, running: _Running) -> None:
         """Give it back: its journal is where it is, and whoever takes it next goes on from there."""

@@ -8,6 +8,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
 from mlmodelscope.report.words import answered_from_store
 from mlmodelscope.watcher import Watcher
@@ -49,6 +50,9 @@ class Teller(Watcher):
 
     def resuming(self, record: Record, done: int, total: int) -> None:
         say("resuming", record=record.id, done=done, of=total)
+
+    def opening(self, plan: Plan) -> None:
+        say("opening")
 
     def measured(self, latency: Latency) -> None:
         say("measured", batch_size=latency.batch_size, runs=len(latency.raw_ns))

@@ -1,11 +1,14 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { answer, api, type Schemas } from "../api/client";
-import { happenings, type Happening } from "../api/events";
-import { ago, plural } from "../lib/format";
-import { Bar, Button, Card, Fact, Facts, Heading, LOOKS, State, Trouble, Waiting } from "../ui/parts";
-import { useMay } from "../ui/shell";
+import { answer, api, Problem, type Schemas } from "../../api/client";
+import { happenings, type Happening } from "../../api/events";
+import { ago } from "../../lib/format";
+import { Bar, Button, Card, Fact, Facts, Heading, LOOKS, State, Trouble, Waiting } from "../../ui/parts";
+import { useMay } from "../../ui/shell";
+import { Log } from "./log";
+import { Result } from "./result";
+import { doing } from "./words";
 
 const here = getRouteApi("/evaluations/$id");
 const ENDED = ["finished", "failed", "cancelled"];
@@ -32,18 +35,18 @@ export function EvaluationPage() {
         }
         about={
           <>
-            {evaluation.kind}, asked for by {evaluation.owner} {ago(evaluation.created_at)}
+            {evaluation.kind}, requested by {evaluation.owner} {ago(evaluation.created_at)}
           </>
         }
         actions={
           <>
-            <Result of={evaluation} />
             <Cancel evaluation={evaluation} />
             <Again evaluation={evaluation} />
           </>
         }
       />
       <div className="space-y-6">
+        <Result of={evaluation} />
         <Card>
           <Facts>
             <Fact name="State">
@@ -58,30 +61,24 @@ export function EvaluationPage() {
                 "–"
               )}
             </Fact>
-            <Fact name="Attempt">{evaluation.attempt || "–"}</Fact>
-            <Fact name="Record">
-              {evaluation.record ? (
-                <Link to="/records/$id" params={{ id: evaluation.record }}>
-                  <code>{evaluation.record}</code>
-                </Link>
-              ) : (
-                "–"
-              )}
-            </Fact>
+            {evaluation.attempt > 1 && <Fact name="Attempt">{evaluation.attempt}</Fact>}
           </Facts>
           <Live evaluation={evaluation} events={events} />
           {evaluation.error && (
             <div className="mt-4">
-              <Trouble error={new Error(evaluation.error.message)} />
+              <Trouble error={problemOf(evaluation.error)} />
             </div>
           )}
         </Card>
         {error !== null && <Trouble error={error} />}
-        <Log events={events} />
+        <Log events={events} done={evaluation.state === "finished"} />
       </div>
     </>
   );
 }
+
+const problemOf = ({ kind, message, hint }: NonNullable<Schemas["Evaluation"]["error"]>) =>
+  new Problem(0, kind, message, hint ?? undefined);
 
 function useEvents(id: string, changed: () => void): { events: Happening[]; error: unknown } {
   const [events, setEvents] = useState<Happening[]>([]);
@@ -105,17 +102,18 @@ function useEvents(id: string, changed: () => void): { events: Happening[]; erro
   return { events, error };
 }
 
+/** What it is doing, with a bar where that can be counted. */
 function Live({ evaluation, events }: { evaluation: Schemas["Evaluation"]; events: Happening[] }) {
+  if (ENDED.includes(evaluation.state)) return null;
   const last = events.findLast((event) => event.kind === "progress" && typeof event.of === "number");
-  if (!last || ENDED.includes(evaluation.state)) return null;
-  const done = Number(last.done);
-  const of = Number(last.of);
+  const done = Number(last?.done);
+  const of = Number(last?.of);
   return (
     <div className="mt-4" aria-live="polite">
-      <Bar share={done / of} label="Progress" />
+      {last && <Bar share={done / of} label="Progress" />}
       <p className="mt-1.5 text-sm text-muted">
-        {`${done} of ${plural(of, last.parts ? "part" : "sample")}`}
-        {eta(events, done, of)}
+        {doing(evaluation.state, events)}
+        {last && eta(events, done, of)}
       </p>
     </div>
   );
@@ -146,16 +144,6 @@ function Cancel({ evaluation }: { evaluation: Schemas["Evaluation"] }) {
   );
 }
 
-/** What comes of some kinds has a page of its own. */
-function Result({ of: { id, kind } }: { of: Schemas["Evaluation"] }) {
-  if (kind !== "replicate" && kind !== "sensitivity") return null;
-  return (
-    <Link to={kind === "replicate" ? "/replications/$id" : "/sensitivities/$id"} params={{ id }} className={LOOKS.main}>
-      {kind === "replicate" ? "The verdict" : "The heat map"}
-    </Link>
-  );
-}
-
 /** What has failed is asked for anew; an agent that began it goes on where it was. */
 function Again({ evaluation: { state, model, dataset, kind } }: { evaluation: Schemas["Evaluation"] }) {
   const may = useMay("run");
@@ -163,37 +151,7 @@ function Again({ evaluation: { state, model, dataset, kind } }: { evaluation: Sc
     return null;
   return (
     <Link to="/new" search={{ model, dataset, kind }} className={LOOKS.main}>
-      Ask again
+      Run again
     </Link>
   );
-}
-
-function Log({ events }: { events: Happening[] }) {
-  if (!events.length) return null;
-  return (
-    <Card title="What happened" aside={<Link to="/evaluations">all evaluations</Link>}>
-      <ol className="max-h-96 space-y-1 overflow-y-auto font-mono text-xs" tabIndex={0} aria-label="Log">
-        {events.map(({ number, at, kind, ...more }) => (
-          <li key={number} className="grid grid-cols-[6rem_7rem_1fr] gap-2">
-            <time dateTime={at} className="text-muted">
-              {at.slice(11, 19)}
-            </time>
-            <b className="font-medium">{kind}</b>
-            <span className="text-muted [overflow-wrap:anywhere]">{spell(more)}</span>
-          </li>
-        ))}
-      </ol>
-    </Card>
-  );
-}
-
-function spell(more: Record<string, unknown>): string {
-  return Object.entries(more)
-    .filter(([, value]) => value !== null && value !== "")
-    .map(([name, value]) =>
-      name === "text" || name === "message"
-        ? String(value)
-        : `${name} ${typeof value === "object" ? JSON.stringify(value) : String(value)}`,
-    )
-    .join(", ");
 }

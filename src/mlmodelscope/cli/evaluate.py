@@ -47,7 +47,7 @@ def evaluate(
     dataset: DatasetName = None,
     software: SoftwareName = None,
     stacks: Annotated[
-        str | None, typer.Option("--stacks", help="Several stacks, one after the other: names with commas.")
+        str | None, typer.Option("--stacks", help="Several stacks in turn, comma-separated.")
     ] = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,

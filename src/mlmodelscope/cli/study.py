@@ -33,7 +33,7 @@ def study(
         int | None, typer.Option(help="Take only so many samples, of each class its share.", min=1)
     ] = None,
     threads: Annotated[str | None, typer.Option(help="For `threads`: which counts, such as 1,2,4,8.")] = None,
-    stacks: Annotated[str | None, typer.Option(help="For `frameworks`: which stacks, names with commas.")] = None,
+    stacks: Annotated[str | None, typer.Option(help="For `frameworks`: which stacks, comma-separated.")] = None,
     batch_size: Annotated[
         str | None, typer.Option(help="For `language`, `threads` and `cold-start`: samples at once, such as 1,4,16.")
     ] = None,

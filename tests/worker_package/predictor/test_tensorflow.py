@@ -301,7 +301,8 @@ def reaching_out(tmp_path: Path) -> Dict[str, Callable[[], Any]]:
         ),
         "DebugIdentity": lambda: raw.DebugIdentity(input=tf.zeros(1), debug_urls=["file://" + place]),
     }
-    return made if raw is not None else {name: made[name] for name in ("ReadFile", "MatchingFiles")}
+    there = [name for name in made if hasattr(tf.io, name) or hasattr(raw, name.split(" ")[0])]  # not all by 1.15
+    return {name: made[name] for name in there or ("ReadFile", "MatchingFiles")}
 
 
 def test_whatever_opens_files_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Processes of this machine, from /proc: `ps` is not everywhere."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 PATIENCE_S = 60
@@ -9,16 +10,24 @@ PATIENCE_S = 60
 
 def children_of(parent: int) -> dict[int, str]:
     """The commands of the processes that this one has started and that still run, by their numbers."""
-    found = {}
+    return {process: command for process, started_by, command in _running() if started_by == parent}
+
+
+def commands() -> list[str]:
+    """Of everything that runs."""
+    return [command for _, _, command in _running()]
+
+
+def _running() -> Iterator[tuple[int, int, str]]:
+    """(its number, who started it, its command) of each process."""
     for place in Path("/proc").glob("[0-9]*"):
         try:
             state, started_by = (place / "stat").read_text().rpartition(")")[2].split()[:2]
             command = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
         except OSError:
             continue  # it has just ended
-        if int(started_by) == parent and state != "Z":
-            found[int(place.name)] = command
-    return found
+        if state != "Z":
+            yield int(place.name), int(started_by), command
 
 
 def is_running(process: int) -> bool:

@@ -102,6 +102,8 @@ def test_another_network_is_told_from_this_one(bench: Bench, settings: Settings,
     """The comparison has teeth: weights of another seed do not pass for these."""
     subject = replace(bench.subject, files={"other": nets.write("onnx", conformance(4), tmp_path)})
     row = Bench(subject, tmp_path, settings, samples=3).run(Way("onnxruntime-1.31", "onnxruntime", "other"))
+    if not row.is_built:
+        pytest.skip(f"a stack cannot be built here: {row.failure}")
     assert row.difference is not None and not row.agrees(subject.tolerance)
 
 

@@ -20,6 +20,7 @@ from mlmodelscope.preparation import plan_aspects
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.trust import Trusted
 from mlmodelscope.watcher import Watcher
+from processes import children_of, commands
 
 Make = Callable[..., ModelManifest]
 MakeDataset = Callable[..., DatasetManifest]
@@ -399,9 +400,8 @@ class KillsOnce(Watcher):
 
     def answered(self, done: int, total: int, failed: int) -> None:
         if done == 10 and not self.killed:
-            words = ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="]
-            listed = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-            self.killed = [int(line.split()[0]) for line in listed if "mlmodelscope_worker" in line]
+            children = children_of(os.getpid())
+            self.killed = [process for process, command in children.items() if "mlmodelscope_worker" in command]
             for pid in self.killed:
                 os.kill(pid, signal.SIGKILL)
 
@@ -440,8 +440,7 @@ def test_ctrl_c_ends_a_function_that_never_ends(model: Make, texts: MakeDataset,
         assert process.poll() is None
     process.send_signal(signal.SIGINT)
     assert b"KeyboardInterrupt" in process.communicate(timeout=300)[1]
-    left = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert f"mlmodelscope-worker-{process.pid}-" not in left
+    assert not [each for each in commands() if f"mlmodelscope-worker-{process.pid}-" in each]
 
 
 # Trust.

@@ -82,8 +82,9 @@ def test_six_stacks_are_one_command_and_the_library_is_named(tmp_path: Path, set
     done = subprocess.run(
         [sys.executable, "-m", "mlmodelscope", *command], env=environment, capture_output=True, text=True, check=False
     )
-    if "could not be built" in done.stderr:
-        pytest.skip(f"a stack cannot be built here: {done.stderr.strip()[-300:]}")
+    told = done.stderr + done.stdout
+    if "could not be built" in told or "there is no Python" in told:
+        pytest.skip(f"a stack cannot be built here: {told.strip()[-300:]}")
     assert done.returncode == 0, done.stderr
     swept = json.loads(done.stdout)
     assert len(swept["stacks"]) == len(STACKS) == 6

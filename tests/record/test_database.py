@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sqlite3
 import subprocess
 import sys
@@ -123,3 +124,14 @@ def test_a_moment_is_written_alike_with_and_without_sqlalchemy(fresh: Settings) 
     assert database.engine and database.rows(ask, moment) == alone == [{"written": "2026-01-02 03:04:05.000000"}]
     database.write("UPDATE records SET shown_at = :now", moment)
     database.close()
+
+
+def test_connections_that_nobody_closes_are_closed(fresh: Settings) -> None:
+    database = open_database(fresh)
+    with database.reading():
+        pass
+    pool = database.engine.pool
+    assert pool.status().split("Connections in pool: ")[1].startswith("1")
+    del database
+    gc.collect()
+    assert pool.status().split("Connections in pool: ")[1].startswith("0")

@@ -46,9 +46,7 @@ def evaluate(
     model: ModelName,
     dataset: DatasetName = None,
     software: SoftwareName = None,
-    stacks: Annotated[
-        str | None, typer.Option("--stacks", help="Several stacks in turn, comma-separated.")
-    ] = None,
+    stacks: Annotated[str | None, typer.Option("--stacks", help="Several stacks in turn, comma-separated.")] = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+from weakref import finalize
 
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 from mlmodelscope.record.sqlite import fill_file, read_file, write_file
@@ -36,6 +37,8 @@ class Database:
         self.home = home
         self._engine = engine
         self._making = Lock()
+        if engine is not None:
+            finalize(self, engine.dispose)
 
     @property
     def engine(self) -> Engine:
@@ -44,6 +47,7 @@ class Database:
                 from mlmodelscope.record.engine import file_engine
 
                 self._engine = file_engine(self._file)
+                finalize(self, self._engine.dispose)  # where nobody closes it, its connections are closed all the same
             return self._engine
 
     @property

@@ -15,7 +15,7 @@ from sqlalchemy import insert
 from store import make_record
 
 from mlmodelscope import Settings, Store
-from mlmodelscope.record.store import _row
+from mlmodelscope.record.record_rows import _row
 from mlmodelscope.record.tables import records
 from mlmodelscope.upkeep.backup import back_up
 from mlmodelscope.upkeep.restore import restore

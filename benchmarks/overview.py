@@ -91,7 +91,7 @@ def bench(scenario: str, runs: tuple[LoadRecord, ...], sweep: SweepRecord | None
 
 
 def overview(store: Store) -> tuple[list[Entry], str]:
-    entries = make_overview(store.newest())
+    entries = make_overview(store.newest_told())
     return entries, overview_html(overview_analyses(entries))
 
 

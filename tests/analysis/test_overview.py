@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.analysis.overview import Entry, make_overview, pareto, same_samples
@@ -226,3 +227,31 @@ def test_the_store_gives_the_newest_of_each_work(evaluated: Record, settings: Se
     assert {record.id for record in store.newest()} == {"newer", "other"}
     assert list(store.newest(["another model"])) == []
     store.close()
+
+
+def test_an_overview_needs_no_whole_records(evaluated: Record, settings: Settings) -> None:
+    store = Store(settings)
+    for place, record in enumerate((swept(evaluated), benched(evaluated, "single", loadgen=None))):
+        store.add(record.model_copy(update={"plan_digest": f"{place}" * 64}))
+    whole, told = (overview_analyses(make_overview(found)) for found in (store.newest(), store.newest_told()))
+    assert [each.table.rows for each in told] == [each.table.rows for each in whole] and len(whole[0].table.rows) == 1
+    assert [each.plots for each in told] == [each.plots for each in whole]
+    assert not any(hasattr(each, "class_names") for each in store.newest_told())
+    store.close()
+
+
+def test_the_newest_of_each_work_is_found_without_touching_a_document(evaluated: Record, settings: Settings) -> None:
+    store, asked = Store(settings), list[str]()
+    event.listen(store.database.engine, "before_cursor_execute", lambda *said: asked.append(said[2]))
+    list(store.newest())
+    with store.database.reading() as connection:
+        how = connection.exec_driver_sql(
+            f"EXPLAIN QUERY PLAN {next(each for each in asked if 'row_number' in each)}", ("finished", 1)
+        )
+        assert any("COVERING INDEX records_by_work" in str(row) for row in how)
+    store.close()
+
+
+def test_nothing_is_drawn_that_nobody_looks_at(evaluated: Record) -> None:
+    analyses = overview_analyses(make_overview([swept(evaluated), evaluated]), drawn=False)
+    assert analyses[0].table.rows and not analyses[0].plots

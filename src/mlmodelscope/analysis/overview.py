@@ -14,6 +14,7 @@ from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import RANDOM
 from mlmodelscope.record.record import Record
+from mlmodelscope.record.told import Told
 
 _UNLOADED = ("single-stream", "multi-stream", "offline", "sweep")
 """Scenarios that ask for as much as the model gives: of the others, the load says how much that is."""
@@ -99,7 +100,7 @@ class Entry:
 
 
 def make_overview(
-    records: Iterable[Record],
+    records: Iterable[Record | Told],
     artifacts: ArtifactStore | None = None,
     is_known: IsKnown = lambda kind, reference: True,
 ) -> list[Entry]:
@@ -148,7 +149,7 @@ def _rank(accuracy: Number) -> tuple[int, int]:
     return int(accuracy.whole), accuracy.samples
 
 
-def _accuracy(record: Record) -> Number | None:
+def _accuracy(record: Record | Told) -> Number | None:
     top1, plan = record.metrics.top1, record.plan
     if top1 is None:
         return None
@@ -156,7 +157,7 @@ def _accuracy(record: Record) -> Number | None:
     return Number(*numbers, top1.low, top1.high, subset=part_of(record))
 
 
-def part_of(record: Record) -> tuple[int, bool, int] | None:
+def part_of(record: Record | Told) -> tuple[int, bool, int] | None:
     """Which part of the dataset was taken; a limit that is no limit takes all."""
     dataset, subset = record.plan.dataset, record.plan.dataset.subset
     if subset.count is None or record.samples < subset.count or (dataset.size or subset.count + 1) <= subset.count:
@@ -185,7 +186,7 @@ def dataset_name(plan: Plan) -> str:
     return "random tensors" if plan.dataset.name == RANDOM else f"{plan.dataset.name}@{plan.dataset.version}"
 
 
-def _take(entry: Entry, record: Record) -> None:
+def _take(entry: Entry, record: Record | Told) -> None:
     """What a record tells that no newer one did. A bench tells better than an evaluation's few calls."""
     bench, latency = record.bench, record.latency
     name = dataset_name(record.plan)
@@ -251,7 +252,7 @@ def stack_name(plan: Plan) -> str:
     return ", ".join([*words, *(f"{key}={value}" for key, value in others)])
 
 
-def machine_name(record: Record) -> str:
+def machine_name(record: Record | Told) -> str:
     machine = record.machine
     if str(record.plan.predictor.options.get("device") or "cpu") != "cpu" and machine.gpus:
         return machine.gpus[0]

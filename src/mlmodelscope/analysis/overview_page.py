@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from mlmodelscope.analysis.table import UNKNOWN, Analysis, Table, Value, spelled
+from mlmodelscope.analysis.overview_table import samples_words
+from mlmodelscope.analysis.table import UNKNOWN, Analysis, Table, spelled
 from mlmodelscope.report import words
 from mlmodelscope.report.sheet import Section, write_sheet
 
@@ -90,13 +91,6 @@ def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
             ]
         )
     return head, rows
-
-
-def samples_words(row: Mapping[str, Value]) -> str:
-    """`70`, or `12, a part of 70`."""
-    if row["samples"] is None:
-        return UNKNOWN
-    return f"{row['samples']}" if row["part"] == "all" else f"{row['samples']}, {row['part']}"
 
 
 def _spelled(table: Table) -> tuple[list[str], list[list[str]]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from mlmodelscope.analysis.overview import Entry, Number, by_dataset, pareto, same_samples
-from mlmodelscope.analysis.table import Analysis, Column, Table, Value
+from mlmodelscope.analysis.table import UNKNOWN, Analysis, Column, Table, Value
 from mlmodelscope.report import plot
 
 _COLUMNS = (
@@ -34,19 +34,14 @@ _COLUMNS = (
 )
 
 
-def overview_analyses(entries: Sequence[Entry]) -> list[Analysis]:
-    """A table for each dataset with what the paper draws of it, then what is missing; empty plots are left out."""
+def overview_analyses(entries: Sequence[Entry], drawn: bool = True) -> list[Analysis]:
+    """A table for each dataset, with what the paper draws of it where that is wanted, then what is missing."""
     parts = by_dataset(entries)
     found = []
     for dataset, rows in parts.items():
         plots = {
             name if len(parts) == 1 else f"{name}-{_file_name(dataset)}": svg
-            for name, svg in (
-                ("accuracy-latency", _against(rows, "latency")),
-                ("accuracy-throughput", _against(rows, "throughput")),
-                ("speed-up", _speed_up(rows)),
-                ("latency-systems", _systems(rows)),
-            )
+            for name, svg in (_plots(rows) if drawn else ())
             if svg
         }
         table = Table("overview", dataset, _COLUMNS, [_row(entry) for entry in rows])
@@ -54,10 +49,25 @@ def overview_analyses(entries: Sequence[Entry]) -> list[Analysis]:
     return [*found, _missing(entries)]
 
 
+def _plots(rows: Sequence[Entry]) -> Iterator[tuple[str, str]]:
+    """Names with drawings; one that would be empty is no text."""
+    yield "accuracy-latency", _against(rows, "latency")
+    yield "accuracy-throughput", _against(rows, "throughput")
+    yield "speed-up", _speed_up(rows)
+    yield "latency-systems", _systems(rows)
+
+
 def overview_csv(analyses: Sequence[Analysis]) -> str:
     """Every dataset's rows under one head; each row names its dataset."""
     rows = [row for analysis in analyses if analysis.id == "overview" for row in analysis.table.rows]
     return Table("overview", "Overview", _COLUMNS, rows).to_csv()
+
+
+def samples_words(row: Mapping[str, Value]) -> str:
+    """`70`, or `12, a part of 70`."""
+    if row["samples"] is None:
+        return UNKNOWN
+    return f"{row['samples']}" if row["part"] == "all" else f"{row['samples']}, {row['part']}"
 
 
 def _file_name(dataset: str) -> str:
@@ -119,7 +129,8 @@ def overview_notes(entries: Sequence[Entry]) -> list[str]:
     """What to know about the rows of one dataset."""
     found = []
     comparable = same_samples(entries)
-    apart = [entry for entry in entries if entry.top1 is not None and entry not in comparable]
+    same = {id(entry) for entry in comparable}  # entries are long to compare, and there may be thousands
+    apart = [entry for entry in entries if entry.top1 is not None and id(entry) not in same]
     if apart:
         found.append(f"over other samples than the rest, so neither drawn nor Pareto-optimal: {_names(apart)}")
     if comparable and comparable[0].top1 is not None and not comparable[0].top1.whole:

@@ -12,7 +12,7 @@ import typer
 
 from mlmodelscope.cli.choices import Limit, SoftwareName, Trust
 from mlmodelscope.cli.server_choice import open_store, remote
-from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, print_table, settings, verb
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def overview(
         what = f" of {', '.join(named)}" if named else ""
         hint = f"mlmodelscope overview {' '.join(named) or 'MODEL'} --measure"
         raise UsageError(f"there are no records{what}", hint=hint)
-    analyses = overview_analyses(entries)
+    analyses = overview_analyses(entries, drawn=output is not None)
     written = _write(analyses, output) if output is not None else []
     if as_json:
         print_json({"overview": [each.to_json() for each in analyses], "files": [str(path) for path in written]})
@@ -102,7 +102,7 @@ def _entries(store: Store, named: list[str], found: Settings, everything: bool) 
     bare = {name for name in named if "@" not in name}
     records = (
         record
-        for record in store.newest(names, all_of_them=everything)
+        for record in store.newest_told(names, all_of_them=everything)
         if not named or record.plan.model.name in bare or record.plan.model.reference in versions
     )
     artifacts = ArtifactStore(replace(found, offline=True))  # sizes of what is here already
@@ -224,21 +224,19 @@ def _show(analyses: list[Analysis]) -> None:
 
 def _show_dataset(analysis: Analysis) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
-    from mlmodelscope.analysis.overview_page import samples_words
+    from mlmodelscope.analysis.overview_table import samples_words
     from mlmodelscope.analysis.table import spelled
 
     table, out = analysis.table, console()
     columns = [column for column in table.without_empty().columns if column.name not in _BESIDE]
-    shown = Table(box=None, pad_edge=False)
-    for column in columns:
-        shown.add_column(column.title, justify="right" if column.is_number else "left")
+    rows = []
     for values in table.rows:
         row = {column.name: value for column, value in zip(table.columns, values, strict=True)}
-        cells = (samples_words(row) if each.name == "samples" else spelled(each, row[each.name]) for each in columns)
-        shown.add_row(*map(escape, cells))
-    out.print(shown)
+        rows.append(
+            [samples_words(row) if each.name == "samples" else spelled(each, row[each.name]) for each in columns]
+        )
+    print_table([each.title for each in columns], rows, [each.is_number for each in columns])
     for note in analysis.notes:
         out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
 

@@ -6,7 +6,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
 
 import typer
@@ -77,6 +77,41 @@ def console() -> Console:
 
     # A program or a file that reads our tables must not get them cut to a terminal's width.
     return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
+    """Columns side by side; what is wider than the terminal has its cells folded.
+
+    Thousands of rows that fit need nothing of what a library does for each cell.
+    """
+    from rich.cells import cell_len
+
+    lines = [titles, *rows]
+    widths = [max(cell_len(line[at]) for line in lines) for at in range(len(titles))]
+    is_right = [*right, *[False] * (len(titles) - len(right))]
+    out = console()
+    if out.is_terminal and sum(widths) + 2 * (len(widths) - 1) > out.width:
+        _print_folded(out, titles, rows, is_right)
+        return
+    for line in lines:
+        cells = []
+        for cell, width, at_right in zip(line, widths, is_right, strict=True):
+            room = " " * (width - cell_len(cell))
+            cells.append(room + cell if at_right else cell + room)
+        text = "  ".join(cells).rstrip()
+        out.print(text, style="bold", markup=False, soft_wrap=True) if line is titles else print(text)
+
+
+def _print_folded(out: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    for title, at_right in zip(titles, is_right, strict=True):
+        table.add_column(escape(title), justify="right" if at_right else "left")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    out.print(table)
 
 
 def settings(offline: bool) -> Settings:

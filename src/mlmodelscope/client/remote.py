@@ -18,6 +18,7 @@ from mlmodelscope.prediction import Prediction
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.record.told import Told
 from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.replicate.sensed import Sensed
 from mlmodelscope.settings import Settings
@@ -228,6 +229,9 @@ class FetchingStore(Store):
             if work not in seen:
                 seen.add(work)
                 yield record
+
+    def newest_told(self, models: Sequence[str] = (), all_of_them: bool = False) -> Iterator[Record | Told]:
+        return self.newest(models, all_of_them)
 
     def delete(self, record: Record) -> None:
         self._client.delete(f"/records/{record.id}")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, func, insert, select, update
 
 from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.record import Record
@@ -51,16 +51,17 @@ def find_named(connection: Connection, name: str) -> list[tuple[str, str]]:
 
 def newest_documents(connection: Connection, models: Sequence[str], all_of_them: bool) -> Iterator[str]:
     """Of the newest finished record of each work on each machine, newest first; of some models only, where named."""
-    light = select(records.c.id, records.c.plan_digest, records.c.machine_digest)
-    light = light.where(records.c.status == "finished").order_by(records.c.created_at.desc())
+    # An index holds all that this looks at, in this order: no document is touched.
+    work = (records.c.plan_digest, records.c.machine_digest)
+    newer = func.row_number().over(partition_by=work, order_by=(records.c.created_at.desc(), records.c.id.desc()))
+    light = select(records.c.id, records.c.created_at, newer.label("place")).where(records.c.status == "finished")
     if not all_of_them:
         light = light.where(records.c.made_for.is_(None))
     if models:
         light = light.where(records.c.model.in_(models))
-    works: dict[tuple[str, str], str] = {}
-    for row in connection.execute(light):
-        works.setdefault((row.plan_digest, row.machine_digest), row.id)
-    ids = list(works.values())
+    found = light.subquery()
+    newest = select(found.c.id).where(found.c.place == 1).order_by(found.c.created_at.desc(), found.c.id.desc())
+    ids = list(connection.scalars(newest))
     for start in range(0, len(ids), _AT_ONCE):
         part = ids[start : start + _AT_ONCE]
         query = select(records.c.id, records.c.document).where(records.c.id.in_(part))

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mlmodelscope.plan.plan import Plan
     from mlmodelscope.provision.machine import Machine
     from mlmodelscope.record.record import MadeFor, Record
+    from mlmodelscope.record.told import Told
 
 # Listing and finding are what short commands do: SQLAlchemy, pyarrow and the schema of records are imported by what
 # needs them, and the queries are plain SQL.
@@ -189,11 +190,17 @@ class Store:
 
         Records that were made on the way to something else are left out, unless all are wanted.
         """
+        return map(_parse, self._newest(models, all_of_them))
+
+    def newest_told(self, models: Sequence[str] = (), all_of_them: bool = False) -> Iterator[Record | Told]:
+        """The same, with what overviews need of them."""
+        return map(_parse_told, self._newest(models, all_of_them))
+
+    def _newest(self, models: Sequence[str], all_of_them: bool) -> Iterator[str]:
         from mlmodelscope.record.record_rows import newest_documents
 
         with self.database.reading() as connection:
-            for document in newest_documents(connection, models, all_of_them):
-                yield _parse(document)
+            yield from newest_documents(connection, models, all_of_them)
 
     def delete(self, record: Record) -> None:
         from mlmodelscope.record.record_rows import delete_record
@@ -260,12 +267,25 @@ def _moment(value: str | datetime | None) -> datetime | None:
 
 
 def _parse(document: str) -> Record:
-    from pydantic import ValidationError
-
     from mlmodelscope.record.record import Record
 
-    try:
+    with _read(document):
         return Record.model_validate_json(document)
+
+
+def _parse_told(document: str) -> Told:
+    from mlmodelscope.record.told import Told
+
+    with _read(document):
+        return Told.model_validate_json(document)
+
+
+@contextlib.contextmanager
+def _read(document: str) -> Iterator[None]:
+    from pydantic import ValidationError
+
+    try:
+        yield
     except ValidationError as error:
         written_by = json.loads(document).get("schema_version")
         raise StoreError(

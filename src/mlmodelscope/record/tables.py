@@ -44,6 +44,7 @@ records = Table(
     Index("records_by_shown", "shown_at"),
     Index("records_by_model", "model", "created_at"),
     Index("records_by_kind", "kind", "created_at"),
+    Index("records_by_work", "status", "plan_digest", "machine_digest", "created_at", "id", "made_for", "model"),
 )
 
 metrics = Table(

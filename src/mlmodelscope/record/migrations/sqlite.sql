@@ -212,4 +212,5 @@ CREATE TABLE record_owners (
   FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
 );
 CREATE INDEX records_by_shown ON records (shown_at);
-INSERT INTO alembic_version VALUES ('0006');
+CREATE INDEX records_by_work ON records (status, plan_digest, machine_digest, created_at, id, made_for, model);
+INSERT INTO alembic_version VALUES ('0007');

@@ -29,6 +29,7 @@ from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.latencies import RawRun, load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.spread import spread
+from mlmodelscope.record.told import Told
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.measures import measures_of
 from mlmodelscope.server.handle.pair import compare_two
@@ -58,7 +59,7 @@ def compare(desk: Desk, person: Person, names: Sequence[str]) -> dict[str, Any]:
 def overview(desk: Desk, person: Person, models: Sequence[str], everything: bool = False) -> dict[str, Any]:
     """The newest record of each work, summed up for each dataset, and there for each model, stack and machine."""
     demand(person, "read")
-    found = list(islice(desk.store.newest(list(models), all_of_them=everything), _MOST_SUMMED + 1))
+    found = list(islice(desk.store.newest_told(list(models), all_of_them=everything), _MOST_SUMMED + 1))
     answer = _overview(desk, found[:_MOST_SUMMED])
     if len(found) > _MOST_SUMMED:
         answer["notes"].append(f"of the newest {_MOST_SUMMED} records; name models to see older ones")
@@ -133,7 +134,7 @@ def _latencies(desk: Desk, records: Sequence[Record]) -> dict[str, Any] | None:
     return spread(known) if known else None
 
 
-def _overview(desk: Desk, records: Sequence[Record]) -> dict[str, Any]:
+def _overview(desk: Desk, records: Sequence[Record | Told]) -> dict[str, Any]:
     entries = make_overview(
         sorted(records, key=lambda each: each.created_at, reverse=True),
         ArtifactStore(replace(desk.settings, offline=True)),

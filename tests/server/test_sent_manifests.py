@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("fastapi", reason="the server's packages are not installed")
 
+import httpx
+
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.provision.hashing import hash_file
 
 from .inside import Inside
 
+ROOT = Path(__file__).parents[2]
 DATASET = "name: {name}\nversion: 1.0.0\ntask: classification\nformat: folder\nsources: [{{url: '{url}'}}]\n"
 
 
@@ -121,3 +127,74 @@ def test_what_an_admin_had_fetched_is_not_for_a_user_who_names_it(
         (folder / "mine.yml").write_text(text.replace("name: mine", "name: own"))
         monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(folder))
         assert server.get("/api/v1/datasets/own/samples", token).json()["total"] == 1
+
+
+SHIPPED = ROOT / "manifests" / "models" / "graphs" / "efficientnet-lite0.onnx"
+
+
+def model(graph: str, sha256: str = "", name: str = "mine") -> str:
+    checksum = f", graph_checksum: 'sha256:{sha256}'" if sha256 else ""
+    source = f"source: {{graph_path: {graph}{checksum}}}\n"
+    sides = "inputs: [{type: image, processing: {decode: {color_layout: RGB}}}]\noutputs: [{type: logits}]\n"
+    return f"name: {name}\nversion: 1.0.0\ntask: classification\nframework: {{name: onnxruntime}}\n{sides}{source}"
+
+
+def saved(server: Inside, text: str) -> httpx.Response:
+    return server.ask("POST", "/api/v1/manifests", server.token("read", "run"), json={"text": text})
+
+
+def looked_at(server: Inside, text: str) -> dict[str, Any]:
+    answer = server.ask("POST", "/api/v1/manifests/check", server.token("read"), json={"text": text})
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.parametrize("path", ["graphs/efficientnet-lite0.onnx", "../../anywhere/else.onnx", "/etc/passwd"])
+def test_a_file_of_the_shipped_catalog_is_known_by_its_content(server: Inside, path: str) -> None:
+    digest = hash_file(SHIPPED)
+    text = model(path, digest)
+    assert [each["here"] for each in looked_at(server, text)["files"]] == [True]
+    answer = saved(server, text)
+    assert answer.status_code == 201, answer.text
+    assert f"graph_path: artifact:sha256:{digest}/" in answer.json()["text"] and path not in answer.json()["text"]
+    kept = server.ask("GET", f"/api/v1/artifacts/{digest}", server.token("read"))
+    assert kept.content == SHIPPED.read_bytes()
+
+
+def test_no_other_file_of_the_server_is_known(server: Inside, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither one that lies there, nor one that a manifest of the operator's own folder names."""
+    secret = tmp_path / "own" / "weights.onnx"
+    secret.parent.mkdir()
+    secret.write_bytes(b"not for everybody")
+    digest = hash_file(secret)
+    (secret.parent / "own.yml").write_text(model("weights.onnx", digest, "operators-own"))
+    monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(secret.parent))
+    for text in (model(str(secret), digest), model("weights.onnx", digest), model("graphs/efficientnet-lite0.onnx")):
+        assert [each["here"] for each in looked_at(server, text)["files"]] == [False]
+        answer = saved(server, text)
+        assert answer.status_code == 422 and "is a file of your machine" in answer.text
+    assert server.ask("GET", f"/api/v1/artifacts/{digest}", server.token("read")).status_code == 404
+
+
+def test_a_check_tells_what_saving_would_refuse(server: Inside) -> None:
+    for text, reason in (
+        (model("https://example.org/net.onnx"), "an address for examples"),
+        (model("ftp://host.example.de/net.onnx"), "`ftp:` is not fetched"),
+        (model("https://host.example.de/net.onnx?token=hidden"), "an address holds a password"),
+    ):
+        found = looked_at(server, text)
+        assert reason in found["refused"][0]["message"] and not found["problems"]
+        assert saved(server, text).status_code == 422
+    assert looked_at(server, model("https://host.example.de/net.onnx"))["refused"] == []
+
+
+def test_a_file_that_was_uploaded_is_known_by_its_content(server: Inside) -> None:
+    content = b"a model of my own"
+    digest = hashlib.sha256(content).hexdigest()
+    text = model("my folder/net.onnx", digest)
+    assert saved(server, text).status_code == 422
+    token = server.token("read", "run")
+    server.ask("POST", "/api/v1/artifacts", token, json={"sha256": digest, "size": len(content), "name": "net.onnx"})
+    server.ask("PATCH", f"/api/v1/artifacts/{digest}", token, content=content)
+    answer = saved(server, text)
+    assert answer.status_code == 201 and f"artifact:sha256:{digest}/net.onnx" in answer.json()["text"]

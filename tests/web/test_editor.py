@@ -94,7 +94,7 @@ def test_what_is_wrong_is_said_where_it_is(editor: Written) -> None:
     expect(page.get_by_role("button", name="Save mine@1.0.0")).to_be_disabled()
     wrong.get_by_role("button", name=re.compile("10:7")).click()
     assert page.evaluate("getSelection().toString()") == "resise"
-    wrong.get_by_role("button", name="Mend").click()
+    wrong.get_by_role("button", name="Fix").click()
     expect(wrong).to_have_count(0)
     assert "resize: {dimensions" in editor.said()
     expect(page.get_by_role("button", name="Save mine@1.0.0")).to_be_enabled()
@@ -120,16 +120,16 @@ def test_keys_values_and_steps_are_offered_at_their_depth(editor: Written) -> No
 
 def test_an_older_dialect_is_converted(editor: Written) -> None:
     editor.fill(OLD)
-    expect(editor.page.get_by_text("written in an older form")).to_be_visible()
-    editor.page.get_by_role("button", name="Convert to today's form").click()
-    expect(editor.page.get_by_text("written in an older form")).to_have_count(0)
+    expect(editor.page.get_by_text("written in an older format")).to_be_visible()
+    editor.page.get_by_role("button", name="Upgrade to current format").click()
+    expect(editor.page.get_by_text("written in an older format")).to_have_count(0)
     assert "inputs:" in editor.said() and "name: mxnet" in editor.said()
 
 
 def test_yaml_that_cannot_be_read_has_a_place_too(editor: Written) -> None:
     editor.fill("name: mine\nversion: [1, 2\n")
     expect(editor.problems.first).to_contain_text("error")
-    editor.page.get_by_role("button", name="Convert to today's form").click()
+    editor.page.get_by_role("button", name="Upgrade to current format").click()
     expect(editor.page.get_by_role("alert").first).to_be_visible()
     editor.fill("name: mine\nversion: 1.0.0\nmood: good\n")
     expect(editor.problems.filter(has_text="mood").first).to_be_visible()
@@ -227,7 +227,7 @@ def test_the_text_stays_while_the_server_is_gone(editor: Written) -> None:
 def test_who_may_only_read_is_offered_nothing_else(reader: Visit) -> None:
     page = reader.to(f"/manifests/edit?kind=model&name={MODEL}")
     expect(page.get_by_role("textbox", name="Manifest")).to_contain_text(MODEL)
-    expect(page.get_by_text("hint").or_(page.get_by_text("Nothing is wrong with it."))).to_be_visible()
+    expect(page.get_by_text("hint").or_(page.get_by_text("No issues."))).to_be_visible()
     expect(page.get_by_role("button", name=re.compile("^Save|From a model file"))).to_have_count(0)
 
 

@@ -29,6 +29,8 @@ from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.provision.artifact import Artifact, ArtifactStore
 from mlmodelscope.report.thumbnail import small_picture
+from mlmodelscope.server.placeholders import refuse_placeholders
+from mlmodelscope.server.sent_text import Named, named_files, refuse_secrets, refused_files
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker.pipeline.header import ImageError
 from mlmodelscope_worker.pipeline.library import MissingLibrary
@@ -104,15 +106,29 @@ def refuse_another(content: dict[str, Any], digest: str) -> None:
                 raise ImageError("its file has changed")
 
 
-def checked(text: str, fix: bool, verbose: bool) -> dict[str, Any]:
+def checked(text: str, fix: bool, verbose: bool, settings: dict[str, Any]) -> dict[str, Any]:
     codes = {rule.code for rule in all_rules() if verbose or not rule.quiet}
     subject, findings = check_text(text, TEXT, NOWHERE, None if fix else codes)
-    about = {"kind": subject.kind or None, "dialect": subject.dialect}
+    about = {"kind": subject.kind or None, "dialect": subject.dialect, **_about_saving(text, _settings(settings))}
     if not fix:
         return {**plain_result(TEXT, findings), **about, "text": None}
     mended = mend(subject, findings, codes)
     left = [found for found in mended.left if found.code in codes]
     return {**plain_result(TEXT, left, mended.applied), **about, "text": mended.text}
+
+
+def _about_saving(text: str, settings: Settings) -> dict[str, Any]:
+    """What a server would refuse of it, and the files of its author's machine; nothing where it is no manifest."""
+    refused: list[Problem] = []
+    files: list[Named] = []
+    try:
+        refuse_secrets(text)
+        refused += refused_files(text, settings)
+        files += [named for named in named_files(text) if named.is_local]
+        refuse_placeholders(parse_document(text, TEXT, NOWHERE).manifest().model_dump(mode="json", exclude_none=True))
+    except ManifestError as error:
+        refused += error.problems
+    return {"files": [asdict(each) for each in files], "refused": [asdict(each) for each in refused]}
 
 
 def converted(text: str, explain: bool) -> dict[str, Any]:

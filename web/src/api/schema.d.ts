@@ -2523,6 +2523,16 @@ export interface components {
              */
             mended: components["schemas"]["LintFinding"][];
             /**
+             * Files
+             * @description Files that must be uploaded before it can be saved here.
+             */
+            files: components["schemas"]["OwnFile"][];
+            /**
+             * Refused
+             * @description Why it could not be saved here, though it is valid.
+             */
+            refused: components["schemas"]["Fault"][];
+            /**
              * Text
              * @description The text after that.
              */
@@ -5349,6 +5359,40 @@ export interface components {
             rows: components["schemas"]["OverviewRow"][];
             /** Notes */
             notes: string[];
+        };
+        /**
+         * OwnFile
+         * @description A file that a manifest names by a path of its author's machine.
+         */
+        OwnFile: {
+            /** Where */
+            where: string;
+            /** Reference */
+            reference: string;
+            /**
+             * Sha256
+             * @description What the manifest says of its content.
+             */
+            sha256: string | null;
+            /** Line */
+            line: number;
+            /** Column */
+            column: number;
+            /**
+             * Start
+             * @description Where the reference begins in the text, counted in characters.
+             */
+            start: number | null;
+            /**
+             * End
+             * @description Where it ends; null in an older form, which is converted first.
+             */
+            end: number | null;
+            /**
+             * Here
+             * @description Whether the server has its content, so that saving it works.
+             */
+            here: boolean;
         };
         /** Pair */
         Pair: {

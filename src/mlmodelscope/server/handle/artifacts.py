@@ -23,6 +23,7 @@ from mlmodelscope.manifest.reference import named_artifacts
 from mlmodelscope.provision.cache import Cache, uploads_of
 from mlmodelscope.provision.upload import NotBegun, OtherPlace, Receiver, TooLong, Upload, Uploads
 from mlmodelscope.server.desk import Desk, Refused, demand
+from mlmodelscope.server.handle.known_files import keep_shipped
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def delete(desk: Desk, person: Person, digest: str) -> None:
 def demand_present(desk: Desk, *texts: str | None) -> None:
     """Refuse manifests that name files which nobody has sent, before an agent looks for them."""
     for digest in named_artifacts(*texts):
-        if _complete(desk, digest) is None:
+        if _complete(desk, digest) is None and not keep_shipped(desk, digest):
             raise UsageError(f"there is no artifact `{digest}`, which a manifest names", hint="upload it first")
 
 

@@ -16,6 +16,8 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.server import confined_work
 from mlmodelscope.server.catalogue import FOLDERS
 from mlmodelscope.server.desk import Desk, demand
+from mlmodelscope.server.handle.known_files import reference_of
+from mlmodelscope.server.sent_text import Named
 
 _FILE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,99}")
 _CONFIGS = (".json", ".yml", ".yaml", ".txt", ".cfg")
@@ -23,10 +25,25 @@ _DIGEST = re.compile(r"(?:sha256:)?([0-9a-f]{64})")
 
 
 def check(desk: Desk, person: Person, text: str, *, fix: bool = False, verbose: bool = False) -> dict[str, Any]:
-    """As `mlmodelscope check --json`; files of this machine are not looked at for it."""
+    """As `mlmodelscope check --json`, and what saving it here would refuse.
+
+    Files of this machine are not looked at for it; of those that it names by a path, whether their content is here.
+    """
     demand(person, "read")
-    found: dict[str, Any] = desk.confined.call(confined_work.checked, text=text, fix=fix, verbose=verbose)
-    return found
+    settings = confined_work.spelled_settings(desk.settings)
+    found: dict[str, Any] = desk.confined.call(
+        confined_work.checked, text=text, fix=fix, verbose=verbose, settings=settings
+    )
+    if found["problems"]:
+        return {**found, "files": [], "refused": []}
+    return {**found, "files": [_spelled(desk, each) for each in found["files"]]}
+
+
+def _spelled(desk: Desk, file: dict[str, Any]) -> dict[str, Any]:
+    named = Named(**{**file, "span": tuple(file["span"]) if file["span"] else None})
+    start, end = named.span or (None, None)
+    said = {key: file[key] for key in ("where", "reference", "sha256", "line", "column")}
+    return {**said, "start": start, "end": end, "here": reference_of(desk, named) is not None}
 
 
 def convert(desk: Desk, person: Person, text: str, *, explain: bool = False) -> dict[str, Any]:

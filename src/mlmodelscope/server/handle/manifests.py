@@ -16,8 +16,8 @@ from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.server.desk import Desk, Refused, demand
-from mlmodelscope.server.handle.placeholders import refuse_placeholders
 from mlmodelscope.server.handle.shelf import KINDS, check_sent, parse_any
+from mlmodelscope.server.placeholders import refuse_placeholders
 
 
 def find(desk: Desk, person: Person, kind: str, search: str | None = None) -> list[dict[str, Any]]:
@@ -57,7 +57,7 @@ def _get(desk: Desk, kind: str, name: str, version: str) -> dict[str, Any]:
 def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
-    check_sent(text, desk.settings)
+    text = check_sent(desk, text)
     manifest = parse_any(text)
     refuse_placeholders(manifest.model_dump(mode="json", exclude_none=True))
     kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)

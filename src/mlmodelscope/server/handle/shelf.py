@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
 
-from mlmodelscope.errors import ManifestError, Problem, UsageError
+from mlmodelscope.errors import ManifestError, UsageError
 from mlmodelscope.ledger.request import Inline, ManifestChoice
 from mlmodelscope.manifest.aspects import own_copy
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
-from mlmodelscope.manifest.reference import REFERENCE_KEYS, parse_reference
 from mlmodelscope.manifest.schema import (
     DatasetManifest,
     HardwareManifest,
@@ -20,12 +18,11 @@ from mlmodelscope.manifest.schema import (
     SoftwareManifest,
 )
 from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.manifest.shown_address import holds_secret
-from mlmodelscope.manifest.strangers import why_not
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.settings import Settings
+from mlmodelscope.server.handle.known_files import with_known_files
+from mlmodelscope.server.sent_text import FILE, NOWHERE, refuse_secrets, refused_files, refused_paths
 
 KINDS: dict[str, type[Manifest]] = {
     "model": ModelManifest,
@@ -93,7 +90,7 @@ def _named_here(desk: Desk, kind: str, name: str, error: UsageError) -> UsageErr
 
 
 def _sent(desk: Desk, sought: type[Sought], text: str) -> tuple[Sought, str]:
-    check_sent(text, desk.settings)
+    text = check_sent(desk, text)
     manifest = parse_any(text)
     if not isinstance(manifest, sought):
         raise UsageError(f"this is a {type(manifest).__name__}, a {sought.__name__} is asked for")
@@ -102,65 +99,17 @@ def _sent(desk: Desk, sought: type[Sought], text: str) -> tuple[Sought, str]:
 
 def parse_any(text: str) -> Manifest:
     """A manifest that came from outside: it is taken as it stands, with no folder around it."""
-    document = parse_document(text, "<request>", Path("/nonexistent"))
+    document = parse_document(text, FILE, NOWHERE)
     return own_copy(document.manifest())
 
 
-def check_sent(text: str, settings: Settings) -> None:
-    """Refuse a text that no server may keep or hand to an agent."""
+def check_sent(desk: Desk, text: str) -> str:
+    """The text as a server may keep it and hand it to agents: files that are here are named by their content.
+
+    Refused where it names others: no path of the server's machine is looked up, nor whatever its libraries could open.
+    """
     refuse_secrets(text)
-    _refuse_places(text, settings)
-
-
-def _refuse_places(text: str, settings: Settings) -> None:
-    """Only what strangers may name: no files of the server's machine, nor whatever else its libraries could open."""
-    data = parse_document(text, "<request>", Path("/nonexistent")).data
-    for where, value in _references(data):
-        reason = None if value.startswith("debian:") else _why_not(value, settings)
-        if reason is not None:
-            raise ManifestError(
-                Problem(
-                    reason,
-                    where,
-                    "<request>",
-                    hint="give its URL, or upload it as an artifact: `mlmodelscope evaluate --server` does",
-                )
-            )
-
-
-def _references(data: object, path: str = "") -> Iterator[tuple[str, str]]:
-    """(where it stands, what it says) of everything that names a file."""
-    if isinstance(data, dict):
-        for key, value in data.items():
-            where = f"{path}.{key}" if path else str(key)
-            if key in REFERENCE_KEYS and isinstance(value, str):
-                yield where, value
-            yield from _references(value, where)
-    elif isinstance(data, list):
-        for number, value in enumerate(data):
-            yield from _references(value, f"{path}[{number}]")
-
-
-def _why_not(text: str, settings: Settings) -> str | None:
-    try:
-        reference = parse_reference(text)
-    except ValueError:
-        return None  # the schema has said what is wrong with it
-    if reference.is_local:
-        return f"`{text[:200]}` is a file of your machine, which nobody else has"
-    return why_not(reference, settings.stores, settings.packages)
-
-
-def refuse_secrets(text: str) -> None:
-    """A server keeps manifests, shows them to all its readers and hands them to agents: no place for a password."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if holds_secret(line):
-            raise ManifestError(
-                Problem(
-                    "an address holds a password, a token or a signature, which every reader of this server would see",
-                    file="<request>",
-                    line=number,
-                    column=1,
-                    hint="leave it out: agents take credentials from netrc or their environment; or upload the file",
-                )
-            )
+    text = with_known_files(desk, text)
+    for problem in (*refused_paths(text), *refused_files(text, desk.settings)):
+        raise ManifestError(problem)
+    return text

@@ -47,6 +47,19 @@ class LintFinding(Answer):
     severity: Literal["error", "warning", "info"] | None
 
 
+class OwnFile(Answer):
+    """A file that a manifest names by a path of its author's machine."""
+
+    where: str
+    reference: str
+    sha256: Annotated[str | None, Field(description="What the manifest says of its content.")]
+    line: int
+    column: int
+    start: Annotated[int | None, Field(description="Where the reference begins in the text, counted in characters.")]
+    end: Annotated[int | None, Field(description="Where it ends; null in an older form, which is converted first.")]
+    here: Annotated[bool, Field(description="Whether the server has its content, so that saving it works.")]
+
+
 class Checked(Answer):
     """As `mlmodelscope check --json` says it."""
 
@@ -56,6 +69,8 @@ class Checked(Answer):
     problems: Annotated[list[Fault], Field(description="What must be mended before it is a manifest.")]
     findings: Annotated[list[LintFinding], Field(description="Everything, in the order of the text.")]
     mended: Annotated[list[LintFinding], Field(description="What `fix` has mended.")]
+    files: Annotated[list[OwnFile], Field(description="Files that must be uploaded before it can be saved here.")]
+    refused: Annotated[list[Fault], Field(description="Why it could not be saved here, though it is valid.")]
     text: Annotated[str | None, Field(description="The text after that.")]
 
 

@@ -8,6 +8,7 @@ import { Begin } from "./begin";
 import { diagnosticsOf, LONGEST, mended, useCheck } from "./check";
 import type { Handle } from "./code";
 import { type Address, draft } from "./draft";
+import { Files } from "./files";
 import { AskBeforeLeaving } from "./leave";
 import { placeOf } from "./place";
 import { type Finding, Problems } from "./problems";
@@ -49,7 +50,8 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
     },
     [address],
   );
-  const findings = useMemo(() => checked?.findings ?? [], [checked]);
+  // What saving would refuse is shown among what is wrong: a text without findings can be saved.
+  const findings = useMemo(() => [...(checked?.refused ?? []).map(findingOf), ...(checked?.findings ?? [])], [checked]);
   const diagnostics = useMemo(() => diagnosticsOf(settled, findings), [settled, findings]);
   const convert = useMutation({
     mutationFn: () => answer(api.POST("/api/v1/manifests/convert", { body: { text, explain: false } })),
@@ -65,19 +67,21 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
   }
   function saved(said: Schemas["Manifest"]) {
     kept.current = said.text;
+    setText(said.text); // files that the server knew have other names in it
     draft.forget(address);
   }
   const goTo = (finding: Finding) => {
     const { from, to } = placeOf(text, finding.line, finding.column);
     code.current?.goTo(from, to);
   };
-  const broken = (checked?.problems.length ?? 0) > 0 || !text.trim();
+  const files = checked?.files ?? [];
+  const obstacle = obstacleOf(checked, text);
   return (
     <>
       <AskBeforeLeaving when={() => text !== kept.current && draft.read(address) !== null} />
       <Heading
         title={address.name ? `Edit ${address.name}` : "New manifest"}
-        about="What may stand where is offered as you type (Ctrl-Space asks for it), and what is wrong is said at once."
+        about="Suggestions appear as you type (Ctrl-Space shows them), and issues are listed below."
         actions={
           <>
             {!address.name && (
@@ -88,7 +92,7 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
             )}
             {may && <Button onClick={() => setBeginning(true)}>From a model file</Button>}
             <Button disabled={convert.isPending || !text.trim()} onClick={() => convert.mutate()}>
-              Convert to today's form
+              Upgrade to current format
             </Button>
             {text !== original && <Button onClick={() => write(original)}>Start over</Button>}
           </>
@@ -108,27 +112,53 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
         <Suspense fallback={<Waiting what="Opening the editor" />}>
           <Code ref={code} text={text} onChange={write} schema={rules} diagnostics={diagnostics} />
         </Suspense>
-        <div className="grid gap-6 lg:grid-cols-[1fr_18rem]">
-          <section aria-label="What is wrong" aria-live="polite" className="min-w-0">
-            {!text.trim() ? (
-              <p className="text-sm text-muted">Write something, paste a manifest, or begin from a model file.</p>
-            ) : checked ? (
-              <>
-                {checked.dialect && (
-                  <p className="mb-2 text-sm text-warn">{`It is written in an older form (${checked.dialect}); it can be converted.`}</p>
-                )}
-                <Problems findings={findings} goTo={goTo} mend={(each) => write(mended(text, each.fix))} />
-              </>
-            ) : (
-              !gone && <p className="text-sm text-muted">Checking …</p>
-            )}
-          </section>
-          {may && <Save text={text} settled={settled} kind={kind} broken={broken} onText={write} onSaved={saved} />}
-        </div>
+        {may && <Save text={text} settled={settled} kind={kind} obstacle={obstacle} onText={write} onSaved={saved} />}
+        <Files
+          files={files}
+          may={may}
+          onSent={({ start, end, reference: path }, reference) =>
+            write(
+              text === settled
+                ? mended(text, [{ start: start!, end: end!, text: spelled(reference) }])
+                : text.replace(path, spelled(reference)), // typed on since it was checked
+            )
+          }
+        />
+        <section aria-label="Issues" aria-live="polite" className="min-w-0">
+          {!text.trim() ? (
+            <p className="text-sm text-muted">Write something, paste a manifest, or begin from a model file.</p>
+          ) : checked ? (
+            <>
+              {checked.dialect && (
+                <p className="mb-2 text-sm text-warn">{`It is written in an older format (${checked.dialect}); you can upgrade it.`}</p>
+              )}
+              <Problems findings={findings} goTo={goTo} mend={(each) => write(mended(text, each.fix))} />
+              {!findings.length && files.every((file) => file.here) && <p className="text-sm text-good">No issues.</p>}
+            </>
+          ) : (
+            !gone && <p className="text-sm text-muted">Checking …</p>
+          )}
+        </section>
       </div>
     </>
   );
 }
+
+/** What stands in the way of saving it, in words. */
+function obstacleOf(checked: Schemas["Checked"] | undefined, text: string): string | null {
+  if (!text.trim()) return "There is nothing to save yet.";
+  if (checked && checked.problems.length + checked.refused.length) return "Fix the errors below to save it.";
+  const missing = checked?.files.filter((file) => !file.here).length ?? 0;
+  return missing ? `Upload ${missing === 1 ? "the file" : `the ${missing} files`} below to save it.` : null;
+}
+
+function findingOf({ message, line, column, path, hint, known }: Schemas["Fault"]): Finding {
+  const place = { file: "", line: line ?? 1, column: column ?? 1, path };
+  return { ...place, message, hint: hint ?? null, known: known ?? [], fix: [], code: "server", severity: "error" };
+}
+
+/** As YAML takes it. */
+const spelled = (reference: string) => (/^[\w:/.+-]+$/.test(reference) ? reference : JSON.stringify(reference));
 
 function Kinds({ kind, onChange }: { kind: Kind; onChange: (kind: Kind) => void }) {
   return (

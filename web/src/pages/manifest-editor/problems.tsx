@@ -1,4 +1,4 @@
-/** What the server says of the text, each with its place; one can go there, and have it mended. */
+/** What the server says of the text, each with its place; one can go there, and have it fixed. */
 import type { Schemas } from "../../api/client";
 import { plural } from "../../lib/format";
 import { Badge, Button } from "../../ui/parts";
@@ -15,7 +15,7 @@ export function Problems({
   goTo: (finding: Finding) => void;
   mend: (finding: Finding) => void;
 }) {
-  if (!findings.length) return <p className="text-sm text-good">Nothing is wrong with it.</p>;
+  if (!findings.length) return null;
   return (
     <>
       <p className="mb-2 text-sm text-muted">{summary(findings)}</p>
@@ -31,7 +31,7 @@ export function Problems({
               {finding.hint && <p className="text-muted">{finding.hint}</p>}
               {finding.known.length > 0 && <p className="text-xs text-muted">known: {finding.known.join(", ")}</p>}
             </div>
-            {finding.fix.length > 0 && <Button onClick={() => mend(finding)}>Mend</Button>}
+            {finding.fix.length > 0 && <Button onClick={() => mend(finding)}>Fix</Button>}
             <code className="text-xs text-muted">{finding.code}</code>
           </li>
         ))}

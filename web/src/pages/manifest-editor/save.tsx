@@ -2,24 +2,28 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api, Problem, type Schemas } from "../../api/client";
+import { useEffect, useRef } from "react";
 import { Button } from "../../ui/parts";
+import { useMe } from "../../ui/shell";
 import type { Kind } from "./skeletons";
-import { nextVersion, said, withVersion } from "./version";
+import { nextVersion, ownName, said, saying } from "./version";
 
 interface Props {
   text: string;
   /** The text when it was last checked: what is on the server is not asked for with every letter. */
   settled: string;
   kind: Kind;
-  broken: boolean;
+  /** Why it cannot be saved as it is. */
+  obstacle: string | null;
   onText: (text: string) => void;
   onSaved: (saved: Schemas["Manifest"]) => void;
 }
 
-export function Save({ text, settled, kind, broken, onText, onSaved }: Props) {
+export function Save({ text, settled, kind, obstacle, onText, onSaved }: Props) {
   const name = said(text, "name");
   const version = said(text, "version");
   const called = said(settled, "name");
+  const { data: me } = useMe();
   const versions = useQuery({
     queryKey: ["versions", "known", kind, called],
     queryFn: () =>
@@ -32,26 +36,33 @@ export function Save({ text, settled, kind, broken, onText, onSaved }: Props) {
     enabled: called !== null,
     retry: false,
   });
-  const known = versions.data?.items.map((each) => each.version) ?? [];
+  const items = versions.data?.items ?? [];
+  const known = items.map((each) => each.version);
   const free = nextVersion(known);
   const taken = version !== null && known.includes(version);
+  // A name belongs to who used it first; that of the catalog to the server.
+  const foreign = !me?.scopes.includes("admin") && items.some((each) => each.shipped || each.owner !== me?.owner);
+  const own = ownName(name ?? "", me?.owner ?? "");
   const save = useMutation({
     mutationFn: (what: string) => answer(api.POST("/api/v1/manifests", { body: { text: what } })),
     onSuccess: onSaved,
     // What is there is known better now: this one, or the one that somebody else has put there.
     onSettled: () => versions.refetch(),
   });
-  function saveAs(next: string) {
-    const changed = withVersion(text, next);
+  function saveAs(changed: string) {
     onText(changed);
     save.mutate(changed);
   }
-  const ready = name !== null && version !== null && !broken && !save.isPending;
+  const ready = name !== null && version !== null && obstacle === null && !save.isPending;
   return (
-    <div className="space-y-2">
-      <div className="flex flex-wrap items-center gap-2">
-        {taken ? (
-          <Button kind="main" disabled={!ready} onClick={() => saveAs(free)}>
+    <div className="space-y-2 rounded-xl border border-line bg-card p-4">
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        {foreign ? (
+          <Button kind="main" disabled={!ready} onClick={() => saveAs(saying(text, "name", own))}>
+            Save a copy as {own}
+          </Button>
+        ) : taken ? (
+          <Button kind="main" disabled={!ready} onClick={() => saveAs(saying(text, "version", free))}>
             Save as version {free}
           </Button>
         ) : (
@@ -59,18 +70,19 @@ export function Save({ text, settled, kind, broken, onText, onSaved }: Props) {
             {name && version ? `Save ${name}@${version}` : "Save"}
           </Button>
         )}
+        <p className="min-w-0 text-sm text-muted" aria-live="polite">
+          {save.isPending
+            ? "Saving …"
+            : (obstacle ??
+              (foreign
+                ? `The name ${name} belongs to ${items.some((each) => each.shipped) ? "the server" : "another user"}.`
+                : taken
+                  ? `${version} is there already, and a version never changes.`
+                  : ""))}
+        </p>
       </div>
-      <p className="text-sm text-muted" aria-live="polite">
-        {save.isPending
-          ? "Saving …"
-          : broken
-            ? "What is wrong must be mended before it can be saved."
-            : taken
-              ? `${version} is there already, and a version never changes.`
-              : ""}
-      </p>
       {save.data && <Saved of={save.data} />}
-      {save.error && <Clash error={save.error} free={free} again={() => saveAs(free)} />}
+      {save.error && <Clash error={save.error} free={free} again={() => saveAs(saying(text, "version", free))} />}
     </div>
   );
 }
@@ -80,9 +92,19 @@ function Saved({ of }: { of: Schemas["Manifest"] }) {
     <p role="status" className="rounded-lg bg-good-soft px-3 py-2 text-sm text-good">
       {of.name}@{of.version} is on the server.{" "}
       {of.kind === "model" && (
-        <Link to="/models/$name" params={{ name: of.name }} search={{ version: of.version }} className="underline">
-          To its page
-        </Link>
+        <>
+          <Link to="/models/$name" params={{ name: of.name }} search={{ version: of.version }} className="underline">
+            To its page
+          </Link>
+          {Array.isArray(of.manifest.claims) && of.manifest.claims.length > 0 && (
+            <>
+              {" · "}
+              <Link to="/replications/new" search={{ model: `${of.name}@${of.version}` }} className="underline">
+                Check its claims
+              </Link>
+            </>
+          )}
+        </>
       )}
     </p>
   );
@@ -90,8 +112,12 @@ function Saved({ of }: { of: Schemas["Manifest"] }) {
 
 function Clash({ error, free, again }: { error: Error; free: string; again: () => void }) {
   const clashes = error instanceof Problem && error.status === 409;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    void place.current?.scrollIntoView({ block: "nearest" });
+  }, [error]);
   return (
-    <div role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-sm">
+    <div ref={place} role="alert" className="rounded-lg bg-bad-soft px-3 py-2 text-sm">
       <p className="whitespace-pre-line text-bad">{error.message}</p>
       {error instanceof Problem && error.hint && <p>{error.hint}</p>}
       {clashes && (

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { indentAfter } from "./indent";
 import { placeOf, units } from "./place";
-import { nextVersion, said, withVersion } from "./version";
+import { nextVersion, ownName, said, saying } from "./version";
 
 it("finds a place, also behind letters that take two units", () => {
   expect(placeOf("a: 1\nresise: 2\n", 2, 1)).toEqual({ from: 5, to: 11 });
@@ -17,8 +17,9 @@ it("keeps a place inside of the text, whatever was said", () => {
 it("reads and changes the version alone", () => {
   const text = 'name: mine\nversion: "1.0.0" # first\nframework:\n  version: 2\n';
   expect([said(text, "name"), said(text, "version"), said("x: 1", "name")]).toEqual(["mine", "1.0.0", null]);
-  expect(said(withVersion(text, "1.0.1"), "version")).toBe("1.0.1");
-  expect(withVersion("name: a\n", "2.0.0")).toBe("version: 2.0.0\nname: a\n");
+  expect(said(saying(text, "version", "1.0.1"), "version")).toBe("1.0.1");
+  expect(said(saying(text, "name", ownName("mine", "Ada L.")), "name")).toBe("mine-ada-l");
+  expect(saying("name: a\n", "version", "2.0.0")).toBe("version: 2.0.0\nname: a\n");
 });
 
 it("counts on from the largest version", () => {

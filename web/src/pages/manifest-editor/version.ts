@@ -6,11 +6,21 @@ export function said(text: string, key: "name" | "version" | "id"): string | nul
   return LINE(key).exec(text)?.[2] ?? null;
 }
 
-export function withVersion(text: string, version: string): string {
-  return LINE("version").test(text)
-    ? text.replace(LINE("version"), (line, quote: string) => line.replace(/:.*$/, `: ${quote}${version}${quote}`))
-    : `version: ${version}\n${text}`;
+/** The text with another name or version. */
+export function saying(text: string, key: "name" | "version", value: string): string {
+  return LINE(key).test(text)
+    ? text.replace(LINE(key), (line, quote: string) => line.replace(/:.*$/, `: ${quote}${value}${quote}`))
+    : `${key}: ${value}\n${text}`;
 }
+
+/** A name of one's own for a copy of something that belongs to another. */
+export const ownName = (name: string, owner: string): string =>
+  `${name}-${
+    owner
+      .toLowerCase()
+      .replaceAll(/[^a-z0-9]+/g, "-")
+      .replaceAll(/^-|-$/g, "") || "copy"
+  }`;
 
 /** One more than the largest, in its last number: 1.0.9 → 1.0.10. */
 export function nextVersion(known: readonly string[]): string {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -88,3 +89,45 @@ def test_a_server_that_wants_a_token_asks_for_it(browser: Any, tmp_path: Any) ->
             expect(visit.page.get_by_role("link", name="toy", exact=True)).to_be_visible()
     finally:
         closed.close()
+
+
+CODE, TRAINING = "mnist-nearest-neighbour", "mnist-mlp-training"
+NEEDED = "That needs a token with the scope “trust”"
+
+
+@pytest.mark.parametrize(
+    "path", [f"/new?model={CODE}&dataset=mnist-test", f"/replications/new?model={CODE}&kind=sensitivity"]
+)
+def test_who_may_not_trust_reads_what_code_needs(visit: Visit, path: str) -> None:
+    page = visit.to(path)
+    expect(page.get_by_text(NEEDED)).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    expect(page.get_by_role("button", name=re.compile("Evaluate|Measure it"))).to_be_disabled()
+    assert not visit.violations()
+
+
+@pytest.mark.parametrize(
+    "path", [f"/new?model={CODE}&dataset=mnist-test", f"/replications/new?model={CODE}&kind=sensitivity"]
+)
+def test_who_may_trust_lets_code_run(visit: Visit, site: Site, path: str) -> None:
+    visit.sign_in(site, "read", "run", "trust")
+    page = visit.to(path)
+    button = page.get_by_role("button", name=re.compile("Evaluate|Measure it"))
+    box = page.get_by_label("Let the model’s own code run")
+    expect(box).not_to_be_checked()
+    expect(button).to_be_disabled()
+    box.check()
+    expect(button).to_be_enabled()
+    page.get_by_role("combobox", name="Model").fill("toy")  # what is trusted is this model's code, and no other's
+    expect(box).to_have_count(0)
+
+
+def test_a_training_is_offered_as_what_it_is(visit: Visit, site: Site) -> None:
+    visit.sign_in(site, "read", "run", "trust")
+    page = visit.to(f"/models/{TRAINING}")
+    main = page.locator("main")
+    expect(main.get_by_role("link", name="Evaluate", exact=True)).to_have_count(0)
+    expect(page.get_by_text("What would a mistake in it cost?")).to_have_count(0)
+    main.get_by_role("link", name="Train", exact=True).click()
+    page.get_by_label("Let the model’s own code run").check()
+    expect(page.get_by_role("button", name="Train")).to_be_enabled()

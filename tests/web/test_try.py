@@ -196,7 +196,7 @@ def test_a_text_and_a_recording_are_answered(visit: Visit, site: Site, models: N
 
 def test_code_does_not_run_for_who_may_not(visit: Visit, models: None) -> None:
     page = visit.to("/models/shouter")
-    expect(page.get_by_text("That needs a token with the scope “trust”.")).to_be_visible()
+    expect(page.get_by_text("That needs a token with the scope “trust”")).to_be_visible()
 
 
 BAD = {

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer, api } from "../api/client";
+import { Trust } from "../shown/trust";
 import { Button, Card, Empty, Heading, Trouble, Waiting } from "../ui/parts";
 import { useMay, useMe } from "../ui/shell";
 import { Answer } from "./model/try/answer";
@@ -11,7 +12,6 @@ import { readChosen, writeChosen } from "./model/try/chosen";
 import { carriesCode, type Given, wantsOf } from "./model/try/given";
 import { GiveInput } from "./model/try/input";
 import { useManifest } from "./model/try/manifest";
-import { Trust } from "./model/try/trust";
 import { Where } from "./model/try/where";
 
 const here = getRouteApi("/try");

@@ -52,10 +52,12 @@ function Said({ claim }: { claim: Claim }) {
   );
 }
 
-/** What can be done about it; where something is missing, what. */
+/** What can be done about it; where something is missing, what. Code is no obstacle to who may let it run. */
 function Action({ claim, may }: { claim: Claim; may: boolean }) {
+  const trusts = useMay("trust");
   if (!claim.checkable) return null;
-  if (claim.obstacle) return <span className="text-muted">{claim.obstacle}</span>;
+  if (claim.obstacle && !(trusts && claim.obstacle.startsWith("needs trust")))
+    return <span className="text-muted">{claim.obstacle}</span>;
   return may ? <Check claim={claim} /> : null;
 }
 

@@ -10,7 +10,7 @@ interface Props {
   to: "/models/$name" | "/datasets/$name";
   manifest: Schemas["Manifest"];
   versions: Schemas["Version"][];
-  evaluate: { words: string; search: { model?: string; dataset?: string } };
+  evaluate: { words: string; search: { model?: string; dataset?: string; kind?: string } };
 }
 
 export function ManifestHeading({ to, manifest, versions, evaluate }: Props) {

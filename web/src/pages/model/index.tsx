@@ -31,13 +31,18 @@ export function ModelPage() {
     );
   if (!manifest) return <Waiting />;
   const said = manifest.manifest as Record<string, unknown>;
+  const training = said.job_type === "training";
   return (
     <>
       <ManifestHeading
         to="/models/$name"
         manifest={manifest}
         versions={versions}
-        evaluate={{ words: "Evaluate", search: { model: name } }}
+        evaluate={
+          training
+            ? { words: "Train", search: { model: name, kind: "train" } }
+            : { words: "Evaluate", search: { model: name } }
+        }
       />
       <div className="space-y-6">
         <TryIt model={name} version={manifest.version} />
@@ -51,7 +56,7 @@ export function ModelPage() {
           <div className="mt-5">
             <Pipeline manifest={said} />
           </div>
-          {may && (
+          {may && !training && (
             <p className="mt-4 text-sm">
               <Link to="/replications/new" search={{ model: name, kind: "sensitivity" }}>
                 What would a mistake in it cost?

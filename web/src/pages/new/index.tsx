@@ -6,7 +6,9 @@ import { answer, api } from "../../api/client";
 import { useSettled } from "../../lib/settled";
 import { Select, Text } from "../../ui/field";
 import { Button, Card, Heading, Trouble, Waiting } from "../../ui/parts";
+import { Trust, wantsTrust } from "../../shown/trust";
 import { useMay } from "../../ui/shell";
+import { useManifest } from "../model/try/manifest";
 import { Names } from "./names";
 import { type Form, requestOf } from "./request";
 import { Resolved } from "./resolved";
@@ -18,15 +20,21 @@ export function NewEvaluation() {
   const may = useMay("run");
   const [form, setForm] = useState<Form>(here.useSearch());
   const settled = useSettled(form, 400);
+  // Not in the address: nobody should trust code because of a link.
+  const [trusted, setTrusted] = useState<string>();
+  const trust = trusted !== undefined && trusted === settled.model;
+  const { manifest } = useManifest(settled.model?.split("@")[0] ?? "");
+  const training = (manifest?.manifest as { job_type?: string } | undefined)?.job_type === "training";
   useEffect(() => void navigate({ to: "/new", search: settled, replace: true }), [navigate, settled]);
   const resolution = useQuery({
-    queryKey: ["resolve", settled],
-    queryFn: () => answer(api.POST("/api/v1/requests/resolve", { body: requestOf(settled) })),
+    queryKey: ["resolve", settled, trust, training],
+    queryFn: () => answer(api.POST("/api/v1/requests/resolve", { body: requestOf(meant(settled, training), trust) })),
     enabled: Boolean(settled.model),
     placeholderData: (before) => before,
   });
   const ask = useMutation({
-    mutationFn: (again: boolean) => answer(api.POST("/api/v1/requests", { body: { ...requestOf(form), again } })),
+    mutationFn: (again: boolean) =>
+      answer(api.POST("/api/v1/requests", { body: { ...requestOf(meant(form, training), trust), again } })),
     onSuccess: ({ id, evaluations }) => {
       const [first] = evaluations;
       return evaluations.length === 1 && first
@@ -48,7 +56,7 @@ export function NewEvaluation() {
       />
       <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_22rem]">
         <div className="space-y-6">
-          <What {...asking} />
+          <What {...asking} training={training} />
           <Where {...asking} />
           <How {...asking} />
         </div>
@@ -57,12 +65,15 @@ export function NewEvaluation() {
             <Card>
               <p className="text-sm text-muted">Choose a model first.</p>
             </Card>
-          ) : resolution.error ? (
+          ) : wantsTrust(resolution.error) ? null : resolution.error ? (
             <Trouble error={resolution.error} again={() => void resolution.refetch()} />
           ) : resolution.data ? (
             <Resolved of={resolution.data} />
           ) : (
             <Waiting what="Looking for agents" />
+          )}
+          {(trust || wantsTrust(resolution.error)) && (
+            <Trust trust={trust} onChange={(yes) => setTrusted(yes ? settled.model : undefined)} />
           )}
           {ask.error && <Trouble error={ask.error} />}
           {may && (
@@ -70,9 +81,9 @@ export function NewEvaluation() {
               kind="main"
               type="submit"
               className="w-full py-2.5"
-              disabled={!form.model || !resolution.data?.matching.length || ask.isPending}
+              disabled={!form.model || resolution.isError || !resolution.data?.matching.length || ask.isPending}
             >
-              {ask.isPending ? "Asking …" : known ? "Evaluate once more" : "Evaluate"}
+              {ask.isPending ? "Starting …" : training ? "Train" : known ? "Evaluate once more" : "Evaluate"}
             </Button>
           )}
         </aside>
@@ -92,8 +103,18 @@ const filled = ({ form, set }: Asking, field: keyof Form) => ({
   onChange: (value: string) => set({ [field]: value || undefined }),
 });
 
-function What(asking: Asking) {
-  const kind = asking.form.kind ?? "evaluate";
+/** What a model that is trained can be asked for is a training, and of others all but that. */
+const meant = (form: Form, training: boolean): Form =>
+  training ? { ...form, kind: "train" } : form.kind === "train" ? { ...form, kind: undefined } : form;
+
+const KINDS: [string, string][] = [
+  ["evaluate", "accuracy and latency"],
+  ["bench", "speed under load"],
+  ["profile", "where the time goes"],
+];
+
+function What({ training, ...asking }: Asking & { training: boolean }) {
+  const kind = meant(asking.form, training).kind ?? "evaluate";
   return (
     <Card title="What">
       <div className="grid gap-4 sm:grid-cols-2">
@@ -108,11 +129,7 @@ function What(asking: Asking) {
           label="Kind"
           {...filled(asking, "kind")}
           value={kind}
-          options={[
-            ["evaluate", "accuracy and latency"],
-            ["bench", "speed under load"],
-            ["profile", "where the time goes"],
-          ]}
+          options={training ? [["train", "training"]] : KINDS}
         />
         {kind === "bench" && (
           <Select

@@ -31,7 +31,7 @@ export const FIELDS = [
 
 export type Form = { [field in (typeof FIELDS)[number]]?: string };
 
-export function requestOf(form: Form): Schemas["Request"] {
+export function requestOf(form: Form, trust = false): Schemas["Request"] {
   const kind = form.kind ?? "evaluate";
   const hardware = said({
     cpu: said({
@@ -64,6 +64,7 @@ export function requestOf(form: Form): Schemas["Request"] {
           ? { level: form.level ?? "framework" }
           : undefined,
     where,
+    trust: trust || undefined,
     agents: form.agents,
     shards: number(form.shards),
     priority: number(form.priority),

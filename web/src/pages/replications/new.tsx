@@ -5,6 +5,8 @@ import { type FormEvent, useState } from "react";
 import { answer, api, type Schemas } from "../../api/client";
 import { Field, Select, Text } from "../../ui/field";
 import { Button, Card, Heading, Trouble, Verdict } from "../../ui/parts";
+import { useSettled } from "../../lib/settled";
+import { Trust, wantsTrust } from "../../shown/trust";
 import { useMay } from "../../ui/shell";
 import { type Form, formOf, type Kind, METRICS, missing, requestOf } from "./request";
 
@@ -18,9 +20,21 @@ export function NewReplication() {
     <Key extends keyof Form>(key: Key) =>
     (value: Form[Key]) =>
       setForm((before) => ({ ...before, [key]: value }));
+  const settled = useSettled(form, 400);
+  // What needs trust is known before it is asked for; other objections can wait until then.
+  const [trusted, setTrusted] = useState<string>();
+  const trust = trusted !== undefined && trusted === form.model;
+  const resolution = useQuery({
+    queryKey: ["resolve", settled, trust],
+    queryFn: () =>
+      answer(api.POST("/api/v1/requests/resolve", { body: requestOf(settled, trust) as Schemas["Request"] })),
+    enabled: missing(settled) === null,
+    retry: false,
+  });
+  const blocked = wantsTrust(resolution.error);
   const ask = useMutation({
     mutationFn: async () => {
-      const body = requestOf(form);
+      const body = requestOf(form, trust);
       return form.kind === "sensitivity"
         ? answer(api.POST("/api/v1/sensitivities", { body: body as Schemas["SensitivityRequest"] }))
         : answer(api.POST("/api/v1/replications", { body: body as Schemas["ReplicationRequest"] }));
@@ -120,10 +134,16 @@ export function NewReplication() {
           {checks && <Known form={form} choose={(some) => setForm((before) => ({ ...before, ...some }))} />}
           <div aria-live="polite" className="space-y-4">
             {form.model && lacks && <p className="text-sm text-warn">{lacks}</p>}
+            {(trust || blocked) && <Trust trust={trust} onChange={(yes) => setTrusted(yes ? form.model : undefined)} />}
             {ask.error && <Trouble error={ask.error} />}
           </div>
           {may ? (
-            <Button kind="main" type="submit" className="w-full py-2.5" disabled={lacks !== null || ask.isPending}>
+            <Button
+              kind="main"
+              type="submit"
+              className="w-full py-2.5"
+              disabled={lacks !== null || blocked || ask.isPending}
+            >
               {ask.isPending ? "Asking …" : checks ? "Check it" : "Measure it"}
             </Button>
           ) : (

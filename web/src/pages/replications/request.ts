@@ -51,13 +51,14 @@ export function missing(form: Form): string | null {
 
 type Asked = Schemas["ReplicationRequest"] | Schemas["SensitivityRequest"];
 
-export function requestOf(form: Form): Asked {
+export function requestOf(form: Form, trust = false): Asked {
   const number = (text: string) => (text.trim() ? Number(text) : undefined);
   const limit = number(form.limit);
   const about = {
     model: form.model.trim(),
     dataset: form.dataset.trim() || undefined,
     options: limit ? { limit, stratified: true } : {},
+    ...(trust ? { trust } : {}),
   };
   if (form.kind === "sensitivity") return { kind: "sensitivity", ...about } as Asked;
   const on = form.dataset.trim();

@@ -1,6 +1,7 @@
 /** What does it say of this? One model, on its own page. */
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { Trust } from "../../../shown/trust";
 import { Card } from "../../../ui/parts";
 import { useMay } from "../../../ui/shell";
 import { Answer } from "./answer";
@@ -9,7 +10,6 @@ import { writeChosen } from "./chosen";
 import { carriesCode, type Given, wantsOf } from "./given";
 import { GiveInput } from "./input";
 import { useManifest } from "./manifest";
-import { Trust } from "./trust";
 import { Where } from "./where";
 
 export function TryIt({ model, version }: { model: string; version: string }) {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from .conftest import DATASET, MODEL, Visit
+from .conftest import DATASET, MODEL, PHONE, Site, Visit, visiting
 
 
 def test_a_model_is_found_by_a_word_and_a_facet(visit: Visit) -> None:
@@ -30,7 +30,23 @@ def test_a_models_page_shows_its_pipeline_and_its_records(visit: Visit, record: 
     expect(page.get_by_role("cell", name=DATASET)).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["/models", f"/models/{MODEL}", "/new", "/evaluations", "/agents", "/sign-in", "/no"])
+@pytest.mark.parametrize(
+    "path", ["/models", f"/models/{MODEL}", "/new", "/evaluations", "/agents", "/sign-in", "/no"]
+)
 def test_nobody_is_kept_out_by_how_a_page_is_made(visit: Visit, path: str, record: Any) -> None:
     visit.to(path)
     assert not visit.violations()
+
+
+def test_a_phone_shows_where_one_is_and_how_far_things_are(browser: Any, site: Site, record: str) -> None:
+    with visiting(browser, site, viewport=PHONE) as visit:
+        page = visit.to("/evaluations")
+        for link in page.get_by_role("navigation").get_by_role("link").all():
+            box = link.bounding_box()
+            assert box["x"] >= 0 and box["x"] + box["width"] <= PHONE["width"], link.inner_text()
+        expect(page.get_by_role("navigation").locator("[aria-current=page]")).to_have_text("Evaluations")
+        row = page.get_by_role("table", name="Evaluations").get_by_role("row").filter(has_text=MODEL).first
+        for title in ("State", "Agent", "Requested"):
+            cell = row.locator(f"[data-title={title}]").bounding_box()
+            assert cell["x"] >= 0 and cell["x"] + cell["width"] <= PHONE["width"]
+        assert not visit.violations()

@@ -13,6 +13,7 @@ export function ClaimTable({ claims, of }: { claims: readonly Claim[]; of?: stri
   return (
     <Table
       name="Claims"
+      stacked
       rows={claims}
       identity={(claim) => `${claim.model} ${claim.metric} ${claim.dataset} ${claim.value} ${claim.source}`}
       columns={[

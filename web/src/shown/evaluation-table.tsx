@@ -10,6 +10,7 @@ export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
   return (
     <Table
       name="Evaluations"
+      stacked
       rows={rows}
       identity={(row) => row.id}
       columns={[
@@ -28,7 +29,7 @@ export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
         { title: "Agent", cell: (row) => row.agent ?? "–" },
         { title: "By", cell: (row) => row.owner },
         {
-          title: "Asked",
+          title: "Requested",
           right: true,
           cell: (row) => (
             <time dateTime={row.created_at} title={row.created_at}>

@@ -41,7 +41,7 @@ export function Shell() {
           </Link>
           <nav
             aria-label="Main"
-            className="order-last -mx-4 flex w-[calc(100%+2rem)] gap-x-5 overflow-x-auto px-4 text-sm whitespace-nowrap lg:order-none lg:mx-0 lg:w-auto lg:px-0"
+            className="order-last flex w-full flex-wrap gap-x-4 gap-y-0.5 text-sm whitespace-nowrap lg:order-none lg:w-auto lg:gap-x-5"
           >
             {PLACES.map(([to, name]) => (
               <Link

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -36,6 +37,17 @@ def test_a_models_page_shows_its_pipeline_and_its_records(visit: Visit, record: 
 def test_nobody_is_kept_out_by_how_a_page_is_made(visit: Visit, path: str, record: Any) -> None:
     visit.to(path)
     assert not visit.violations()
+
+
+def test_every_tab_has_a_name_of_its_own(visit: Visit, record: str) -> None:
+    page = visit.to(f"/models/{MODEL}")
+    expect(page).to_have_title(re.compile(f"^{MODEL} .* – MLModelScope$"))
+    page = visit.to(f"/records/{record}")
+    expect(page).to_have_title(f"{MODEL} on {DATASET} – MLModelScope")
+    page.get_by_role("navigation").get_by_role("link", name="Datasets").click()
+    expect(page).to_have_title("Datasets – MLModelScope")
+    page = visit.to("/manifests/edit")
+    expect(page).to_have_title("New manifest – MLModelScope")
 
 
 def test_a_phone_shows_where_one_is_and_how_far_things_are(browser: Any, site: Site, record: str) -> None:

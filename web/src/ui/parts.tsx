@@ -1,5 +1,5 @@
 /** The small parts that every page is made of. */
-import type { ButtonHTMLAttributes, ReactNode } from "react";
+import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef } from "react";
 import { Problem } from "../api/client";
 
 type Tone = "plain" | "accent" | "good" | "bad" | "warn";
@@ -73,11 +73,21 @@ export function Button({
   return <button type="button" className={`${LOOKS[kind]} ${className}`} {...more} />;
 }
 
+const SITE = "MLModelScope";
+
+/** What a page is about: also the name of its tab, in the history and among bookmarks. */
 export function Heading({ title, about, actions }: { title: ReactNode; about?: ReactNode; actions?: ReactNode }) {
+  const words = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${words.current!.textContent.trim()} – ${SITE}`;
+  }); // whenever it is drawn: a title may come with what is loaded
+  useEffect(() => () => void (document.title = SITE), []);
   return (
     <div className="mb-6 flex flex-wrap items-end justify-between gap-4">
       <div className="min-w-0">
-        <h1 className="text-3xl tracking-tight [overflow-wrap:anywhere]">{title}</h1>
+        <h1 ref={words} className="text-3xl tracking-tight [overflow-wrap:anywhere]">
+          {title}
+        </h1>
         {about && <p className="mt-1.5 max-w-2xl text-muted">{about}</p>}
       </div>
       {actions && <div className="flex flex-wrap gap-2">{actions}</div>}

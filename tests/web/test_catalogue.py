@@ -32,11 +32,31 @@ def test_a_models_page_shows_its_pipeline_and_its_records(visit: Visit, record: 
 
 
 @pytest.mark.parametrize(
-    "path", ["/models", f"/models/{MODEL}", "/new", "/evaluations", "/agents", "/sign-in", "/no"]
+    "path", ["/models", f"/models/{MODEL}", "/new", "/evaluations", "/records", "/agents", "/sign-in", "/no"]
 )
 def test_nobody_is_kept_out_by_how_a_page_is_made(visit: Visit, path: str, record: Any) -> None:
     visit.to(path)
     assert not visit.violations()
+
+
+def test_records_are_listed_whoever_made_them(visit: Visit, site: Site, record: str) -> None:
+    site.run("evaluate", "toy", "pictures", "--limit", "3", "--trust")  # on the command line
+    page = visit.to("/records")
+    rows = page.get_by_role("table", name="Records").get_by_role("row")
+    expect(rows.filter(has_text="pictures, 3 samples")).to_contain_text("evaluation")
+    found = rows.filter(has=page.locator(f"a[href='/records/{record}']"))
+    expect(found).to_contain_text(f"{DATASET}, 70 samples")
+    expect(found).to_contain_text(re.compile(r"82\.86 % \(\d\d\.\d – \d\d\.\d %\)"))
+    page.get_by_role("searchbox").fill(f"{MODEL} {DATASET}")
+    expect(page).to_have_url(re.compile("/records\\?q="))
+    expect(rows.filter(has_text="toy")).to_have_count(0)
+    page.reload()
+    expect(page.get_by_role("searchbox")).to_have_value(f"{MODEL} {DATASET}")
+    page.get_by_role("button", name="bench").click()
+    expect(page).to_have_url(re.compile("kind=bench"))
+    page = visit.to("/models")
+    page.get_by_role("navigation").get_by_role("link", name="Records").click()
+    expect(page.get_by_role("heading", name="Records", level=1)).to_be_visible()
 
 
 def test_every_tab_has_a_name_of_its_own(visit: Visit, record: str) -> None:

@@ -13,7 +13,17 @@ from mlmodelscope.server.rest.pages import FOLDER
 
 from .conftest import PHONE, Site, Visit, visiting
 
-PAGES = ["/models", "/datasets", "/datasets/imagenet-70", "/stacks", "/agents", "/new", "/evaluations", "/sign-in"]
+PAGES = [
+    "/models",
+    "/datasets",
+    "/datasets/imagenet-70",
+    "/stacks",
+    "/agents",
+    "/new",
+    "/evaluations",
+    "/records",
+    "/sign-in",
+]
 
 
 def test_a_server_that_is_gone_and_comes_back(browser: Any, tmp_path: Any) -> None:

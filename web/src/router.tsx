@@ -72,6 +72,12 @@ const stacks = createRoute({
   validateSearch: texts("q"),
   component: lazyRouteComponent(() => import("./pages/stacks"), "Stacks"),
 });
+const records = createRoute({
+  getParentRoute: () => root,
+  path: "/records",
+  validateSearch: texts("q", "kind"),
+  component: lazyRouteComponent(() => import("./pages/records"), "RecordList"),
+});
 const record = createRoute({
   getParentRoute: () => root,
   path: "/records/$id",
@@ -161,7 +167,7 @@ const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", compo
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[home, models, model, datasets, dataset, stacks, agents, agent, tryIt],
-    ...[fresh, evaluations, evaluation, record, compare, traces, traceBeside, trace],
+    ...[fresh, evaluations, evaluation, records, record, compare, traces, traceBeside, trace],
     ...[replications, newReplication, replication, sensitivity, editor, signIn],
   ]),
   defaultPreload: "intent",

@@ -1,16 +1,12 @@
 /** What was found out, newest first. */
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { answer, api, type Schemas } from "../api/client";
+import { answer, api } from "../api/client";
 import { ago, percent } from "../lib/format";
 import { AddToComparison } from "../ui/add-to-comparison";
 import { Card, Empty, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
-
-/** Its kind, the scenario of a bench, and that it was made on the way to something else. */
-function kindOf(row: Schemas["RecordSummary"]) {
-  return [row.kind, row.scenario, row.made_for && `for ${row.made_for}`].filter(Boolean).join(", ");
-}
+import { kindOf } from "./record-words";
 
 export function Records({ of }: { of: { model: string } | { dataset: string } }) {
   const found = useQuery({
@@ -24,6 +20,7 @@ export function Records({ of }: { of: { model: string } | { dataset: string } })
       {found.data.items.length ? (
         <Table
           name="Records"
+          stacked
           rows={found.data.items}
           identity={(row) => row.id}
           columns={[

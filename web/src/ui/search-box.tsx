@@ -4,9 +4,11 @@ import { useDeferredValue, useEffect, useState } from "react";
 export function SearchBox({
   value,
   onChange,
+  hint = "Search",
 }: {
   value: string | undefined;
   onChange: (words: string | undefined) => void;
+  hint?: string;
 }) {
   const [words, setWords] = useState(value ?? "");
   const typed = useDeferredValue(words);
@@ -20,7 +22,7 @@ export function SearchBox({
         type="search"
         value={words}
         onChange={(event) => setWords(event.target.value)}
-        placeholder="Search"
+        placeholder={hint}
         className="w-full rounded-lg border border-line bg-card px-3 py-2"
       />
     </label>

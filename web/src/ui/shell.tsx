@@ -13,6 +13,7 @@ const PLACES = [
   ["/agents", "Agents"],
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
+  ["/records", "Records"],
   ["/compare", "Compare"],
   ["/replications", "Claims"],
   ["/traces", "Traces"],

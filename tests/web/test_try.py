@@ -137,12 +137,36 @@ def test_an_address_is_fetched_by_the_agent(visit: Visit, address: str) -> None:
 def test_a_sample_of_a_dataset_is_taken(visit: Visit, record: str) -> None:
     page = visit.to(f"/models/{MODEL}")
     page.get_by_role("button", name="Take a sample").click()
-    page.get_by_label("Dataset").select_option("imagenet-70")
+    expect(page.get_by_label("Dataset")).to_have_value("imagenet-70")  # what it was measured on, not the first of all
     page.get_by_role("button", name=re.compile("^folding chair, foolbox")).click()
     expect(answers(page).first).to_contain_text("folding chair")
     page.get_by_role("button", name="Next samples").click()
     expect(page.get_by_role("list", name="Samples").get_by_role("button")).to_have_count(12)
     expect(page.get_by_role("button", name=re.compile("^folding chair"))).to_have_count(0)
+
+
+def test_a_dataset_that_is_not_cached_has_a_way_to_fetch_it(visit: Visit, site: Site) -> None:
+    source = "sources: [{url: 'https://far.example/a.zip#in/'}]"
+    text = f"name: far-away\nversion: 1.0.0\ntask: classification\nformat: folder\n{source}\n"
+    (site.place / "manifests" / "far-away.yml").write_text(text)
+    page = visit.to(f"/models/{MODEL}")
+    page.get_by_role("button", name="Take a sample").click()
+    page.get_by_label("Dataset").select_option("far-away")
+    expect(page.get_by_text("far-away is not cached on this server.")).to_be_visible()
+    assert not visit.violations()
+    page.get_by_role("link", name="Evaluate the model on one sample of it").click()
+    expect(page.get_by_label("Dataset")).to_have_value("far-away")
+
+
+def test_beside_other_models_the_picture_is_kept(visit: Visit) -> None:
+    page = visit.to(f"/models/{MODEL}")
+    give(page, "a.jpg", picture())
+    expect(answers(page)).to_have_count(5)
+    page.get_by_role("link", name="beside other models").click()
+    expect(answers(page.get_by_role("region", name=MODEL))).to_have_count(5)
+    page.get_by_role("navigation").get_by_role("link", name="Models").click()
+    page = visit.to(f"/try?models={MODEL}")
+    expect(page.get_by_text("The answer comes here.")).to_be_visible()
 
 
 def test_several_models_stand_side_by_side(visit: Visit) -> None:
@@ -186,7 +210,7 @@ def test_a_text_and_a_recording_are_answered(visit: Visit, site: Site, models: N
     page = visit.to("/models/shouter")
     page.get_by_label("own code run").check()
     page.get_by_role("textbox", name="Text").fill("hello there")
-    page.get_by_role("button", name="Ask").click()
+    page.get_by_role("button", name="Run", exact=True).click()
     expect(page.get_by_role("region", name="What it says")).to_have_text("HELLO THERE")
     page = visit.to("/models/listener")
     page.get_by_label("own code run").check()

@@ -1,7 +1,7 @@
 /** The same input to several models, or to one model on several stacks, side by side. */
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { answer, api } from "../api/client";
 import { Trust } from "../shown/trust";
 import { Button, Card, Empty, Heading, Trouble, Waiting } from "../ui/parts";
@@ -9,7 +9,7 @@ import { useMay, useMe } from "../ui/shell";
 import { Answer } from "./model/try/answer";
 import type { Chosen } from "./model/try/ask";
 import { readChosen, writeChosen } from "./model/try/chosen";
-import { carriesCode, type Given, wantsOf } from "./model/try/given";
+import { carriesCode, type Given, handedOver, handOver, wantsOf } from "./model/try/given";
 import { GiveInput } from "./model/try/input";
 import { useManifest } from "./model/try/manifest";
 import { Where } from "./model/try/where";
@@ -21,7 +21,8 @@ export function TryPage() {
   const navigate = useNavigate({ from: "/try" });
   const me = useMe();
   const may = useMay("run");
-  const [given, setGiven] = useState<Given | null>(null);
+  const [given, setGiven] = useState<Given | null>(handedOver);
+  useEffect(() => handOver(null), []); // for this visit only
   const chosen = readChosen(search.models);
   const set = (models: Chosen[]) =>
     void navigate({ search: { models: writeChosen(models) || undefined }, replace: true, resetScroll: false });
@@ -46,12 +47,7 @@ export function TryPage() {
       <div className="space-y-6">
         {chosen.length > 0 && (
           <Card title="What shall they look at?">
-            <GiveInput
-              wants={wantsOf(said)}
-              dataset={typeof said?.dataset === "string" ? said.dataset.split("@")[0] : undefined}
-              task={first.manifest?.task ?? undefined}
-              onGiven={setGiven}
-            />
+            <GiveInput wants={wantsOf(said)} model={chosen[0]!.model} manifest={said} onGiven={setGiven} />
           </Card>
         )}
         <div className="grid items-start gap-4 [grid-template-columns:repeat(auto-fit,minmax(min(18rem,100%),1fr))]">

@@ -13,6 +13,11 @@ let last = 0;
 /** Each question is one of its own, even if the same is asked again. */
 export const fresh = (): number => ++last;
 
+let next: Given | null = null;
+/** From a model's own page to where several stand side by side: files have no address. */
+export const handOver = (given: Given | null): void => void (next = given);
+export const handedOver = (): Given | null => next;
+
 /** What a model takes, by what its manifest says of its inputs or of its task. */
 export function wantsOf(manifest: Record<string, unknown> | undefined): Wants {
   const inputs = Array.isArray(manifest?.inputs) ? (manifest.inputs as { type?: unknown }[]) : [];

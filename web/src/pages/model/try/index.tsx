@@ -7,7 +7,7 @@ import { useMay } from "../../../ui/shell";
 import { Answer } from "./answer";
 import type { Chosen } from "./ask";
 import { writeChosen } from "./chosen";
-import { carriesCode, type Given, wantsOf } from "./given";
+import { carriesCode, type Given, handOver, wantsOf } from "./given";
 import { GiveInput } from "./input";
 import { useManifest } from "./manifest";
 import { Where } from "./where";
@@ -26,7 +26,7 @@ export function TryIt({ model, version }: { model: string; version: string }) {
     <Card
       title="Try it"
       aside={
-        <Link to="/try" search={{ models: writeChosen([chosen]) }}>
+        <Link to="/try" search={{ models: writeChosen([chosen]) }} onClick={() => handOver(given)}>
           beside other models
         </Link>
       }
@@ -34,12 +34,7 @@ export function TryIt({ model, version }: { model: string; version: string }) {
       <div className="grid gap-6 md:grid-cols-2">
         <div className="space-y-3">
           {needsTrust && <Trust trust={trust} onChange={setTrust} />}
-          <GiveInput
-            wants={wantsOf(said)}
-            dataset={typeof said.dataset === "string" ? said.dataset.split("@")[0] : undefined}
-            task={manifest?.task ?? undefined}
-            onGiven={setGiven}
-          />
+          <GiveInput wants={wantsOf(said)} model={model} manifest={said} onGiven={setGiven} />
           <Where
             chosen={chosen}
             framework={manifest?.framework}

@@ -10,13 +10,13 @@ const USUAL = 16 * 1024 * 1024;
 
 export function GiveInput({
   wants,
-  dataset,
-  task,
+  model,
+  manifest,
   onGiven,
 }: {
   wants: Wants;
-  dataset?: string;
-  task?: string;
+  model: string;
+  manifest?: Record<string, unknown>;
   onGiven: (given: Given) => void;
 }) {
   const [error, setError] = useState<unknown>(null);
@@ -40,7 +40,7 @@ export function GiveInput({
           <Button aria-expanded={picking} onClick={() => setPicking(!picking)}>
             {picking ? "Hide the samples" : "Take a sample"}
           </Button>
-          {picking && <Pick wanted={dataset} task={task} onPicked={take} onTrouble={setError} />}
+          {picking && <Pick model={model} manifest={manifest} onPicked={take} onTrouble={setError} />}
         </>
       )}
     </div>
@@ -141,7 +141,7 @@ function Words({ wants, onGiven }: { wants: Wants; onGiven: (given: Given) => vo
           />
         )}
         <Button type="submit" disabled={!said || isWrong}>
-          Ask
+          Run
         </Button>
       </div>
       {isWrong && (

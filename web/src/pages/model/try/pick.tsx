@@ -1,20 +1,23 @@
-/** Samples of datasets that the server has at hand. */
+/** Samples of datasets that the server has cached; those that fit the model first. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { answer, api, headers, Problem } from "../../../api/client";
 import { Button, Waiting } from "../../../ui/parts";
 import { Thumbnail } from "../../../ui/picture";
+import { fitting } from "./fitting";
 
 const SHOWN = 12;
+const MOST_TRIED = 6;
 
 export function Pick({
-  wanted,
-  task,
+  model,
+  manifest,
   onPicked,
   onTrouble,
 }: {
-  wanted?: string;
-  task?: string;
+  model: string;
+  manifest?: Record<string, unknown>;
   onPicked: (blob: Blob, name: string) => void;
   onTrouble: (error: unknown) => void;
 }) {
@@ -24,11 +27,27 @@ export function Pick({
     queryKey: ["datasets", "all"],
     queryFn: () => answer(api.GET("/api/v1/datasets", { params: { query: { limit: 1000 } } })),
   });
-  // Those of the same task first; any other may do as well.
-  const names = [...(listed.data?.items ?? [])]
-    .sort((a, b) => Number(b.task === task) - Number(a.task === task))
+  const measured = useQuery({
+    queryKey: ["records", "datasets", model],
+    queryFn: () =>
+      answer(api.GET("/api/v1/records", { params: { query: { model, limit: 50 } } })).then((found) =>
+        found.items.map((row) => row.dataset),
+      ),
+  });
+  const all = (listed.data?.items ?? []).map((each) => each.name);
+  const fit = fitting(manifest, measured.data ?? [], all);
+  const others = [...(listed.data?.items ?? [])]
+    .filter((each) => !fit.includes(each.name))
+    .sort((a, b) => Number(b.task === manifest?.task) - Number(a.task === manifest?.task))
     .map((each) => each.name);
-  const dataset = chosen ?? (wanted && names.includes(wanted) ? wanted : names[0]);
+  const names = [...fit, ...others];
+  const ready = listed.data !== undefined && !measured.isPending;
+  const proposed = useQuery({
+    queryKey: ["dataset that is cached", fit.length ? fit : names],
+    queryFn: () => firstCached(fit.length ? fit : names),
+    enabled: ready && names.length > 0,
+  });
+  const dataset = chosen ?? proposed.data;
   const found = useQuery({
     queryKey: ["dataset samples", dataset, start],
     queryFn: () =>
@@ -75,7 +94,10 @@ export function Pick({
         )}
       </div>
       {listed.error || found.error ? (
-        <p className="text-sm text-muted [overflow-wrap:anywhere]">{(listed.error ?? found.error)!.message}</p>
+        <p className="text-sm text-muted [overflow-wrap:anywhere]">
+          {listed.error && listed.error.message}
+          {found.error && <NotCached model={model} dataset={dataset!} why={found.error} />}
+        </p>
       ) : listed.data && !names.length ? (
         <p className="text-sm text-muted">This server knows no dataset.</p>
       ) : !found.data ? (
@@ -99,6 +121,30 @@ export function Pick({
       )}
     </div>
   );
+}
+
+/** An evaluation fetches what it needs; afterwards its pictures are here. */
+function NotCached({ model, dataset, why }: { model: string; dataset: string; why: Error }) {
+  if (!(why instanceof Problem) || why.status >= 500 || why.status === 0) return why.message;
+  return (
+    <>
+      {`${dataset} is not cached on this server. `}
+      <Link to="/new" search={{ model, dataset, limit: "1" }}>
+        Evaluate the model on one sample of it
+      </Link>
+      {" to have it fetched, then come back."}
+    </>
+  );
+}
+
+/** The first of them that has samples here; the first of all where none has. */
+async function firstCached(names: readonly string[]): Promise<string> {
+  for (const name of names.slice(0, MOST_TRIED)) {
+    const params = { path: { name }, query: { start: 0, limit: 1 } };
+    const { response } = await api.GET("/api/v1/datasets/{name}/samples", { params });
+    if (response.ok) return name;
+  }
+  return names[0]!;
 }
 
 async function contentOf(dataset: string, sample: string): Promise<Blob> {

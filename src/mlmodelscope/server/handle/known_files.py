@@ -7,6 +7,7 @@ all who may read the server, so it becomes an artifact, which agents fetch like 
 
 from __future__ import annotations
 
+import secrets
 import shutil
 from functools import cache
 from pathlib import Path
@@ -57,7 +58,7 @@ def keep_shipped(desk: Desk, digest: str) -> bool:
 
 
 def _keep(artifacts: Artifacts, place: Cache, source: Path, digest: str) -> None:
-    draft = place.file(digest).with_name(f"{digest}.shipped")
+    draft = place.file(digest).with_name(f"{digest}.{secrets.token_hex(4)}")  # two may ask for it at once
     draft.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, draft)
     if hash_file(draft) != digest:  # the package's folder has changed since it was read

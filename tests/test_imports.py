@@ -18,6 +18,7 @@ ORDER = [
     "types",
     "settings",
     "extras",
+    "waiting",
     "confine",
     "plugins",
     "model_file",

@@ -17,12 +17,14 @@ def main() -> None:
     from mlmodelscope.cli.server_choice import take_server
     from mlmodelscope.cli.verbs import VERBS, make_app
     from mlmodelscope.errors import UsageError
+    from mlmodelscope.waiting import listeners
 
     try:
         sys.argv = take_server(sys.argv)
     except UsageError as error:
         print(f"error: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
+    listeners.append(lambda sentence: print(sentence, file=sys.stderr, flush=True))
     asked = sys.argv[1:2]
     make_app(asked if asked and asked[0] in VERBS else VERBS)()
 

@@ -61,7 +61,7 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
-    "another process, such as a server, an evaluation or a backup, writes to it; give the same command again",
+    "let that process finish, or end it; then give the same command again: what was finished is kept",
     "credentials come from netrc, or a token in {}",
     "give the same command with the manifest again, or name the credentials in netrc",
     "give yours another name; an admin may add versions of any",

@@ -6,6 +6,7 @@ import gc
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,9 @@ import pytest
 
 from mlmodelscope import Settings, Store
 from mlmodelscope.errors import StoreError
+from mlmodelscope.record import sqlite
 from mlmodelscope.record.database import HEAD, connect_database, migrate, open_database, revision
-from mlmodelscope.record.unusable import unusable
+from mlmodelscope.record.holders import holders
 
 _OPEN = "import sys; from mlmodelscope import Settings, Store; Store(Settings.from_environment()).list()"
 
@@ -106,9 +108,84 @@ def test_a_database_that_was_damaged_meanwhile_says_so(settings: Settings) -> No
     assert refusal.value.hint == "the file is damaged or is something else; move it away to begin a new one"
 
 
-def test_a_database_that_another_process_holds_says_what_to_do() -> None:
-    refusal = unusable("in /home", "database is locked")
-    assert refusal.hint is not None and refusal.hint.endswith("give the same command again")
+HOLD = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def held(settings: Settings) -> Iterator[subprocess.Popen[str]]:
+    """Another process that writes and does not end before it is told to."""
+    file = settings.home / "records.sqlite"
+    Store(settings).close()
+    command = [sys.executable, "-c", HOLD, str(file), "--token", "secret"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdin is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.stdin.close()
+
+
+@pytest.mark.parametrize("with_engine", [False, True])
+def test_who_holds_the_database_is_told_while_waiting_and_afterwards(
+    settings: Settings, held: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch, with_engine: bool
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(sqlite, "listeners", [told.append])
+    monkeypatch.setattr(sqlite, "QUIET_S", 0.02)
+    monkeypatch.setattr(sqlite, "WAIT_S", 0.05)
+    database = open_database(settings)
+    who = f"(process {held.pid})" if Path("/proc/locks").exists() else "another process"
+    with pytest.raises(StoreError, match="it is locked by .*, for 0.05 s now") as refusal:
+        if with_engine:
+            with database.writing():
+                raise AssertionError("it was held")
+        else:
+            database.write("UPDATE records SET failed = 0", {})
+    assert who in refusal.value.message and "secret" not in refusal.value.message
+    assert refusal.value.hint is not None and "give the same command again" in refusal.value.hint
+    (sentence,) = told
+    assert sentence.startswith("the database is in use by") and "waiting up to 0.03 s more" in sentence
+
+
+def test_a_writer_goes_on_when_the_other_one_is_done(
+    settings: Settings, held: subprocess.Popen[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def end_it(sentence: str) -> None:
+        assert held.stdin is not None
+        held.stdin.close()
+        held.wait()
+
+    monkeypatch.setattr(sqlite, "listeners", [end_it])
+    monkeypatch.setattr(sqlite, "QUIET_S", 0.02)
+    open_database(settings).write("UPDATE records SET failed = 0", {})
+
+
+def test_a_holder_of_ours_is_called_by_its_verb(tmp_path: Path) -> None:
+    file = tmp_path / "records.sqlite"
+    file.touch()
+    inode = file.stat().st_ino
+    script = tmp_path / "mlmodelscope"
+    script.write_text("import sys; print(1, flush=True); sys.stdin.read()")
+    command = [sys.executable, str(script), "serve", "--token", "secret"]
+    locks = tmp_path / "locks"
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None and process.stdout.readline() == b"1\n"  # it is what it will be
+        lines = [
+            f"1: POSIX  ADVISORY  WRITE {process.pid} fe:00:{inode} 120 120",
+            f"1: -> POSIX  ADVISORY  WRITE 1 fe:00:{inode} 120 120",
+            f"2: POSIX  ADVISORY  READ 1 fe:00:{inode} 120 120",
+            f"3: POSIX  ADVISORY  WRITE 1 fe:00:{inode + 1} 120 120",
+        ]
+        locks.write_text("\n".join(lines))
+        assert holders(file, locks) == [f"mlmodelscope serve (process {process.pid})"]
+        assert process.stdin is not None
+        process.stdin.close()
+    assert holders(file, locks) == [f"process {process.pid}"] and holders(file, tmp_path / "none") == []
 
 
 def test_a_query_that_cannot_be_put_names_the_place(settings: Settings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 from mlmodelscope.extras import install_extra
-from mlmodelscope.record.sqlite import WAIT_S, prepare
+from mlmodelscope.record.sqlite import WAIT_S, begin_writing, prepare
 from mlmodelscope.record.unusable import one_line, unusable
 
 
@@ -50,8 +51,12 @@ def _sqlite(url: URL) -> Engine:
 
 def _begin_sqlite(connection: Connection) -> None:
     # A reader that becomes a writer halfway is refused when another one was first; one that says so waits.
-    writes = connection.get_execution_options().get("mlmodelscope_writes")
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    if connection.get_execution_options().get("mlmodelscope_writes"):
+        own = connection.connection.driver_connection
+        assert isinstance(own, sqlite3.Connection)
+        begin_writing(own)
+    else:
+        connection.exec_driver_sql("BEGIN")
 
 
 def read_engine(engine: Engine, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -28,6 +28,13 @@ def test_a_profile_is_shown_as_far_as_its_levels_go(analyze: Call, measured: dic
     assert "not shown: A8" in said and "mlmodelscope profile toy@1.0.0" in said and "--level library" in said
 
 
+def test_a_summary_comes_before_the_tables(analyze: Call, measured: dict[str, str]) -> None:
+    shown = analyze(measured["framework"])
+    summary, _, tables = shown.partition("\nA1  ")
+    assert summary.startswith("model ") and "time by type" in summary and "\ntables: A1, A2" in summary
+    assert "A2  Layers" in tables and "tables:" not in analyze(measured["framework"], "--only", "A2")
+
+
 def test_the_machines_best_goes_with_the_profile(
     settings: Settings, make_model: Callable[..., Any], make_dataset: Callable[..., Any], make_pictures: Any
 ) -> None:

@@ -134,7 +134,11 @@ FOLLOWED = [
     ("plan efficientnet-lit0 pictures.yml", "did you mean `efficientnet-lite0`?", "show efficientnet-lite0"),
     ("report nothing", "mlmodelscope records lists them", "records"),
     ("trace show {evaluation}", "mlmodelscope profile makes records with one", "profile toy.yml pictures.yml"),
-    ("trace export {framework}", "-o trace.html", "trace export {framework} -o trace.html"),
+    (
+        "trace export {framework} -o x.csv --format csv",
+        "leave out --format csv, or -o x.csv",
+        "trace export {framework} --format csv",
+    ),
     ("trace export {framework} -o x.doc", "end it with one of", "trace export {framework} -o x.json"),
     (
         "report {framework}",

@@ -26,6 +26,11 @@ def test_the_table_tells_the_main_things() -> None:
         assert word in text
 
 
+def test_no_line_is_padded() -> None:
+    lines = CliRunner().invoke(app, ["machine"]).output.splitlines()
+    assert lines and [line.rstrip() for line in lines] == lines
+
+
 def test_json_is_the_whole_description() -> None:
     found = Description.model_validate(json.loads(run("--json").stdout))
     assert found.cpu.usable >= 1 and found.surroundings.kernel

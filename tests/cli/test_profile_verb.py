@@ -1,6 +1,7 @@
 """`mlmodelscope profile` and `mlmodelscope trace`: from a model to a timeline, and out again."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -117,9 +118,27 @@ def test_a_trace_is_shown_and_exported_in_every_form(call: Call, measured: dict[
         assert (tmp_path / name).stat().st_size > 100
 
 
+def test_a_trace_has_a_name_and_a_form_by_itself(call: Call, measured: dict[str, str], tmp_path: Path) -> None:
+    record = measured["framework"]
+    assert call("trace", "export", record) == f"wrote trace-{record}.html\n"
+    assert call("trace", "export", record, "--format", "speedscope") == f"wrote trace-{record}.speedscope.json\n"
+    assert (tmp_path / f"trace-{record}.html").read_text().startswith("<!doctype html>")
+
+
+def test_a_timeline_begins_with_a_summary_and_has_one_batch(call: Call, measured: dict[str, str]) -> None:
+    shown = call("trace", measured["framework"])
+    first, _, tree = shown.partition("\n\n")
+    assert first.startswith("trace ") and "\nspans " in first and "at the median" in first
+    assert len(re.findall(r"(?m)^[├└] batch ", tree)) == 1 and "batches, nearest to the median; --batches" in tree
+    everything = call("trace", measured["framework"], "--batches", "1000")
+    assert len(re.findall(r"(?m)^[├└] batch ", everything)) > 1 and "nearest to the median" not in everything
+
+
 def test_mistakes_are_told_before_anything_is_measured(call: Call, layered: Path) -> None:
     assert "does not say which form" in call("profile", "toy.yml", "pictures.yml", "-o", "trace.xml", code=2)
-    assert "nothing says where" in call("trace", "export", "latest", code=2)
+    assert "the name of the file says its form" in call(
+        "trace", "export", "latest", "-o", "a.csv", "--format", "csv", code=2
+    )
     assert "there is no record" in call("trace", "show", "latest", code=2)
 
 

@@ -5,10 +5,14 @@ from __future__ import annotations
 import io
 import re
 import sys
+from collections.abc import Callable
 
 import pytest
 
-from mlmodelscope.cli.terminal import print_table
+from mlmodelscope.cli.sensitivity import _show as show_costs
+from mlmodelscope.cli.terminal import print_facts, print_table
+from mlmodelscope.replicate.finding import Measured
+from mlmodelscope.replicate.sensed import Cost, Sensed
 
 ROWS = [
     ["one", "a sentence that is long enough to be folded where there is no room", "7"],
@@ -24,16 +28,58 @@ def test_a_table_that_fits_has_its_columns_side_by_side(capsys: pytest.CaptureFi
     assert {len(line) for line in lines[1:]} == {len(lines[1])} and lines[0].endswith("     n")
 
 
-def test_what_is_wider_than_the_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return True
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
-    monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setenv("NO_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    shown = Terminal()
-    monkeypatch.setattr(sys, "stdout", shown)
-    print_table(["name", "what", "n"], ROWS, [False, False, True])
-    lines = re.sub(r"\x1b\[\d*m", "", shown.getvalue()).splitlines()
-    assert len(lines) > 3 and max(map(len, lines)) <= 40 and "1234" in shown.getvalue()
+
+def shown_by(work: Callable[[], None], monkeypatch: pytest.MonkeyPatch, columns: int = 40) -> list[str]:
+    """What a terminal shows, without colors."""
+    screen = Terminal()
+    with monkeypatch.context() as changed:
+        changed.setenv("COLUMNS", str(columns))
+        changed.setenv("TERM", "xterm")
+        changed.setattr(sys, "stdout", screen)
+        work()
+    return re.sub(r"\x1b\[\d*m", "", screen.getvalue()).splitlines()
+
+
+def test_facts_are_wrapped_on_a_terminal_and_whole_in_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = [("name", ROWS[0][1]), ("a [b]", "[c]")]
+    lines = shown_by(lambda: print_facts(facts), monkeypatch)
+    assert max(map(len, lines)) <= 40 and len(lines) > 2 and lines[1].startswith("       ")
+    print_facts(facts)
+    assert capsys.readouterr().out.splitlines() == [f"name   {ROWS[0][1]}", "a [b]  [c]"]
+
+
+def test_what_is_wider_than_the_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = shown_by(lambda: print_table(["name", "what", "n"], ROWS, [False, False, True]), monkeypatch)
+    assert len(lines) > 3 and max(map(len, lines)) <= 40
+    assert any(line.endswith("1234") for line in lines)  # numbers stay whole
+
+
+def test_the_cost_of_pitfalls_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    cost = Cost(
+        pitfall="interpolation",
+        title="Interpolation",
+        words="pillow's bilinear without antialiasing instead of opencv's area interpolation",
+        top1=0.6143,
+        top5=0.8571,
+        difference=-0.1,
+        difference_low=-0.183,
+        difference_high=-0.017,
+        gained=1,
+        lost=8,
+        flips=14,
+        failed=0,
+        samples=70,
+        p_value=0.0391,
+    )
+    top1 = Measured(value=0.7143, low=0.6, high=0.8)
+    found = Sensed(model="m@1.0.0", dataset="d@1.0.0", record="r", samples=70, top1=top1, top5=top1, effects=(cost,))
+    lines = shown_by(lambda: show_costs(found), monkeypatch, 80)
+    text = "\n".join(lines)
+    assert max(map(len, lines)) <= 80 and "…" not in text
+    assert "61.4 %" in text and "failed" not in text and " ".join(text.split()).count("interpolation") >= 1

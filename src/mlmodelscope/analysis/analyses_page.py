@@ -47,7 +47,7 @@ def _page(analysed: Analysed, subjects: Sequence[Subject]) -> dict[str, Any]:
         "script_hash": b64encode(sha256(script.encode()).digest()).decode(),
         "model": subject.name,
         "facts": _facts(subject, subjects),
-        "cards": _cards(subject),
+        "cards": cards(subject),
         "analyses": analysed.analyses,
         "missing": analysed.missing,
         "most": _MOST_ROWS,
@@ -72,7 +72,7 @@ def _facts(subject: Subject, subjects: Sequence[Subject]) -> list[tuple[str, str
     return [(name, value) for name, value in found if value]
 
 
-def _cards(subject: Subject) -> list[tuple[str, str, str]]:
+def cards(subject: Subject) -> list[tuple[str, str, str]]:
     """(what, the figure, what to know about it)."""
     found = []
     if subject.latency_ns is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlmodelscope.cli.terminal import AsJson, console, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, console, print_facts, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,9 +71,31 @@ def analyze(
     if output is not None:
         print(f"wrote {output}" if len(files) == 1 else f"wrote {len(files)} files to {output}")
     else:
+        if only is None:
+            _summarize(subjects, analysed)
         for each in analysed.analyses:
             show(each, most)
     _show_missing(analysed.missing)
+
+
+def _summarize(subjects: list[Subject], analysed: Analysed) -> None:
+    """The figures that matter of each record, and which tables follow."""
+    from mlmodelscope.analysis.analyses_page import cards
+    from mlmodelscope.analysis.layers import by_kind
+    from mlmodelscope.report import words
+
+    for subject in subjects:
+        rows = [
+            ("model", subject.name),
+            *((name.lower(), f"{figure} ({about})") for name, figure, about in cards(subject)),
+        ]
+        kinds = [(kind, sum(layer.share for layer in own)) for kind, own in by_kind(subject.layers)[:3]]
+        if kinds:
+            rows.append(("time by type", ", ".join(f"{kind} {words.percent(share)}" for kind, share in kinds)))
+        print_facts(rows)
+        print()
+    names = [each.id for each in analysed.analyses]
+    print(f"tables: {', '.join(names)}; --only {names[0]} shows one, --output FILE.html writes all\n")
 
 
 def _load(names: list[str]) -> list[Subject]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, console, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, console, print_facts, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -81,13 +81,7 @@ def _restore(as_json: bool) -> None:
 
 
 def _show(found: Description) -> None:
-    from rich.markup import escape
-    from rich.table import Table
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    for head, text in (*_cpu(found), *_memory(found), *_devices(found), *_surroundings(found)):
-        table.add_row(f"[bold]{head}[/bold]", escape(text))
-    console().print(table)
+    print_facts([*_cpu(found), *_memory(found), *_devices(found), *_surroundings(found)])
 
 
 def _cpu(found: Description) -> Iterator[Row]:

@@ -10,7 +10,16 @@ import typer
 from mlmodelscope.cli.choices import BatchSize, DatasetName, ModelName, SoftwareName, Threads, Trust, make_options
 from mlmodelscope.cli.plugins import warn_of_broken_pitfalls
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
+from mlmodelscope.cli.terminal import (
+    AsJson,
+    Offline,
+    console,
+    percent,
+    print_json,
+    print_table,
+    settings,
+    verb,
+)
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -101,9 +110,14 @@ def _chart(record: Record, sensed: Sensed) -> str:
     return bars(title, about(record), shown, "percentage points of top-1")
 
 
+def _seen(measured: Sensed) -> str:
+    if all(each.samples == measured.samples for each in measured.effects):
+        return ""
+    return f"; samples: how many of {measured.samples} were tried, where not all were"
+
+
 def _show(measured: Sensed) -> None:
     from rich.markup import escape
-    from rich.table import Table
 
     from mlmodelscope.replicate.sensitivity import AS_IT_IS
     from mlmodelscope.study.pitfalls import p_value, points
@@ -112,19 +126,8 @@ def _show(measured: Sensed) -> None:
     out = console()
     top5 = f", top-5 {percent(measured.top5.value)}" if measured.top5 else ""
     out.print(f"{AS_IT_IS}: top-1 {percent(measured.top1.value)}{top5} on {measured.samples} samples")
-    table = Table(box=None, pad_edge=False)
-    for column in (
-        "pitfall",
-        "variant",
-        "top-1",
-        "top-5",
-        "difference of top-1 (95 %)",
-        "flips",
-        "McNemar p",
-        "samples",
-        "failed",
-    ):
-        table.add_column(column, no_wrap=True)
+    titles = ("pitfall", "variant", "top-1", "top-5", "change (95 %)", "flips", "p", "samples", "failed")
+    rows = []
     idle = [each for each in measured.effects if each.idle]
     twins: dict[str, list[str]] = {}
     for each in measured.effects:
@@ -133,21 +136,26 @@ def _show(measured: Sensed) -> None:
     for each in measured.effects:
         if each.idle or each.same_as is not None:
             continue  # it stands in the line below, or beside the variant that it equals
-        table.add_row(
-            each.pitfall,
-            escape(" = ".join((each.words, *twins.get(each.words, ())))),
-            percent(each.top1),
-            percent(each.top5) if each.top5 is not None else "",
-            points(Interval(each.difference, each.difference_low, each.difference_high)),
-            str(each.flips),
-            p_value(each.p_value),
-            str(each.samples),
-            str(each.failed) if each.failed else "",
+        rows.append(
+            (
+                each.pitfall,
+                " = ".join((each.words, *twins.get(each.words, ()))),
+                percent(each.top1),
+                percent(each.top5) if each.top5 is not None else "",
+                points(Interval(each.difference, each.difference_low, each.difference_high)),
+                str(each.flips),
+                p_value(each.p_value),
+                str(each.samples) if each.samples != measured.samples else "",
+                str(each.failed) if each.failed else "",
+            )
         )
     if len(idle) == len(measured.effects):
         out.print("no pitfall that could be tried changes any answer")
     else:
-        out.print(table)
+        kept = [at for at in range(len(titles)) if any(row[at] for row in rows)]
+        shown = [[row[at] for at in kept] for row in rows]
+        print_table([titles[at] for at in kept], shown, [at > 1 for at in kept])
+        out.print("change of top-1 in percentage points, p by McNemar's test" + _seen(measured), soft_wrap=True)
     if idle:
         names = "; ".join(f"{each.pitfall}: {each.words}" for each in idle)
         out.print(f"no answer changes with {escape(names)}", soft_wrap=True)

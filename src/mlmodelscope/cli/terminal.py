@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Parameters = ParamSpec("Parameters")
 
 INTERRUPTED = 130
+_LEAST_WORDS = 12
 SOME_SAMPLES_FAILED = 3
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -91,7 +92,7 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
     is_right = [*right, *[False] * (len(titles) - len(right))]
     out = console()
     if out.is_terminal and sum(widths) + 2 * (len(widths) - 1) > out.width:
-        _print_folded(out, titles, rows, is_right)
+        _print_folded(out, lines, widths, is_right)
         return
     for line in lines:
         cells = []
@@ -102,16 +103,40 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
         out.print(text, style="bold", markup=False, soft_wrap=True) if line is titles else print(text)
 
 
-def _print_folded(out: Console, titles: Sequence[str], rows: Sequence[Sequence[str]], is_right: Sequence[bool]) -> None:
+def _print_folded(
+    out: Console, lines: Sequence[Sequence[str]], widths: Sequence[int], is_right: Sequence[bool]
+) -> None:
+    """Numbers stay whole as long as that leaves some room for words."""
     from rich.markup import escape
     from rich.table import Table
 
+    numbers = sum(width + 2 for width, at_right in zip(widths, is_right, strict=True) if at_right)
+    whole = numbers + _LEAST_WORDS * is_right.count(False) <= out.width
     table = Table(box=None, pad_edge=False)
-    for title, at_right in zip(titles, is_right, strict=True):
-        table.add_column(escape(title), justify="right" if at_right else "left")
-    for row in rows:
+    for title, at_right in zip(lines[0], is_right, strict=True):
+        table.add_column(
+            escape(title), justify="right" if at_right else "left", no_wrap=at_right and whole, overflow="fold"
+        )
+    for row in lines[1:]:
         table.add_row(*map(escape, row))
     out.print(table)
+
+
+def print_facts(rows: Sequence[tuple[str, str]]) -> None:
+    """Names with sentences beside them, which are wrapped on a terminal and whole in a file."""
+    import textwrap
+
+    from rich.markup import escape
+
+    out = console()
+    first = max((len(name) for name, _ in rows), default=0) + 2
+    for name, text in rows:
+        room = max(20, out.width - first)
+        lines = textwrap.wrap(text, room, break_on_hyphens=False) if out.is_terminal else [text]
+        rest = f"{' ' * (first - len(name))}{''.join(lines[:1])}".rstrip()
+        out.print(f"[bold]{escape(name)}[/bold]{escape(rest)}", soft_wrap=True)
+        for line in lines[1:]:
+            print(" " * first + line)
 
 
 def settings(offline: bool) -> Settings:

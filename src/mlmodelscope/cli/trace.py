@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ import typer
 
 from mlmodelscope.cli.choices import RecordName
 from mlmodelscope.cli.help import HelpGroup
-from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, print_facts, print_json, settings, verb
 from mlmodelscope.errors import OfflineError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -36,28 +37,55 @@ TraceFile = Annotated[
 ]
 
 
+class Form(StrEnum):
+    html = "html"
+    perfetto = "perfetto"
+    speedscope = "speedscope"
+    folded = "folded"
+    csv = "csv"
+    otlp = "otlp"
+    text = "text"
+
+
+_ENDS = {
+    Form.html: ".html",
+    Form.perfetto: ".json",
+    Form.speedscope: ".speedscope.json",
+    Form.folded: ".folded",
+    Form.csv: ".csv",
+    Form.otlp: ".otlp.json",
+    Form.text: ".txt",
+}
+
+
 @app.command("show")
 @verb
 def show(
     name: RecordName = "latest",
     level: Annotated[str, typer.Option(help="Down to this level.")] = "framework",
     most: Annotated[int, typer.Option(help="Of many spans side by side, show only so many.", min=1)] = 8,
+    batches: Annotated[int, typer.Option(help="Batches to show, those nearest to the median.", min=1)] = 1,
     as_json: AsJson = False,
 ) -> None:
-    """Show a record's timeline as a tree."""
+    """Show a record's timeline as a tree, after a summary of it."""
     from mlmodelscope.trace.span import LEVELS
-    from mlmodelscope.trace.text import lines
+    from mlmodelscope.trace.text import lines, some_batches, summary
 
     if level not in LEVELS:
         raise UsageError(f"there is no level `{level}`\nknown: {', '.join(LEVELS[1:])}")
-    trace = _load(name)
+    _, trace = _load(name)
     if as_json:
         from dataclasses import asdict
 
         print_json({"trace": trace.id, "resource": trace.resource, "spans": [asdict(span) for span in trace.spans]})
         return
-    for line in lines(trace, level, most):
+    print_facts(list(summary(trace)))
+    print()
+    for line in lines(some_batches(trace, batches), level, most):
         print(line)
+    known = len(trace.named("batch", "application"))
+    if known > batches:
+        print(f"{batches} of {known} batches, nearest to the median; --batches {known} shows all")
 
 
 @app.command("export")
@@ -65,6 +93,9 @@ def show(
 def export(
     name: RecordName,
     output: TraceFile = None,
+    form: Annotated[
+        Form | None, typer.Option("--format", help="Without -o: the form of trace-RECORD; html by default.")
+    ] = None,
     otlp: Annotated[
         str | None, typer.Option(help="Send it to this OTLP/HTTP address; `env`: as OTEL_EXPORTER_OTLP_ENDPOINT says.")
     ] = None,
@@ -72,10 +103,12 @@ def export(
     as_json: AsJson = False,
 ) -> None:
     """Write a record's timeline to a file, or send it to a collector."""
-    if output is None and otlp is None:
-        raise UsageError("nothing says where the trace is to go", hint="-o trace.html, or --otlp http://localhost:4318")
     check_name(output)
-    trace = _load(name)
+    if output is not None and form is not None:
+        raise UsageError("the name of the file says its form", hint=f"leave out --format {form.value}, or -o {output}")
+    record, trace = _load(name)
+    if output is None and (form is not None or otlp is None):
+        output = Path(f"trace-{record}{_ENDS[form or Form.html]}")
     if output is not None:
         write_file(trace, output)
     if otlp is not None:
@@ -84,13 +117,15 @@ def export(
     print_json({"exported": places}) if as_json else print(f"wrote {', '.join(places)}")
 
 
-def _load(name: str) -> Trace:
+def _load(name: str) -> tuple[str, Trace]:
+    """(the record's id, its trace)."""
     from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.trace.store import load_trace
 
     store = open_store(settings(offline=True))
     try:
-        return load_trace(store.folder(store.get(name).id))
+        record = store.get(name).id
+        return record, load_trace(store.folder(record))
     finally:
         store.close()
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from statistics import median
 
 from mlmodelscope.trace.span import LEVELS, Span, Trace
 
@@ -43,6 +45,38 @@ def lines(trace: Trace, level: str = "hardware", most: int = 12, width: int = 40
             continue
         bar = _bar(span.start_ns - frame.start_ns, span.end_ns - frame.start_ns, frame.duration_ns, width)
         yield f"{label.ljust(wide)}  {spell(span.duration_ns).rjust(8)}  {bar}  {_about(span)}".rstrip()
+
+
+def summary(trace: Trace) -> Iterator[tuple[str, str]]:
+    """What there is, before the tree: names with sentences."""
+    said = trace.resource
+    model = f"{said.get('model.name', 'trace')} {said.get('model.version', '')}".strip()
+    yield "trace", f"{model}, {said['stack']}" if said.get("stack") else model
+    counts = {level: len(trace.at(level)) for level in LEVELS}
+    levels = ", ".join(f"{level} {count}" for level, count in counts.items() if count)
+    yield "spans", f"{len(trace.spans)} in {spell(trace.duration_ns)}: {levels}"
+    batches = trace.named("batch", "application")
+    if batches:
+        times = sorted(each.duration_ns for each in batches)
+        between = f", between {spell(times[0])} and {spell(times[-1])}" if len(times) > 1 else ""
+        yield "batches", f"{len(times)}, {spell(median(times))} at the median{between}"
+
+
+def some_batches(trace: Trace, count: int) -> Trace:
+    """The same with so many of its batches, those nearest to the median."""
+    batches = trace.named("batch", "application")
+    if len(batches) <= count:
+        return trace
+    usual = median(each.duration_ns for each in batches)
+    nearest = sorted(batches, key=lambda each: (abs(each.duration_ns - usual), each.start_ns))
+    left_out = {each.id for each in nearest[count:]}
+    kept = []
+    for span in trace.spans:  # parents stand before their children
+        if span.id in left_out or span.parent in left_out:
+            left_out.add(span.id)
+        else:
+            kept.append(span)
+    return replace(trace, spans=tuple(kept))
 
 
 def _longest(spans: Sequence[Span], most: int) -> list[Span]:

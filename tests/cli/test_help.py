@@ -45,6 +45,8 @@ def test_sentences_have_half_of_the_width(words: tuple[str, ...]) -> None:
 def test_each_verb_that_a_server_can_do_says_how_it_is_named() -> None:
     with_server = {verb for verb in VERBS if "--server URL" in help_of(verb) and "--token TOKEN" in help_of(verb)}
     assert with_server == SERVED
+    called = CliRunner().invoke(app, ["records", "list", "--help"], prog_name="python -m mlmodelscope")
+    assert "--server URL" in called.output
     assert "--server" in help_of("trace", "export") and "--server" not in help_of("stacks", "build")
 
 

@@ -87,10 +87,15 @@ def _write_parameters(parameters: Iterable[Any], ctx: Any, formatter: Any) -> No
     shown = [each for each in parameters if not getattr(each, "hidden", False)]
     arguments = [(_argument_name(each), _sentence(each)) for each in shown if each.param_type_name == "argument"]
     options = [(_option_name(each), _sentence(each)) for each in shown if each.param_type_name == "option"]
-    if is_served(ctx.command_path.split()[1:]):
+    if is_served(_words(ctx)):
         options[-1:-1] = _SERVER  # before --help
     _write_section(formatter, "Arguments", arguments)
     _write_section(formatter, "Options", options)
+
+
+def _words(ctx: Any) -> list[str]:
+    """The verb, and the verb of the verb; whatever the program itself is called."""
+    return [*_words(ctx.parent), ctx.info_name] if ctx.parent is not None else []
 
 
 def _option_name(option: Any) -> str:

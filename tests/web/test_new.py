@@ -18,6 +18,8 @@ from .conftest import DATASET, MODEL, Site, Visit, visiting
 def test_an_impossible_request_shows_what_nobody_meets(visit: Visit) -> None:
     """The paper's own example."""
     page = visit.to(f"/new?model={MODEL}&dataset={DATASET}")
+    expect(page.get_by_text("any agent that fits")).to_be_visible()
+    page.get_by_text("Where", exact=True).click()
     page.get_by_label("Framework").fill("tensorflow")
     page.get_by_label("Its version").fill(">=1.10.x and <=1.13.0")
     page.get_by_label("Vendor of the processor").fill("Intel")
@@ -71,6 +73,22 @@ def test_it_is_asked_for_and_watched_to_its_end(visit: Visit) -> None:
     page.get_by_role("link", name="See the result").click()
     page.wait_for_url("**/records/*")
     expect(page.get_by_role("heading", name=MODEL)).to_be_visible()
+
+
+def test_half_a_name_is_no_mistake_yet(visit: Visit) -> None:
+    page = visit.to("/new")
+    expect(page.get_by_label("Framework")).to_have_count(0)  # folded away
+    page.get_by_label("Model", exact=True).press_sequentially("efficientnet-li")
+    expect(page.get_by_text("Type on, or choose from the list.")).to_be_visible()
+    expect(page.get_by_role("alert")).to_have_count(0)
+    page.get_by_label("Model", exact=True).blur()
+    expect(page.get_by_role("alert")).to_contain_text("efficientnet-li")
+    page.get_by_label("Model", exact=True).fill(MODEL)
+    expect(page.get_by_text("Choose a dataset")).to_be_visible()
+    page.get_by_role("group", name="Dataset: suggestions").get_by_role("button", name=DATASET).click()
+    expect(page.get_by_label("Dataset", exact=True)).to_have_value(DATASET)
+    expect(page.get_by_role("button", name="Evaluate")).to_be_enabled()
+    assert not visit.violations()
 
 
 def test_a_model_that_is_not_there_is_said_so(visit: Visit) -> None:

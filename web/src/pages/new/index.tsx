@@ -8,8 +8,11 @@ import { Select, Text } from "../../ui/field";
 import { Button, Card, Heading, Trouble, Waiting } from "../../ui/parts";
 import { Trust, wantsTrust } from "../../shown/trust";
 import { useMay } from "../../ui/shell";
+import { fitting } from "../model/try/fitting";
 import { useManifest } from "../model/try/manifest";
-import { Names } from "./names";
+import { type Asking, filled } from "./asking";
+import { How, Where } from "./folded";
+import { Names, useNames } from "./names";
 import { type Form, requestOf } from "./request";
 import { Resolved } from "./resolved";
 
@@ -26,6 +29,8 @@ export function NewEvaluation() {
   const { manifest } = useManifest(settled.model?.split("@")[0] ?? "");
   const training = (manifest?.manifest as { job_type?: string } | undefined)?.job_type === "training";
   useEffect(() => void navigate({ to: "/new", search: settled, replace: true }), [navigate, settled]);
+  const [typing, setTyping] = useState(false);
+  const fit = fitting(manifest?.manifest as Record<string, unknown> | undefined, [], useNames("datasets"));
   const resolution = useQuery({
     queryKey: ["resolve", settled, trust, training],
     queryFn: () => answer(api.POST("/api/v1/requests/resolve", { body: requestOf(meant(settled, training), trust) })),
@@ -56,7 +61,7 @@ export function NewEvaluation() {
       />
       <form onSubmit={submit} className="grid gap-6 lg:grid-cols-[1fr_22rem]">
         <div className="space-y-6">
-          <What {...asking} training={training} />
+          <What {...asking} training={training} fit={fit} onTyping={setTyping} />
           <Where {...asking} />
           <How {...asking} />
         </div>
@@ -65,7 +70,13 @@ export function NewEvaluation() {
             <Card>
               <p className="text-sm text-muted">Choose a model first.</p>
             </Card>
-          ) : wantsTrust(resolution.error) ? null : resolution.error ? (
+          ) : wantsTrust(resolution.error) ? null : resolution.error && (typing || lacksDataset(resolution.error)) ? (
+            <Card>
+              <p className="text-sm text-muted">
+                {typing ? "Type on, or choose from the list." : "Choose a dataset: the model names none."}
+              </p>
+            </Card>
+          ) : resolution.error ? (
             <Trouble error={resolution.error} again={() => void resolution.refetch()} />
           ) : resolution.data ? (
             <Resolved of={resolution.data} />
@@ -92,16 +103,8 @@ export function NewEvaluation() {
   );
 }
 
-interface Asking {
-  form: Form;
-  set: (change: Form) => void;
-}
-
-/** What a field shows, and what happens when it changes. */
-const filled = ({ form, set }: Asking, field: keyof Form) => ({
-  value: form[field] ?? "",
-  onChange: (value: string) => set({ [field]: value || undefined }),
-});
+const SUGGESTED = 5;
+const lacksDataset = (error: Error) => error.message.startsWith("no dataset is named");
 
 /** What a model that is trained can be asked for is a training, and of others all but that. */
 const meant = (form: Form, training: boolean): Form =>
@@ -113,16 +116,32 @@ const KINDS: [string, string][] = [
   ["profile", "where the time goes"],
 ];
 
-function What({ training, ...asking }: Asking & { training: boolean }) {
+interface Choice extends Asking {
+  training: boolean;
+  /** Datasets that the model is likely to understand. */
+  fit: readonly string[];
+  onTyping: (typing: boolean) => void;
+}
+
+function What({ training, fit, onTyping, ...asking }: Choice) {
+  const models = useNames("models");
   const kind = meant(asking.form, training).kind ?? "evaluate";
   return (
     <Card title="What">
       <div className="grid gap-4 sm:grid-cols-2">
-        <Names label="Model" of="models" {...filled(asking, "model")} />
+        <Names
+          label="Model"
+          of="models"
+          suggested={models.slice(0, SUGGESTED)}
+          onTyping={onTyping}
+          {...filled(asking, "model")}
+        />
         <Names
           label="Dataset"
           of="datasets"
-          hint="where nothing is said, the one that the model names"
+          hint="default: the model's dataset"
+          suggested={fit.slice(0, SUGGESTED)}
+          onTyping={onTyping}
           {...filled(asking, "dataset")}
         />
         <Select
@@ -146,51 +165,8 @@ function What({ training, ...asking }: Asking & { training: boolean }) {
             options={pairs("model framework library hardware")}
           />
         )}
-        <Text label="Samples" type="number" hint="all where nothing is said" {...filled(asking, "limit")} />
-        <Text label="Batch size" type="number" {...filled(asking, "batchSize")} />
-      </div>
-    </Card>
-  );
-}
-
-function Where(asking: Asking) {
-  return (
-    <Card title="Where" aside="every field may stay empty">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Names label="Framework" of="frameworks" placeholder="tensorflow" {...filled(asking, "framework")} />
-        <Text label="Its version" placeholder=">=1.10.x and <=1.13.0" {...filled(asking, "frameworkVersion")} />
-        <Names label="Stack" of="stacks" {...filled(asking, "stack")} />
-        <Names label="Agent" of="agents" {...filled(asking, "agent")} />
-        <Text label="Architecture" placeholder="x86_64" {...filled(asking, "architecture")} />
-        <Text label="Vendor of the processor" placeholder="Intel" {...filled(asking, "vendor")} />
-        <Text label="Processor" placeholder="Xeon" {...filled(asking, "processor")} />
-        <Text label="Instructions" placeholder="avx2, fma" {...filled(asking, "flags")} />
-        <Text label="Cores at least" type="number" {...filled(asking, "cores")} />
-        <Text label="Memory at least, GiB" type="number" {...filled(asking, "memory")} />
-        <Text label="Accelerator" placeholder="V100" {...filled(asking, "accelerator")} />
-        <Text label="Its memory at least, GiB" type="number" {...filled(asking, "acceleratorMemory")} />
-        <Text label="Interconnect" placeholder="NVLink" {...filled(asking, "interconnect")} />
-        <Text label="Labels" placeholder="room=3" {...filled(asking, "labels")} />
-      </div>
-    </Card>
-  );
-}
-
-function How(asking: Asking) {
-  return (
-    <Card title="How">
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Select
-          label="Agents"
-          {...filled(asking, "agents")}
-          options={[
-            ["", "one that fits"],
-            ["all", "every one that fits"],
-          ]}
-        />
-        <Text label="Parts" type="number" hint="the samples, shared out among agents" {...filled(asking, "shards")} />
-        <Text label="Priority" type="number" hint="1 to 9, 5 where nothing is said" {...filled(asking, "priority")} />
-        <Text label="Longest, seconds" type="number" {...filled(asking, "timeout")} />
+        <Text label="Samples" type="number" hint="default: all" {...filled(asking, "limit")} />
+        <Text label="Batch size" type="number" hint="default: 1" {...filled(asking, "batchSize")} />
       </div>
     </Card>
   );

@@ -19,10 +19,18 @@ interface Props {
   onChange: (value: string) => void;
   hint?: string;
   placeholder?: string;
+  /** Those to begin with, a click away, as long as nothing is chosen. */
+  suggested?: readonly string[];
+  /** Whether somebody is about to type a name, so that half of one is no mistake yet. */
+  onTyping?: (typing: boolean) => void;
 }
 
-export function Names({ label, of, value, onChange, hint, placeholder }: Props) {
-  const found = useQuery({ queryKey: ["names", of], queryFn: KNOWN[of], staleTime: 60_000 });
+export function useNames(of: keyof typeof KNOWN): readonly string[] {
+  return useQuery({ queryKey: ["names", of], queryFn: KNOWN[of], staleTime: 60_000 }).data ?? [];
+}
+
+export function Names({ label, of, value, onChange, hint, placeholder, suggested = [], onTyping }: Props) {
+  const known = useNames(of);
   const list = `names-${of}`;
   return (
     <Field label={label} hint={hint}>
@@ -33,15 +41,34 @@ export function Names({ label, of, value, onChange, hint, placeholder }: Props) 
             list={list}
             value={value}
             placeholder={placeholder}
-            onChange={(event) => onChange(event.target.value)}
+            onChange={(event) => {
+              // One that is picked from the list is whole.
+              onTyping?.(!known.includes(event.target.value));
+              onChange(event.target.value);
+            }}
+            onBlur={() => onTyping?.(false)}
             autoComplete="off"
             className={INPUT}
           />
           <datalist id={list}>
-            {found.data?.map((each) => (
+            {known.map((each) => (
               <option key={each} value={each} />
             ))}
           </datalist>
+          {!value && suggested.length > 0 && (
+            <div className="mt-1.5 flex flex-wrap gap-1.5" role="group" aria-label={`${label}: suggestions`}>
+              {suggested.map((each) => (
+                <button
+                  key={each}
+                  type="button"
+                  onClick={() => onChange(each)}
+                  className="rounded-full bg-accent-soft px-2.5 py-0.5 text-xs text-accent hover:underline"
+                >
+                  {each}
+                </button>
+              ))}
+            </div>
+          )}
         </>
       )}
     </Field>

@@ -52,7 +52,7 @@ function Obstacles({ of }: { of: Schemas["Resolution"] }) {
 
 function Earlier({ of }: { of: Schemas["Earlier"][] }) {
   return (
-    <Card title="Known already" aside="so nothing need run">
+    <Card title="Known already" aside={of.some((each) => each.exact) && "so nothing need run"}>
       <ul className="space-y-3 text-sm">
         {of.map((each) => (
           <li key={each.record}>

@@ -81,7 +81,7 @@ export function NewReplication() {
               of="datasets"
               value={form.dataset}
               onChange={set("dataset")}
-              hint={checks ? "by default the one that the claim names" : "by default the one that the model names"}
+              hint={checks ? "default: the claim's dataset" : "default: the model's dataset"}
             />
             {checks && (
               <>
@@ -95,28 +95,22 @@ export function NewReplication() {
                 />
               </>
             )}
-            <Text
-              label="Samples"
-              type="number"
-              value={form.limit}
-              onChange={set("limit")}
-              hint="all where nothing is said"
-            />
+            <Text label="Samples" type="number" value={form.limit} onChange={set("limit")} hint="default: all" />
             {checks && (
               <>
                 <Text
-                  label="Points that it may be off"
+                  label="Tolerance (points)"
                   value={form.within}
                   onChange={set("within")}
                   placeholder="0.5"
-                  hint="where nothing is said, what rounding allows"
+                  hint="default: what rounding allows"
                 />
                 <Text
-                  label="Evaluations that the search may take"
+                  label="Search budget"
                   type="number"
                   value={form.budget}
                   onChange={set("budget")}
-                  hint="of all samples; where nothing is said, it ends by itself"
+                  hint="evaluations of all samples; default: until the search ends by itself"
                 />
                 <label className="flex items-center gap-2 self-end pb-6 text-sm">
                   <input

@@ -82,3 +82,22 @@ def test_a_phone_shows_where_one_is_and_how_far_things_are(browser: Any, site: S
             cell = row.locator(f"[data-title={title}]").bounding_box()
             assert cell["x"] >= 0 and cell["x"] + cell["width"] <= PHONE["width"]
         assert not visit.violations()
+
+
+def test_filters_stay_in_their_column(visit: Visit) -> None:
+    page = visit.to("/datasets")
+    column = page.get_by_role("complementary", name="Filters").bounding_box()
+    for facet in page.get_by_role("complementary", name="Filters").get_by_role("group").all():
+        box = facet.bounding_box()
+        assert box["x"] + box["width"] <= column["x"] + column["width"], facet.inner_text()
+
+
+def test_the_ring_around_a_tab_is_not_cut_off(visit: Visit, record: str) -> None:
+    page = visit.to(f"/records/{record}")
+    tab = page.get_by_role("tab", name="Overview")
+    tab.focus()
+    page.keyboard.press("ArrowRight")  # with the keyboard, so that there is a ring
+    ring = page.get_by_role("tab", name="Samples").evaluate(
+        "it => { const {outlineStyle, outlineOffset} = getComputedStyle(it); return [outlineStyle, outlineOffset]; }"
+    )
+    assert ring == ["solid", "-2px"]

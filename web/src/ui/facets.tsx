@@ -20,7 +20,7 @@ export function Facet({ name, counts, chosen, onChange }: Props) {
     onChange([...next].join(",") || undefined);
   }
   return (
-    <fieldset className="text-sm">
+    <fieldset className="min-w-0 text-sm">
       <legend className="mb-1.5 text-xs font-medium uppercase tracking-wide text-muted">{name}</legend>
       <div className="max-h-56 space-y-1 overflow-y-auto">
         {values.map(([value, count]) => (

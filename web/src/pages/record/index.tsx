@@ -111,7 +111,7 @@ function Parts({ record }: { record: Schemas["Record"] }) {
           <Tabs.Trigger
             key={key}
             value={key}
-            className="-mb-px border-b-2 border-transparent px-3 py-2 text-sm text-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
+            className="-mb-px border-b-2 border-transparent focus-visible:-outline-offset-2 px-3 py-2 text-sm text-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
           >
             {name}
           </Tabs.Trigger>

@@ -1,5 +1,5 @@
 import { percent } from "../../lib/format";
-import { cut, lettersIn, svg } from "../../lib/svg";
+import { cut, fitsIn, svg } from "../../lib/svg";
 import { type Cell, type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
 
 /** The whole map as one drawing, in the colours of the page. */
@@ -26,6 +26,7 @@ export function drawHeat(costs: readonly Cost[], width: number, name: string): S
 function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
   const fill = strong < 0 ? "var(--bad)" : "var(--good)";
   const middle = x + width / 2;
+  const fits = fitsIn(width - 10, 11);
   const label = { x: middle, "text-anchor": "middle", fill: "var(--ink)" };
   return svg(
     "g",
@@ -39,7 +40,7 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
       { ...label, y: y + 20, "font-size": 15, "font-weight": 600 },
       cost.idle ? "no change" : points(cost.difference),
     ),
-    ...twoLines(cost.words, lettersIn(width - 8, 11)).map((line, at) =>
+    ...twoLines(cost.words, fits).map((line, at) =>
       svg("text", { ...label, y: y + 38 + 14 * at, "font-size": 11 }, line),
     ),
   );

@@ -45,8 +45,13 @@ it("shows a small change beside a large one", () => {
   expect([points(-0.1234), points(0.01), points(0)]).toEqual(["−12.3", "+1.0", "0"]);
 });
 
+const upTo = (letters: number) => (line: string) => line.length <= letters;
+
 it("writes what a cell says in two lines", () => {
-  expect(twoLines("`cast` by scale", 20)).toEqual(["cast by scale"]);
-  expect(twoLines("labels in the order of the alphabet", 20)).toEqual(["labels in the order", "of the alphabet"]);
-  expect(twoLines("one two three four five six", 9)).toEqual(["one two", "three fo…"]);
+  expect(twoLines("`cast` by scale", upTo(20))).toEqual(["cast by scale"]);
+  expect(twoLines("labels in the order of the alphabet", upTo(20))).toEqual(["labels in the order", "of the alphabet"]);
+  expect(twoLines("one two three four five six", upTo(9))).toEqual(["one two", "three fo…"]);
+  expect(twoLines("incomprehensibilities aside", upTo(9))).toEqual(["incompre…", "aside"]);
+  const wide = (line: string) => line.replaceAll("w", "ww").length <= 9; // as letters are: not all alike
+  expect(twoLines("www www www", wide)).toEqual(["www", "www…"]);
 });

@@ -67,16 +67,19 @@ export function layout(rows: readonly Row[], width: number): Layout {
   return { height: y, heads, cells };
 }
 
-/** A text in at most two lines of so many letters; what is too long ends with dots. */
-export function twoLines(text: string, letters: number): string[] {
-  const lines = [""];
-  for (const word of text.replaceAll("`", "").split(" ")) {
-    const last = lines.at(-1)!;
-    if (!last || last.length + 1 + word.length <= letters) lines[lines.length - 1] = last ? `${last} ${word}` : word;
-    else lines.push(word);
-  }
-  const cut = (line: string) => (line.length > letters ? `${line.slice(0, letters - 1)}…` : line);
-  return lines.length < 3 ? lines.map(cut) : [cut(lines[0]!), cut(lines.slice(1).join(" "))];
+/** A text in at most two lines that fit; what is too long ends with dots. */
+export function twoLines(text: string, fits: (line: string) => boolean): string[] {
+  const words = text.replaceAll("`", "").split(" ");
+  let first = words.shift()!;
+  while (words.length && fits(`${first} ${words[0]}`)) first += ` ${words.shift()}`;
+  return [first, ...(words.length ? [words.join(" ")] : [])].map((line) => shortened(line, fits));
+}
+
+function shortened(line: string, fits: (line: string) => boolean): string {
+  if (fits(line)) return line;
+  let end = line.length - 1;
+  while (end > 1 && !fits(`${line.slice(0, end).trimEnd()}…`)) end -= 1;
+  return `${line.slice(0, end).trimEnd()}…`;
 }
 
 /** Percentage points with a sign. */

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from mlmodelscope.replicate import search as searching
 from mlmodelscope.replicate.candidate import Goal
 from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.foresight import margin
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.stratified_sampling import by_closeness
 from mlmodelscope.replicate.trial import Cost
@@ -70,6 +72,10 @@ class World:
         if margin > 0:
             return Answer((1, 0), (margin, 0.0))
         return Answer((0, 1) if margin > -2 else (0, 2), (-margin, 0.0))
+
+    @cached_property
+    def margins(self) -> dict[int, float | None]:
+        return {at: margin(row) for at, row in zip(self.labelled, self.rows(self.plan, self.labelled), strict=True)}
 
     def rows(self, plan: Any, samples: Sequence[int]) -> list[tuple[int, Answer]]:
         return [(1, self.answer(plan, at)) for at in samples]

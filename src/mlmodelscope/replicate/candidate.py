@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.foresight import foresee
 from mlmodelscope.replicate.measure import Measure, Row, unseen
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant
 from mlmodelscope.replicate.significance import LEVEL, Split
@@ -30,7 +31,7 @@ _SLIP = 0.005
 """Share of answers that differ between machines though everything is the same."""
 _SURE = 4.0  # standard deviations
 _GUIDED = 4.0
-"""How far scores may push a variant ahead of others, as a logarithm: they guide the search and prove nothing."""
+"""How far scores may push a variant ahead of others or back, as a logarithm."""
 _SLACK = 1e-12
 _TINY = 1e-300
 
@@ -87,13 +88,15 @@ class Candidate:
     """What separates it from the plan, or the second of two edits from the first; known when a search has ended."""
     chance: float | None = None
     """How likely any of the variants that were tried would do as well by chance."""
-    lift: float = 0.0
-    """Whether right classes stand out more than before, in standard deviations: what undoes a mistake makes them."""
+    foreseen: float | None = None
+    """The evidence that scores let expect; they guide the search and prove nothing."""
 
     @property
     def promise(self) -> float:
-        """By which the next to be tried on more samples is chosen: the evidence, and where scores point."""
-        return self.evidence + _GUIDED * math.tanh(self.lift / _GUIDED)
+        """By which the next to be tried on more samples is chosen: the evidence, and what scores let expect."""
+        if self.foreseen is None:
+            return self.evidence
+        return self.evidence + min(max(self.foreseen - self.evidence, -_GUIDED), _GUIDED)
 
     @property
     def is_significant(self) -> bool:
@@ -146,6 +149,7 @@ def judge(
     evidence = _evidence(expected, reach, goal, total) + told + prior
     left = abs(goal.claim.value - expected)
     closes = 1 - left / abs(goal.gap) if goal.gap else 1.0
+    foreseen = _foreseen(before, after, seen, goal, trials)
     return Candidate(
         variant,
         len(seen),
@@ -160,31 +164,23 @@ def judge(
         is_near=closes >= _NEARLY and left <= _MOST_OFF,
         agreement=agreement,
         score_distance=distance,
-        lift=_lift(before, after) if (goal.gap > 0) == measure.is_better_higher else 0.0,
+        foreseen=None if foreseen is None else foreseen + told + prior,
     )
 
 
-def _lift(before: Sequence[Row], after: Sequence[Row]) -> float:
-    """Samples whose right class stands out more, less those where it does less, as a sign test counts them."""
-    up = down = 0
-    for then, now in zip(before, after, strict=True):
-        was, is_now = _margin(then), _margin(now)
-        if was is not None and is_now is not None:
-            up, down = up + (is_now > was), down + (is_now < was)
-    return (up - down) / math.sqrt(up + down) if up + down else 0.0
-
-
-def _margin(row: Row) -> float | None:
-    """How far the right class is ahead of the best other one; at most so far, where it is not among the best."""
-    label, answer = row
-    if answer is None or len(answer.scores) < 2:
+def _foreseen(
+    before: Sequence[Row], after: Sequence[Row], seen: Sequence[int], goal: Goal, trials: Trials
+) -> float | None:
+    """Logarithm of how likely the claim is, by what scores let expect of all samples; None where they say nothing."""
+    if goal.claim.measure.name != "top1":
         return None
-    best = answer.scores[0]
-    own = answer.scores[answer.classes.index(label)] if label in answer.classes else answer.scores[-1]
-    other = answer.scores[1] if answer.classes[0] == label else best
-    if 0 < own <= 1 and 0 < other <= 1:  # probabilities: their logarithms say how far
-        return math.log(own / other)
-    return own - other
+    known = set(seen)
+    total = len(trials.labelled)
+    found = foresee(before, after, [trials.margins[at] for at in trials.labelled if at not in known])
+    if found is None:
+        return None
+    more, off = found
+    return _evidence(goal.own + more / total, math.hypot(off / total, goal.noise), goal, total)
 
 
 def rank(candidate: Candidate) -> tuple[float, float, int, int]:

@@ -15,6 +15,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
+from mlmodelscope.replicate.foresight import margin
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.measure import Row
 from mlmodelscope.replicate.pitfall import Variant
@@ -118,6 +119,11 @@ class Trials:
     def labelled(self) -> list[int]:
         """The samples that have a label, by number."""
         return [at for at, sample in enumerate(self.dataset.samples) if sample.label is not None]
+
+    @cached_property
+    def margins(self) -> dict[int, float | None]:
+        """How far the plan's own answers put the right class ahead; they must be known for all samples."""
+        return {at: margin(row) for at, row in zip(self.labelled, self.rows(self.plan, self.labelled), strict=True)}
 
     def give(self, answers: dict[int, Answer | None]) -> None:
         """Answers of the plan itself that are known from its record."""

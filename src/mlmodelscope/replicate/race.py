@@ -34,6 +34,8 @@ _SETTLED = 0.05
 """How likely it may be, set against an explanation, that there is another one nobody has looked at."""
 _HOPELESS = -9.2
 """Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
+_UNLIKELY = -11.5
+"""How promising, as a logarithm, the best must be: below, a cause that is not among them is a hundred times likelier."""
 
 _NO_END = 1 << 40
 """Calls that nobody will ever make."""
@@ -148,6 +150,8 @@ class Race:
         if known and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * known:
             return []
         first = max(open_ones, key=lambda each: each.judged.promise)
+        if first.judged.promise < _UNLIKELY:
+            return []
         equals = [
             each
             for each in open_ones

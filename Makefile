@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo web test fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
+.PHONY: demo web test coverage fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -11,6 +11,7 @@ help:
 	@echo "make web     build the pages that mlmodelscope serve shows"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-all   the same with everything slow: stacks, acceptance, random kills, large fuzz budgets (hours)"
+	@echo "make coverage   the tests again, and which lines and branches they reach (slow)"
 	@echo "make fuzz    damage the input of every parser of foreign bytes, with a large budget (slow)"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
@@ -69,6 +70,17 @@ test-all: export MLMODELSCOPE_TEST_BUDGET = large
 test-all: test
 	$(PYTEST) -m nightly
 	$(MAKE) test-stacks test-peers agreement acceptance
+
+# All processes are measured: workers, servers and agents, as far as they are not killed. It takes twice as long.
+coverage: export COVERAGE_FILE = $(abspath reports/coverage/data)
+coverage: $(VENV)/.dev web
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'coverage[toml]>=7.10'
+	$(BIN)/python tools/get_browser.py
+	mkdir -p reports/coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -n auto --dist worksteal -m "not nightly"
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report --skip-covered --sort=cover
 
 # Whatever reads bytes of strangers; the same tests are part of `make test`, with a small budget.
 FUZZ := tests/fuzz tests/model_file/test_hostile.py tests/worker_package/test_protocol.py tests/record/test_journal.py \

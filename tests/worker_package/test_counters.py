@@ -40,12 +40,12 @@ class Machine:
         return len({thread for _, _, _, thread in self.asked})
 
     def is_open(self) -> bool:
-        return any(_target(link) == str(self.file) for link in os.scandir("/proc/self/fd"))
+        return str(self.file) in map(_target, os.listdir("/proc/self/fd"))
 
 
-def _target(link: os.DirEntry[str]) -> str:
+def _target(descriptor: str) -> str:
     try:
-        return os.readlink(link.path)
+        return os.readlink(f"/proc/self/fd/{descriptor}")
     except OSError:
         return ""  # closed since
 

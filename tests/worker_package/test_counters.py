@@ -35,9 +35,10 @@ class Machine:
             raise refused
         return os.open(self.file, os.O_RDONLY)
 
-    def threads(self) -> int:
-        """Of how many threads counters were asked for. Other tests of this process may have left some."""
-        return len({thread for _, _, _, thread in self.asked})
+    def threads(self, name: str) -> set[int]:
+        """Of which threads this counter was asked for. Those that other tests have left may end at any time."""
+        (wanted,) = ((kind, config) for each, kind, config in EVENTS if each == name)
+        return {thread for kind, config, _, thread in self.asked if (kind, config) == wanted}
 
     def is_open(self) -> bool:
         return str(self.file) in map(_target, os.listdir("/proc/self/fd"))
@@ -55,18 +56,18 @@ def test_every_thread_has_every_counter(tmp_path: Path) -> None:
     second = threading.Thread(target=done.wait)
     second.start()
     with Counters(open_event=machine) as opened:
-        threads = machine.threads()
         done.set()
-        assert {threading.get_native_id(), second.native_id} <= {thread for _, _, _, thread in machine.asked}
-        assert len(machine.asked) == threads * len(EVENTS) and not opened.unavailable
-        assert opened.read() == {name: 10 * threads for name, _, _ in EVENTS}
+        for name, _, _ in EVENTS:
+            assert {threading.get_native_id(), second.native_id} <= machine.threads(name)
+        assert opened.read() == {name: 10 * len(machine.threads(name)) for name, _, _ in EVENTS}
+        assert not opened.unavailable
     assert {flags for _, _, flags, _ in machine.asked} == {0b11}  # not counting yet, and what threads start, too
 
 
 def test_counters_that_took_turns_are_scaled_and_one_that_never_counted_is_left_out(tmp_path: Path) -> None:
     machine = Machine(tmp_path, content=(10, 8, 4))
     with Counters(open_event=machine) as opened:
-        assert opened.read()["cycles"] == 20 * machine.threads()
+        assert opened.read()["cycles"] == 20 * len(machine.threads("cycles"))
     with Counters(open_event=Machine(tmp_path, content=(0, 8, 0))) as opened:
         assert opened.read() == {}
 

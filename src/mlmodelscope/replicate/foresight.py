@@ -60,7 +60,7 @@ def foresee(before: Sequence[Row], after: Sequence[Row], rest: Sequence[float | 
             continue
         is_right, place = each > 0, (each + mean) / spread
         if abs(place) > _FAR:
-            change = (place > 0) - is_right
+            change = float((place > 0) - is_right)
         else:
             share = 0.5 + 0.5 * math.erf(place / _ROOT_TWO)
             change = share - is_right

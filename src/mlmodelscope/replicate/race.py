@@ -35,7 +35,7 @@ _SETTLED = 0.05
 _HOPELESS = -9.2
 """Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
 _UNLIKELY = -11.5
-"""How promising, as a logarithm, the best must be: below, a cause that is not among them is a hundred times likelier."""
+"""How promising the best must be, as a logarithm: below that, a cause not among them is a hundred times likelier."""
 
 _NO_END = 1 << 40
 """Calls that nobody will ever make."""

@@ -39,66 +39,58 @@ def write_catalogue(place: Path, sleep_s: float, pictures: int) -> None:
     (folder / "toy.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, "sleep_s": sleep_s}))
 
 
-async def read_under_load(server: Server, seconds: float) -> dict[str, Any]:
-    """200 readers, each with one question after the other, beside 20 evaluations."""
-    for _ in range(100):
-        _, agents = await server.ask("GET", "/agents")
-        if agents["items"]:
-            break
-        await asyncio.sleep(0.2)
-    quick = {"timed_runs": 1, "warm_up_runs": 1, "timed_budget_s": 0.01}
-    for number in range(RUNNING):
-        body = {"model": "toy", "dataset": "pictures", "options": {**quick, "seed": number}, "again": True}
-        status, answer = await server.ask("POST", "/requests", body)
-        assert status == 202, answer
-    counts: dict[str, int] = {}
-    for _ in range(600):
-        _, page = await server.ask("GET", "/evaluations?state=running")
-        counts["running"] = len(page["items"])
-        if counts["running"] >= RUNNING and all(each["progress"] for each in page["items"]):
-            break
-        await asyncio.sleep(0.2)
-    _, page = await server.ask("GET", "/evaluations")
-    known = page["items"][0]["id"]
-    paths = ["/evaluations?limit=20", f"/evaluations/{known}", "/agents", "/whoami", "/records?limit=20"]
-    times: list[float] = []
-    wrong: list[str] = []
-    memory = [server.memory_bytes]
-    end, cpu_s, started = time.perf_counter() + seconds, server.cpu_s, time.perf_counter()
+class Readers:
+    """Each asks one question after the other, on a connection that it keeps, until the time is up."""
 
-    async def read(number: int) -> None:
-        line = await Line.open(server)
-        turn = number
-        while time.perf_counter() < end:
-            asked = time.perf_counter()
+    def __init__(self, server: Server, paths: list[str], seconds: float) -> None:
+        self._server, self._paths = server, paths
+        self._weigh_every_s = min(1.0, seconds / 10)
+        self._end = time.perf_counter() + seconds
+        self.times: list[float] = []
+        self.wrong: list[str] = []
+        self.memory = [server.memory_bytes]
+
+    async def run(self) -> None:
+        await asyncio.gather(self._weigh(), *(self._read(number) for number in range(READERS)))
+        self.times.sort()
+
+    async def _read(self, turn: int) -> None:
+        line = await Line.open(self._server)
+        while (asked := time.perf_counter()) < self._end:
             try:
-                status, answer = await asyncio.wait_for(line.ask("GET", paths[turn % len(paths)]), 60)
+                status, answer = await asyncio.wait_for(line.ask("GET", self._paths[turn % len(self._paths)]), 60)
             except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
-                wrong.append(type(error).__name__)
+                self.wrong.append(type(error).__name__)
                 line.close()
-                line = await Line.open(server)
+                line = await Line.open(self._server)
                 continue
-            times.append(time.perf_counter() - asked)
+            self.times.append(time.perf_counter() - asked)
             if status != 200:
-                wrong.append(f"{status} {answer[:100]!r}")
+                self.wrong.append(f"{status} {answer[:100]!r}")
             turn += 1
         line.close()
 
-    async def weigh() -> None:
-        while time.perf_counter() < end:
-            await asyncio.sleep(min(1.0, seconds / 10))
-            memory.append(server.memory_bytes)
+    async def _weigh(self) -> None:
+        while time.perf_counter() < self._end:
+            await asyncio.sleep(self._weigh_every_s)
+            self.memory.append(self._server.memory_bytes)
 
-    await asyncio.gather(weigh(), *(read(number) for number in range(READERS)))
+
+async def read_under_load(server: Server, seconds: float) -> dict[str, Any]:
+    """200 readers beside 20 evaluations."""
+    running, known = await _start_evaluations(server)
+    paths = ["/evaluations?limit=20", f"/evaluations/{known}", "/agents", "/whoami", "/records?limit=20"]
+    cpu_s, started = server.cpu_s, time.perf_counter()
+    readers = Readers(server, paths, seconds)
+    await readers.run()
     wall_s, cpu_s = time.perf_counter() - started, server.cpu_s - cpu_s
     _, page = await server.ask("GET", "/evaluations?limit=1000")
-    states = [each["state"] for each in page["items"]]
-    wrong += [each["error"]["message"] for each in page["items"] if each["state"] == "failed"]
-    times.sort()
+    wrong = readers.wrong + [each["error"]["message"] for each in page["items"] if each["state"] == "failed"]
+    times, memory = readers.times, readers.memory
     return {
         "readers": READERS,
-        "running_at_start": counts["running"],
-        "running_at_end": states.count("running"),
+        "running_at_start": running,
+        "running_at_end": sum(each["state"] == "running" for each in page["items"]),
         "reads": len(times),
         "reads_per_s": len(times) / wall_s,
         "errors": len(wrong),
@@ -109,3 +101,23 @@ async def read_under_load(server: Server, seconds: float) -> dict[str, Any]:
         "memory_first_bytes": median(memory[1 : max(2, len(memory) // 4)]),
         "memory_last_bytes": median(memory[-max(1, len(memory) // 4) :]),
     }
+
+
+async def _start_evaluations(server: Server) -> tuple[int, str]:
+    """(how many run, the id of one), as soon as all of them have made some progress."""
+    for _ in range(100):
+        _, agents = await server.ask("GET", "/agents")
+        if agents["items"]:
+            break
+        await asyncio.sleep(0.2)
+    quick = {"timed_runs": 1, "warm_up_runs": 1, "timed_budget_s": 0.01}
+    for number in range(RUNNING):
+        body = {"model": "toy", "dataset": "pictures", "options": {**quick, "seed": number}, "again": True}
+        status, answer = await server.ask("POST", "/requests", body)
+        assert status == 202, answer
+    for _ in range(600):
+        _, page = await server.ask("GET", "/evaluations?state=running")
+        if len(page["items"]) >= RUNNING and all(each["progress"] for each in page["items"]):
+            break
+        await asyncio.sleep(0.2)
+    return len(page["items"]), page["items"][0]["id"]

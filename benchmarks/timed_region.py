@@ -11,6 +11,7 @@ import harness
 import material
 import numpy as np
 
+from mlmodelscope_worker.messages import PredictorTask, Task
 from mlmodelscope_worker.scenario.offline import Batch
 from mlmodelscope_worker.scenario.single_stream import measure_latency
 from mlmodelscope_worker.session import Session
@@ -31,12 +32,12 @@ def open_bare(model: Path) -> Any:
 def open_ours(model: Path) -> Session:
     """The worker's own session, as it stands in a worker process."""
     return Session(
-        {
-            "predictor": {"name": "onnxruntime", "files": {"graph": str(model)}, "options": {"threads": 1}},
-            "input": {"layer_name": None, "element_type": "float32", "steps": []},
-            "output": {"layer_name": None, "steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
-            "batch_size": 1,
-        }
+        Task(
+            PredictorTask("onnxruntime", {"graph": str(model)}, {"threads": 1}),
+            input={"layer_name": None, "element_type": "float32", "steps": []},
+            output={"layer_name": None, "steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
+            batch_size=1,
+        )
     )
 
 
@@ -65,12 +66,9 @@ def time_evaluation(session: Session, tensor: Any) -> list[int]:
     for call in range(CALLS):
         batch = Batch(call, [{}], [])
         batch.tensors = [tensor[0]]
-        raw.append(_header(session.infer(batch))["run_ns"])
+        answer, _ = session.infer(batch)
+        raw.append(answer.run_ns)
     return raw
-
-
-def _header(answer: Any) -> dict[str, Any]:
-    return answer if isinstance(answer, dict) else answer[0]
 
 
 def main() -> None:

@@ -104,7 +104,7 @@ class Candidate:
 
     @property
     def explains(self) -> bool:
-        """Whether it comes to the claimed number, and single answers show that it is no coincidence."""
+        """Whether it reproduces the claimed number, with a significant paired difference."""
         return self.reaches and self.is_significant
 
     @property

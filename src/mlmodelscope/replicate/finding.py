@@ -45,7 +45,9 @@ class Tried(Named):
     gained: int = Field(description="Samples that it has right and the manifest as it is has wrong.")
     lost: int
     samples: int = Field(description="Samples that it was tried on before it was out, or all.")
-    explains: bool = Field(description="Whether it comes to the claimed number, and that is no coincidence.")
+    explains: bool = Field(
+        description="Whether it reproduces the claimed number, with a significant paired difference."
+    )
     closes: float = Field(description="Share of the gap that it closes.")
     separating: int | None = Field(
         default=None, description="Samples that only one of it and the manifest has right, or it and its first edit."
@@ -147,7 +149,7 @@ class Finding(Part):
     )
     claimants_answers: dict[str, Any] | None = None
     explained_by: tuple[Tried, ...] = Field(
-        default=(), description="What comes to the claimed number, where single answers show that it is no coincidence."
+        default=(), description="What reproduces the claimed number, with a significant paired difference."
     )
     compatible_with: tuple[Tried, ...] = Field(
         default=(), description="What comes to the claimed number as chance alone might."

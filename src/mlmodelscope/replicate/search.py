@@ -2,7 +2,7 @@
 
 Single edits race first. Where the best of them comes near, finer ones like it are tried; then what runs the model, the
 samples being the same; and where no single edit will do, those that come nearest are each tried with every other one.
-What comes to the claimed number explains it only where single answers show that it is no coincidence.
+What reproduces the claimed number explains it only if the paired difference of the answers is significant.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
-import { ago } from "../lib/format";
 import { AddToComparison } from "../ui/add-to-comparison";
 import { State } from "../ui/parts";
 import { Table } from "../ui/table";
+import { When } from "../ui/when";
 import { Progress } from "./progress";
 
 export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
@@ -31,11 +31,7 @@ export function EvaluationTable({ rows }: { rows: Schemas["Evaluation"][] }) {
         {
           title: "Requested",
           right: true,
-          cell: (row) => (
-            <time dateTime={row.created_at} title={row.created_at}>
-              {ago(row.created_at)}
-            </time>
-          ),
+          cell: (row) => <When at={row.created_at} />,
         },
         { title: "Compare", right: true, cell: (row) => row.record && <AddToComparison record={row.record} brief /> },
       ]}

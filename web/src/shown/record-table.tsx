@@ -1,9 +1,9 @@
 /** Records, a line each: what was measured on what, what came of it, when. */
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
-import { ago } from "../lib/format";
 import { AddToComparison } from "../ui/add-to-comparison";
 import { Table } from "../ui/table";
+import { When } from "../ui/when";
 import { datasetOf, kindOf, resultOf } from "./record-words";
 
 export function RecordTable({ rows }: { rows: readonly Schemas["RecordSummary"][] }) {
@@ -28,11 +28,7 @@ export function RecordTable({ rows }: { rows: readonly Schemas["RecordSummary"][
         {
           title: "When",
           right: true,
-          cell: (row) => (
-            <time dateTime={row.created_at} title={row.created_at}>
-              {ago(row.created_at)}
-            </time>
-          ),
+          cell: (row) => <When at={row.created_at} />,
         },
         { title: "Compare", right: true, cell: (row) => <AddToComparison record={row.id} brief /> },
       ]}

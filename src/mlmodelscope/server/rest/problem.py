@@ -60,7 +60,7 @@ STATUSES = {
     400: "The question is not one that can be read.",
     401: "A token is needed, or this one is not known.",
     403: "The token may not do this.",
-    404: "There is no such thing.",
+    404: "It was not found.",
     405: "This is not done here.",
     408: "The rest of the question did not come.",
     409: "It contradicts what is there.",
@@ -70,7 +70,7 @@ STATUSES = {
     416: "It has no such bytes.",
     422: "What was sent is not right; the problems say where.",
     429: "Too many questions; the header Retry-After says when to ask again.",
-    503: "The database cannot be used right now, or nobody is there to answer.",
+    503: "The database is unavailable, or no agent is online that could answer.",
     504: "The answer did not come in time.",
     507: "There is no room for it.",
 }

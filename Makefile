@@ -110,11 +110,13 @@ check: $(VENV)/.dev web/node_modules/.installed
 	$(BIN)/mlmodelscope check manifests
 	$(NPM) run --silent check
 
-# Its tools come when they are asked for; advisories come from the package index.
+# Its tools come when they are asked for; advisories come from the package index. It fails for a package of which the
+# index has no advisories: that nothing was found where nobody looked would say nothing.
 audit: $(VENV)/.dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'bandit[toml]' pip-audit
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
-	$(BIN)/pip-audit --skip-editable
+	$(BIN)/python -m pip list --disable-pip-version-check --format=freeze --exclude-editable > $(VENV)/audited.txt
+	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/audited.txt
 
 bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py $(if $(QUICK),--quick)

@@ -20,7 +20,7 @@ from mlmodelscope.analysis.overview import Entry, make_overview
 from mlmodelscope.analysis.overview_page import overview_html
 from mlmodelscope.analysis.overview_table import overview_analyses
 from mlmodelscope.record.bench import BenchRecord, LoadRecord, Stability, SweepRecord
-from mlmodelscope.record.record import Metrics, Record
+from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope.types import Interval
 
@@ -54,10 +54,10 @@ def make_records(draft: Record, count: int) -> list[Record]:
         )
         speed = 100.0 + model
         runs = tuple(load(1 << power, speed * (1 + power / 4)) for power in range(6))
-        update: dict[str, Any] = {"metrics": Metrics()}
+        update: dict[str, Any] = {"metrics": {}}
         if kind == 0:
             latency = summarise_latency(1, [10**7] * 5, [10**7 + place for place in range(TIMED)])
-            update = {"metrics": Metrics(top1=Interval(0.7, 0.6, 0.8)), "latency": latency}
+            update = {"metrics": {"top1": MeasuredNumber(value=0.7, low=0.6, high=0.8)}, "latency": latency}
         elif kind == 1:
             update["bench"] = bench("single-stream", runs[:1], None)
         else:

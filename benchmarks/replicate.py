@@ -140,13 +140,13 @@ def run_evaluation(home: Path, cache: Path, folder: Path) -> dict[str, Any]:
 
     before = cpu_s()
     record = evaluate(MODEL, dataset_of(folder), options(), settings=_settings(home, cache))
-    assert record.metrics.top1 is not None
-    return {"cpu_s": cpu_s() - before, "top1": record.metrics.top1.value, "failed": record.failed}
+    assert record.metrics.get("top1") is not None
+    return {"cpu_s": cpu_s() - before, "top1": record.metrics["top1"].value, "failed": record.failed}
 
 
 def run_search(home: Path, cache: Path, folder: Path, fault: str, claim: str) -> dict[str, Any]:
     from mlmodelscope import evaluate
-    from mlmodelscope.replicate.claim import Claim
+    from mlmodelscope.plan.claim import Claim
     from mlmodelscope.replicate.replication import replicate
 
     settings, manifest, dataset = _settings(home, cache), wrong_manifest(fault), dataset_of(folder)

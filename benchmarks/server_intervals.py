@@ -12,7 +12,7 @@ import random
 import harness
 
 from mlmodelscope.bench.dependent import dependent_interval
-from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.statistic.interval import percentile_interval
 
 LOADS, LENGTHS, QUANTILES = (0.3, 0.5, 0.7, 0.8, 0.9), (1000, 4000, 16000), (0.5, 0.9, 0.99)
 SETTLES = 2000

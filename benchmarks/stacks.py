@@ -152,12 +152,16 @@ def task_of(predictor: str, files: dict[str, Any]) -> Task:
     steps = {"decode": {"library": "pillow"}, "resize": {"dimensions": [8, 8], "library": "pillow"}}
     return Task(
         predictor=PredictorTask(predictor, files, PREDICTORS[predictor].resolve({})),
-        input={
-            "layer_name": None,
-            "element_type": "float32",
-            "steps": [{"name": name, "parameters": STEPS[name].resolve(given)} for name, given in steps.items()],
-        },
-        output={"layer_name": None, "steps": [], "probabilities": True, "top_k": 5, "label_offset": 0},
+        inputs=[
+            {
+                "part": "image",
+                "layer_name": None,
+                "element_type": "float32",
+                "steps": [{"name": name, "parameters": STEPS[name].resolve(given)} for name, given in steps.items()],
+            }
+        ],
+        outputs=[{"role": "logits", "layer_name": None, "place": 0, "steps": []}],
+        answer={"steps": [], "probabilities": True, "top_k": 5, "label_offset": 0},
         batch_size=1,
     )
 

@@ -47,13 +47,14 @@ def make_answers(count: int) -> list[Answers]:
     entries = []
     for index in range(count):
         if chance.random() < 0.01:
-            entries.append(Answers(index, 0, b"", b"", {0: "the JPEG file is truncated"}, 0, 0))
+            entries.append(Answers(index, {0: "the JPEG file is truncated"}, 0))
             continue
         classes = [index % CLASSES if chance.random() < 0.75 else chance.randrange(CLASSES)]
         classes += [chance.randrange(CLASSES) for _ in range(TOP - 1)]
         scores = sorted((chance.random() for _ in range(TOP)), reverse=True)
         packed = struct.pack(f"<{TOP}i", *classes), struct.pack(f"<{TOP}f", *scores)
-        entries.append(Answers(index, TOP, *packed, {}, chance.randrange(10**7), 0))
+        content = {"form": "classes", "k": TOP, "improbable": 0, "ties": {}}
+        entries.append(Answers(index, {}, chance.randrange(10**7), content, packed))
     return entries
 
 
@@ -102,14 +103,14 @@ def write_columns(entries: list[Answers], samples: list[Sample], path: Path) -> 
         "label": pa.array([sample.label for sample in samples], pa.int32()),
         "classes": pa.array(
             [
-                struct.unpack(f"<{TOP}i", entry.classes) if good else None
+                struct.unpack(f"<{TOP}i", entry.buffers[0]) if good else None
                 for entry, good in zip(entries, answered, strict=True)
             ],
             pa.list_(pa.int32()),
         ),
         "scores": pa.array(
             [
-                struct.unpack(f"<{TOP}f", entry.scores) if good else None
+                struct.unpack(f"<{TOP}f", entry.buffers[1]) if good else None
                 for entry, good in zip(entries, answered, strict=True)
             ],
             pa.list_(pa.float32()),
@@ -142,7 +143,7 @@ def check(store: Store, record: Record, entries: list[Answers], samples: list[Sa
         for name in expected.column_names
         if kept[name].combine_chunks().cast(expected.schema.field(name).type) != expected[name].combine_chunks()
     ]
-    right = [struct.unpack_from("<i", entry.classes)[0] for entry in entries if not entry.errors]
+    right = [struct.unpack_from("<i", entry.buffers[0])[0] for entry in entries if not entry.errors]
     labels = [sample.label for sample, entry in zip(samples, entries, strict=True) if not entry.errors]
     share = sum(one == other for one, other in zip(right, labels, strict=True)) / len(right)
     if abs(record.metrics["top1"].value - share) > 1e-12:

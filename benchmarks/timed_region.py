@@ -34,8 +34,9 @@ def open_ours(model: Path) -> Session:
     return Session(
         Task(
             PredictorTask("onnxruntime", {"graph": str(model)}, {"threads": 1}),
-            input={"layer_name": None, "element_type": "float32", "steps": []},
-            output={"layer_name": None, "steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
+            inputs=[{"part": "image", "layer_name": None, "element_type": "float32", "steps": []}],
+            outputs=[{"role": "logits", "layer_name": None, "place": 0, "steps": []}],
+            answer={"steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
             batch_size=1,
         )
     )

@@ -32,8 +32,9 @@ def make_task(model: str, batch_size: int) -> dict[str, Any]:
     steps = [{"name": name, "parameters": STEPS[name].resolve(value)} for name, value in written]
     return {
         "predictor": {"name": "onnxruntime", "files": {"graph": model}, "options": {"threads": 1}},
-        "input": {"layer_name": None, "element_type": "float32", "steps": steps},
-        "output": {"layer_name": None, "steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
+        "inputs": [{"part": "image", "layer_name": None, "element_type": "float32", "steps": steps}],
+        "outputs": [{"role": "logits", "layer_name": None, "place": 0, "steps": []}],
+        "answer": {"steps": [], "probabilities": False, "top_k": 5, "label_offset": 0},
         "batch_size": batch_size,
     }
 

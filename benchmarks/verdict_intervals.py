@@ -12,8 +12,9 @@ import random
 import harness
 import numpy as np
 
-from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.statistic.population import share_interval
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
+from mlmodelscope.task.measure import MEASURES, Row
 
 NOMINAL = 0.95
 SAMPLES = (50, 100, 250, 1000, 5000, 10_000)

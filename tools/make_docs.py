@@ -11,13 +11,14 @@ from typing import Any
 import typer.main
 
 from mlmodelscope.cli.main import app
-from mlmodelscope.metric import METRICS
 from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope.replicate.pitfall.explanation import PAPERS, explanation_of
-from mlmodelscope_worker.output import OUTPUT_STEPS
-from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, PerChannel
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.task import TASKS
+from mlmodelscope_worker.output import ANSWER_STEPS, OUTPUT_STEPS
+from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, Numbers, PerChannel
 from mlmodelscope_worker.pipeline import STEPS
-from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, RESIZE_METHODS, antialias_choices
+from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, SCALE_METHODS, antialias_choices
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
 
@@ -30,7 +31,7 @@ def kind_of(parameter: object) -> str:
         return ", ".join(f"`{value}`" for value in parameter.values)
     if isinstance(parameter, Device):
         return ", ".join(f"`{value}`" for value in parameter.examples()) + ", …"
-    names = {Integer: "whole number", Number: "number", Flag: "true or false"}
+    names = {Integer: "whole number", Number: "number", Numbers: "list of numbers", Flag: "true or false"}
     names |= {
         PerChannel: "number, or one per channel",
         Dimensions: "[height, width], [channels, height, width] or a number",
@@ -62,10 +63,10 @@ def section(declaration: Declaration) -> str:
 def steps_page() -> str:
     libraries = ["| library | packages | DCT | resize methods | antialias |", "|---|---|---|---|---|"]
     for name, packages in PACKAGES.items():
-        smooth = antialias_choices(name, "bilinear") if name in RESIZE_METHODS else ()
+        smooth = antialias_choices(name, "bilinear") if name in SCALE_METHODS else ()
         words = {(True,): "always", (False,): "never", (False, True): "if asked", (True, False): "unless asked not to"}
         antialias = words.get(smooth, "")
-        methods = ", ".join(RESIZE_METHODS.get(name, ())) or "decodes only"
+        methods = ", ".join(SCALE_METHODS.get(name, ())) or "decodes only"
         decodes = ", ".join(DCT_METHODS.get(name, ())) or "resizes only"
         libraries.append(f"| {name} | {packages[0]} | {decodes} | {methods} | {antialias} |")
     return (
@@ -73,6 +74,8 @@ def steps_page() -> str:
         + "\n".join(section(STEPS[name]) for name in sorted(STEPS))
         + "\n# Output steps\n\nPost-processing steps (`outputs[].processing`).\n\n"
         + "\n".join(section(OUTPUT_STEPS[name]) for name in sorted(OUTPUT_STEPS))
+        + "\n# Answer steps\n\nSteps over all outputs of a sample together (`answer`).\n\n"
+        + "\n".join(section(ANSWER_STEPS[name]) for name in sorted(ANSWER_STEPS))
         + "\n# Image libraries\n\n"
         + "\n".join(libraries)
         + "\n"
@@ -85,10 +88,33 @@ def predictors_page() -> str:
 
 
 def metrics_page() -> str:
-    rows = [f"## {name}\n\n{inspect.getdoc(metric)}\n" for name, metric in sorted(METRICS.items())]
-    return f"# Metrics\n\n{WRITTEN}\nFailed samples are counted and listed, never part of a metric.\n\n" + "\n".join(
-        rows
-    )
+    rows = []
+    for name, each in sorted(MEASURES.all().items()):
+        unit = each.unit.published or each.unit.name
+        facts = [f"tasks: {', '.join(each.tasks)}", f"published in {unit}", f"{each.better} is better"]
+        facts += [f"also called {', '.join(f'`{alias}`' for alias in each.aliases)}"] if each.aliases else []
+        meaning = getattr(each, "about", "") or inspect.getdoc(each.origin)
+        rows.append(f"## {name}\n\n{meaning}\n\n{each.title}; {'; '.join(facts)}.\n")
+    about = "Numbers that records keep and claims are about. Failed samples are counted and listed, never part of one."
+    return f"# Metrics\n\n{WRITTEN}\n{about}\n\n" + "\n".join(rows)
+
+
+def tasks_page() -> str:
+    parts = []
+    for name in sorted(TASKS):
+        task = TASKS[name]
+        measures = ", ".join(f"[{each.name}](metrics.md#{each.name})" for each in task.measures)
+        roles = " or ".join(" + ".join(f"`{role}`" for role in roles) for roles in task.roles)
+        text = f"## {name}\n\n{inspect.getdoc(sys.modules[TASKS.built_in[name]])}\n\nMeasures: {measures}.\n"
+        text += f"\nOutputs: {roles}.\n" if roles else ""
+        if task.options:
+            rows = ["| option of `measure` | values | default | meaning |", "|---|---|---|---|"]
+            for key, option in task.options.items():
+                rows.append(f"| `{key}` | {kind_of(option.kind)} | `{spell(option.default)}` | {option.kind.meaning} |")
+            text += "\n" + "\n".join(rows) + "\n"
+        parts.append(text)
+    about = "What models do, what is measured, and what a manifest's `measure` may say about it."
+    return f"# Tasks\n\n{WRITTEN}\n{about}\n\n" + "\n".join(parts)
 
 
 def cli_page() -> str:
@@ -151,6 +177,7 @@ PAGES = {
     "../pitfalls.md": pitfalls_page,
     "steps.md": steps_page,
     "predictors.md": predictors_page,
+    "tasks.md": tasks_page,
     "metrics.md": metrics_page,
     "cli.md": cli_page,
 }

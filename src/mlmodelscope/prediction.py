@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Self, Unpack
+from typing import Any, Self, Unpack
 
 from mlmodelscope.dataset.class_names import class_names
 from mlmodelscope.dataset.sample import Sample
@@ -18,6 +19,10 @@ from mlmodelscope.preparation import Asked, Conditions, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
 from mlmodelscope.record.sample_rows import Row, rows_of
+from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.shape import Shape, named_by
+from mlmodelscope.task.task import task_named
 from mlmodelscope.worker.answers import cut_batches
 from mlmodelscope.worker.client import Stage, Worker
 from mlmodelscope.worker.process import WorkerProcess
@@ -49,6 +54,8 @@ class Prediction:
     """The answer as JSON, where it is no list of classes."""
     stages: tuple[Stage, ...] = ()
     """Where the time went; the stages of a batch count for each input of it."""
+    shapes: tuple[Shape, ...] = ()
+    """What there is to see of the answer, in pixels of the input, where its task knows how to show it."""
 
 
 def plan_prediction(model: ModelSource, options: Options, **conditions: Unpack[Conditions]) -> Plan:
@@ -126,17 +133,30 @@ class OpenModel:
             for each in Path(self._place.name).iterdir():
                 each.unlink()
         return [
-            Prediction(
-                called[number] if called else str(number),
-                row.classes,
-                tuple(self._names[each] if 0 <= each < len(self._names) else str(each) for each in row.classes),
-                row.scores,
-                row.error,
-                row.answer,
-                tuple(stages),
-            )
+            self._prediction(called[number] if called else str(number), row, stages)
             for number, (row, stages) in enumerate(found)
         ]
+
+    def _prediction(self, name: str, row: Row, stages: Sequence[Stage]) -> Prediction:
+        best = row.classes or ClassAnswer((), ())
+        text: str | None = row.text
+        shapes: tuple[Shape, ...] = ()
+        if isinstance(row.answer, ArrayAnswer):
+            task = task_named(self._plan.task)
+            values = task.values(None, row.answer, None)
+            text = json.dumps(self._named(task.plain(values)), ensure_ascii=False)
+            shapes = tuple(task.shapes(values, None, named_by(self._names)))
+        names = tuple(map(self._name, best.classes))
+        return Prediction(name, best.classes, names, best.scores, row.error, text, tuple(stages), shapes)
+
+    def _name(self, number: int) -> str:
+        return self._names[number] if 0 <= number < len(self._names) else str(number)
+
+    def _named(self, answer: Any) -> Any:
+        """Things with the names of their classes."""
+        if not isinstance(answer, list):
+            return answer
+        return [{**each, "label": self._name(each["class"])} if "class" in each else each for each in answer]
 
     def _sample(self, number: int, content: bytes | Path | Sample, buffers: list[bytes]) -> Sample:
         if isinstance(content, Sample):

@@ -18,6 +18,7 @@ from typing import Unpack
 from mlmodelscope.dataset.class_names import check_labels, class_names
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset, Sample
+from mlmodelscope.dataset.truth_files import packed_target, unpack_truth, unpacked_target
 from mlmodelscope.errors import PlanError, UsageError
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
@@ -135,8 +136,9 @@ def _write(path: Path, text: str) -> None:
 def _pack(folder: Path, samples: Iterable[Sample]) -> None:
     """Everything that joining needs: the dataset itself stays where it is."""
     draft = folder / "shard.draft"
-    lines = "".join(json.dumps([each.id, each.digest, each.label]) + "\n" for each in samples)
     with zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as packed:
+        told = ([each.id, each.digest, packed_target(each.target, packed)] for each in samples)
+        lines = "".join(json.dumps(each) + "\n" for each in told)
         packed.write(folder / "facts.json", "facts.json")
         packed.write(folder / "journal", "journal")
         packed.writestr("samples.jsonl", lines)
@@ -163,9 +165,10 @@ def join_shards(parts: Sequence[Path], store: Store) -> Record:
     samples: list[Sample] = []
     machines: dict[str, int] = {}
     walls: list[float] = []
+    truth = store.home / "shards" / f"truth-{new_record_id()}"
     try:
         for path in parts:
-            part = _open_part(path, store)
+            part = _open_part(path, store, truth)
             if first is None:
                 first = part.record
                 record = first.model_copy(update={"id": new_record_id()})
@@ -192,16 +195,20 @@ def join_shards(parts: Sequence[Path], store: Store) -> Record:
     finally:
         if journal is not None:
             journal.close()
+        shutil.rmtree(truth, ignore_errors=True)
 
 
-def _open_part(path: Path, store: Store) -> _Part:
+def _open_part(path: Path, store: Store, truth: Path) -> _Part:
+    """`truth` is where true pictures of its samples go; they are needed until the parts are joined."""
     place = store.home / "shards" / f"open-{path.stem}-{new_record_id()}"
     try:
         with opened(path, _LARGEST_PART, "part of an evaluation") as packed:
             if max(packed.getinfo(name).file_size for name in ("facts.json", "samples.jsonl")) > _LARGEST_TEXT:
                 raise ValueError("what it says of itself is too long")
             record = Record.model_validate_json(packed.read("facts.json"))
-            samples = list(_samples(packed.read("samples.jsonl").decode()))
+            truth.mkdir(parents=True, exist_ok=True)
+            unpack_truth(packed, truth)
+            samples = list(_samples(packed.read("samples.jsonl").decode(), truth))
             place.mkdir(parents=True)
             with packed.open("journal") as source, (place / "journal").open("wb") as target:
                 shutil.copyfileobj(source, target, 1 << 20)
@@ -213,10 +220,10 @@ def _open_part(path: Path, store: Store) -> _Part:
     return _Part(record, samples, entries)
 
 
-def _samples(text: str) -> Iterator[Sample]:
+def _samples(text: str, truth: Path) -> Iterator[Sample]:
     for line in text.splitlines():
-        identity, digest, label = json.loads(line)
-        yield Sample(str(identity), {}, str(digest), label)
+        identity, digest, target = json.loads(line)
+        yield Sample(str(identity), {}, str(digest), unpacked_target(target, truth))
 
 
 def _refuse_others(first: Record, other: Record) -> None:

@@ -15,18 +15,20 @@ from .clock import nanoseconds
 from .failure import describe_failure
 from .function.answers import ClassAnswers, TextAnswers
 from .function.batch import Loaded, Prepared, Work
+from .function.columns import columns_reader
 from .function.context import Numbers, make_context
 from .function.training import train
 from .function.watch import Watch
 from .functions import FunctionError, Functions, is_stream
 from .messages import BatchAnswer
-from .output.classification import Classification
 from .pipeline import Pipeline
 from .pipeline.image import Image
 from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .sample import Loader
+from .session import Prepared as PreparedSample
 from .session import errors_of, open_predictor
+from .task import reader_of
 
 
 class FunctionSession(object):
@@ -38,13 +40,14 @@ class FunctionSession(object):
         self.load_ns = nanoseconds() - start
         self.output = 0
         if self.predictor.outputs:
-            names = task.output["layer_name"]
-            self.output = pick(self.predictor.outputs, names, "output") if names is not None else 0
+            name = task.outputs[0]["layer_name"]
+            self.output = pick(self.predictor.outputs, name, "output") if name is not None else 0
         self.batch_size = task.batch_size
         self._task = task
-        self._pipeline = Pipeline(task.input["steps"]) if task.input else None
-        self._classify = Classification(task.output)
+        self._pipeline = Pipeline(task.inputs[0]["steps"]) if task.inputs else None
+        self._read = reader_of("classification", task.outputs[:1], task.answer)
         self._answers = self._answer_form(list(task.features))
+        self._columns = columns_reader(task)
         self._load = Loader()
         self._one_at_a_time = threading.RLock()
         self._numbers = Numbers()
@@ -62,8 +65,8 @@ class FunctionSession(object):
     def _answer_form(self, names):
         if self._task.task != "classification":
             return TextAnswers()
-        offset = self._classify.label_offset
-        return ClassAnswers(self._task.output["top_k"], self._output_names(names, offset), offset)
+        offset = self._task.answer["label_offset"]
+        return ClassAnswers(self._task.answer["top_k"], self._output_names(names, offset), offset)
 
     def _output_names(self, names, offset):
         """Class names by output number, also where their file names the dataset's classes without the background."""
@@ -85,7 +88,8 @@ class FunctionSession(object):
     def prepare(self, sample, buffers):
         """What a sample is to the functions: nothing is done before the batch is together."""
         if self._pipeline is not None:
-            return self._pipeline(self._load(sample, buffers)).array
+            value = self._pipeline(self._load(sample, buffers))
+            return PreparedSample((value.array,), value)
         if "number" in sample:
             return sample["number"]
         if "file" in sample:
@@ -95,25 +99,25 @@ class FunctionSession(object):
 
     def infer(self, batch):
         """A batch's answer, as (BatchAnswer, buffers) for the host."""
-        k, answers, buffers, run_ns, improbable, ties = 0, None, (), 0, 0, {}
+        content, buffers, run_ns = {}, (), 0
         with self._one_at_a_time:  # to the end: answers may be views of memory that the next batch changes
             work = Work(batch)
             if work.good:
                 try:
-                    k, answers, buffers = self._answers.settle(work, self._answer(work))
-                    run_ns, improbable, ties = work.watch.spent_ns, work.improbable, work.ties
+                    content, buffers = self._answer(work)
+                    run_ns = work.watch.spent_ns
                 except Lost:
                     raise
                 except BaseException as error:  # even an exit: without an answer the host would wait for ever
                     work.fail(describe_failure(error))
-        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, answers, ties), buffers
+        return BatchAnswer(batch.index, errors_of(batch), run_ns, content), buffers
 
     def _answer(self, work):
-        """One answer for each good sample. Whatever was loaded or opened for the batch is let go."""
+        """(content, buffers) of the good samples. Whatever was loaded or opened for the batch is let go."""
         with self._loaded(work):
             data = self._prepared(work)
             if not work.good:
-                return []
+                return {}, ()
             return self._finish(self._run(data, work), work)
 
     def _loaded(self, work):
@@ -123,7 +127,7 @@ class FunctionSession(object):
         """The data that `run` gets."""
         if self._pipeline is not None:
             for slot in list(work.good):
-                work.join(slot, (work.batch.tensors[slot],), True)
+                work.join(slot, work.batch.tensors[slot].tensors, True)
             return work.stacked([None])
         if "preprocess" not in self._functions:
             return self._files(work)
@@ -199,7 +203,7 @@ class FunctionSession(object):
         return outputs
 
     def _finish(self, outputs, work):
-        """One answer for each sample."""
+        """(content, buffers): one answer for each sample."""
         import numpy as np
 
         count = len(work.good)
@@ -207,26 +211,22 @@ class FunctionSession(object):
             answers = self._functions.call("postprocess", self.context, outputs)
             if is_stream(answers):
                 answers = list(self._stream("postprocess", answers, work))
+            if self._columns is not None and self._columns.takes(answers):
+                return self._columns.settle(work, answers)
             if isinstance(answers, (dict, str, bytes)) or not hasattr(answers, "__len__"):
                 raise FunctionError("postprocess must return a list with one answer for each sample")
             if len(answers) != count:
                 raise FunctionError("postprocess returned %d answers for %d samples" % (len(answers), count))
-            return list(answers)
+            return self._answers.settle(work, list(answers))
         if is_stream(outputs):
             parts = [self._scores(item) for item in outputs]
             scores = np.concatenate([part if part.ndim > 1 else part.reshape(1, -1) for part in parts])
         else:
             scores = self._scores(outputs)
-        classes, best, work.improbable, ties = self._classify(scores, count)
-        work.ties = {str(work.good[row]): runs for row, runs in ties.items()}
-        for row, slot in enumerate(list(work.good)):
-            if np.isnan(best[row]).any():
-                work.fail("the model answered with not-a-number", slot)
-        return [
-            {"classes": (row + self._classify.label_offset).tolist(), "scores": value.tolist()}
-            for row, value in zip(classes, best)
-            if not np.isnan(value).any()
-        ]
+        found = self._read([scores], [None] * count)
+        for slot, reason in [(work.good[row], reason) for row, reason in found.failed.items()]:
+            work.fail(reason, slot)
+        return found.content, found.buffers
 
     def _scores(self, outputs):
         """Samples x classes: one of a list of output arrays, or the rows themselves where `run` returned these."""

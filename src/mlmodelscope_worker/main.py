@@ -202,13 +202,18 @@ def prepare_tensors(session, samples, buffers):
     shapes, errors, content = [], {}, []
     for slot, sample in enumerate(samples):
         try:
-            tensor = np.ascontiguousarray(session.prepare(sample, buffers))
-            shapes.append({"shape": list(tensor.shape), "element_type": tensor.dtype.name})
-            content.append(tensor.reshape(-1).view(np.uint8))  # Python's own buffers know no float16
+            tensors = [np.ascontiguousarray(each) for each in tensors_of(session.prepare(sample, buffers))]
+            shapes.append([{"shape": list(each.shape), "element_type": each.dtype.name} for each in tensors])
+            content.extend(each.reshape(-1).view(np.uint8) for each in tensors)  # Python's own buffers know no float16
         except Exception as error:
             shapes.append(None)
             errors[str(slot)] = describe_failure(error)
     return messages.Prepared(shapes, errors), content
+
+
+def tensors_of(prepared):
+    """The tensors of a sample; what a manifest's own functions take may be one by itself."""
+    return prepared.tensors if hasattr(prepared, "tensors") else (prepared,)
 
 
 def probe_functions(session, asked):
@@ -240,21 +245,21 @@ def probe_latency(session, asked, buffers):
     """Time the predictor alone on a batch of the first samples that can be prepared and go together."""
     if hasattr(session, "measure"):
         return probe_functions(session, asked)
-    tensors = []
+    prepared = []
     for sample in asked.samples:
         try:
-            tensor = session.prepare(sample, buffers)
+            found = session.prepare(sample, buffers)
         except Exception:
             continue  # it will be a failed sample in the evaluation; here any sample will do
-        if not tensors or alike(tensor, tensors[0]):
-            tensors.append(tensor)
-        if len(tensors) == session.batch_size:
+        if not prepared or alike(found, prepared[0]):
+            prepared.append(found)
+        if len(prepared) == session.batch_size:
             break
-    if not tensors:
+    if not prepared:
         return messages.Latency(0, [], [])
-    while len(tensors) < session.batch_size:
-        tensors.append(tensors[-1])
-    stacked = [session.stack(tensors)]
+    while len(prepared) < session.batch_size:
+        prepared.append(prepared[-1])
+    stacked = session.stack(prepared)
     session.predictor.check(stacked)
     warm_up, raw = measure_latency(session.predictor, stacked, asked.warm_up_runs, asked.max_runs, asked.budget_s)
     parts = measure_parts(session.predictor, stacked, asked.budget_s)

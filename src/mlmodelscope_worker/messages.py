@@ -23,20 +23,22 @@ class Task(NamedTuple):
     """The part of a plan that a worker needs, with files where they are on this machine."""
 
     predictor: PredictorTask
-    input: Optional[Dict[str, Any]]
-    """layer_name, element_type and steps, each with name and parameters; none where functions do it all."""
-    output: Dict[str, Any]
-    """layer_name, steps, probabilities, top_k, label_offset, tie_breaking."""
+    inputs: List[Dict[str, Any]]
+    """part, layer_name, element_type and steps, each with name and parameters; none where functions do it all."""
+    outputs: List[Dict[str, Any]]
+    """role, layer_name, place among them and steps."""
+    answer: Dict[str, Any]
+    """steps over all outputs, probabilities, top_k, label_offset, tie_breaking."""
     batch_size: int
+    task: str = "classification"
     tensors: bool = False
     """The model alone, for whoever brings tensors: nothing prepares samples or reads answers."""
     plugins: List[Dict[str, str]] = []
     """Modules of other packages to import first: kind, name, package, version and module."""
     variants: List[Dict[str, Any]] = []
-    """id, steps and plugins of other pipelines over the same samples."""
+    """id, inputs, outputs, answer and plugins of other plans for the same samples."""
     functions: Dict[str, Dict[str, Any]] = {}
     """The manifest's own functions, by stage; what follows is for them alone."""
-    task: str = "classification"
     context: Dict[str, Any] = {}
     files: Dict[str, str] = {}
     features: List[str] = []
@@ -190,7 +192,8 @@ class Opened(NamedTuple):
 class Prepared(NamedTuple):
     """Buffers: the values of each tensor that there is."""
 
-    tensors: List[Optional[Dict[str, Any]]]
+    tensors: List[Optional[List[Dict[str, Any]]]]
+    """For each sample its tensors, one for each input; none where it failed."""
     errors: Dict[str, str]
 
 
@@ -223,28 +226,25 @@ class LoadgenLoaded(NamedTuple):
 
 
 class BatchAnswer(NamedTuple):
-    """The answer to a batch. Buffers: classes (int32) and scores (float32), samples x k, where it has no `answers`."""
+    """The answer to a batch. Buffers: as the form of its content says."""
 
     batch: int
     errors: Dict[str, str]
     """Why a sample failed, by its place in the batch."""
-    k: int = 0
     run_ns: int = 0
-    improbable: int = 0
-    """Samples whose scores were declared probabilities and are none."""
-    answers: Optional[List[str]] = None
-    """Answers that are not classes, as JSON texts."""
-    ties: Dict[str, List[List[int]]] = {}
-    """By place in the batch: further classes with exactly the score of the last one, as [first, last] runs."""
+    content: Dict[str, Any] = {}
+    """`form`, and what that form has of the samples that did not fail; nothing where all failed."""
 
 
 class VariantAnswer(NamedTuple):
-    """The answers of several pipelines to one batch. Buffers: classes and scores of each group."""
+    """The answers of several plans to one batch. Buffers: those of each group, one behind the other."""
 
     batch: int
     run_ns: int
-    k: List[int]
-    """How many classes each group of answers has."""
+    groups: List[Dict[str, Any]]
+    """`content` of each group of answers, and how many `buffers` it has."""
+    calls: int
+    """How often the model ran: variants with the same tensors share a call."""
     variants: Dict[str, Dict[str, Any]]
     """By variant: `group`, the number of its answers or none, and `errors`."""
 

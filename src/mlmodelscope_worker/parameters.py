@@ -147,6 +147,25 @@ class PerChannel(Kind):
         return {"anyOf": [number, {"type": "array", "items": number, "minItems": 1, "maxItems": 4}]}
 
 
+class Numbers(Kind):
+    """A list of numbers."""
+
+    def __init__(self, meaning, least=1, most=4096, multiple=1):
+        Kind.__init__(self, meaning)
+        self.least, self.most, self.multiple = least, most, multiple
+
+    def check(self, value):
+        is_list = isinstance(value, (list, tuple)) and self.least <= len(value) <= self.most
+        if not is_list or not all(_is_number(each) and _is_finite(each) for each in value):
+            raise ParameterError("expected a list of %d to %d numbers, saw %s" % (self.least, self.most, spell(value)))
+        if len(value) % self.multiple:
+            raise ParameterError("expected a multiple of %d numbers, saw %d" % (self.multiple, len(value)))
+        return [float(each) for each in value]
+
+    def schema(self):
+        return {"type": "array", "items": {"type": "number"}, "minItems": self.least, "maxItems": self.most}
+
+
 class Dimensions(Kind):
     """`[height, width]`, `[channels, height, width]` or one number for a square; always becomes `[height, width]`."""
 

@@ -3,11 +3,16 @@
 import importlib
 import platform
 
-from .output import OUTPUT_STEPS
+from .output import ANSWER_STEPS, OUTPUT_STEPS
 from .pipeline import STEPS
 from .predictor import PREDICTORS, ModelError
 
-_REGISTRIES = {"steps": STEPS, "output_steps": OUTPUT_STEPS, "predictors": PREDICTORS}
+_REGISTRIES = {
+    "steps": STEPS,
+    "output_steps": OUTPUT_STEPS,
+    "answer_steps": ANSWER_STEPS,
+    "predictors": PREDICTORS,
+}
 
 
 def load_plugins(plugins):

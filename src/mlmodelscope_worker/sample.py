@@ -24,7 +24,9 @@ class Loader(object):
         self._pictures = {}
         self._lock = threading.Lock()
 
-    def __call__(self, sample, buffers):
+    def __call__(self, sample, buffers, part="image"):
+        """One part of a sample; most have no other."""
+        sample = sample.get("parts", {}).get(part, sample)
         if "file" in sample:
             return self._file(sample["file"])
         if "buffer" in sample:

@@ -1,4 +1,4 @@
-"""A model opened with its pipeline: from samples to answers."""
+"""A model opened with its pipelines: from samples to answers."""
 
 import threading
 
@@ -6,64 +6,111 @@ from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import BatchAnswer
-from .output.classification import Classification
 from .pipeline import library
 from .pipeline.header import ImageError
 from .pipeline.image import Image
 from .predictor import PREDICTORS, Lost, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
+from .task import reader_of
+
+
+class Prepared(object):
+    """One sample, ready for the model: a tensor for each of its inputs, without the batch axis."""
+
+    __slots__ = ("tensors", "_first")
+
+    def __init__(self, tensors, first):
+        self.tensors = tensors
+        self._first = first
+
+    @property
+    def frame(self):
+        """Where the pixels of the first input lie in the sample."""
+        return self._first.frame
+
+
+class Input(object):
+    """One input of the model: the steps before it, and what it takes."""
+
+    def __init__(self, spec):
+        self.spec = spec
+        self.part = spec["part"]
+        self.pipeline = pipeline.Pipeline(spec["steps"])
+        self._decodes = bool(spec["steps"]) and spec["steps"][0]["name"] == "decode"
+        for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
+            if "library" in step["parameters"]:
+                library.load(step["parameters"]["library"])
+
+    def checked(self, value):
+        """A part of a sample that the steps can take."""
+        if not self._decodes and not isinstance(value, Image):
+            raise ImageError("this is an encoded image: the processing must start with `decode`")
+        return value
+
+    def refuse_type(self, expected):
+        if expected.element_type != self.spec["element_type"]:
+            raise ModelError(
+                "input `%s` takes %s, the manifest says %s"
+                % (expected.name, expected.element_type, self.spec["element_type"])
+            )
 
 
 class Session(object):
     """Everything between a sample and an answer, as one plan says it. Threads may share it."""
 
     def __init__(self, task):
-        spec = task.input
         self.batch_size = task.batch_size
         self._load = Loader()
-        self._pipeline = pipeline.Pipeline(spec["steps"])
-        self._decodes = bool(spec["steps"]) and spec["steps"][0]["name"] == "decode"
-        for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
-            if "library" in step["parameters"]:
-                library.load(step["parameters"]["library"])
+        self._inputs = [Input(spec) for spec in task.inputs]
         start = nanoseconds()
         self.predictor = open_predictor(task.predictor)
         self.load_ns = nanoseconds() - start
-        if len(self.predictor.inputs) != 1:
-            names = ", ".join(tensor.name for tensor in self.predictor.inputs)
-            raise ModelError(
-                "the model has %d inputs (%s), the manifest feeds one" % (len(self.predictor.inputs), names)
-            )
-        self._expected = self.predictor.inputs[pick(self.predictor.inputs, spec["layer_name"], "input")]
-        if self._expected.element_type != spec["element_type"]:
-            raise ModelError(
-                "input `%s` takes %s, the manifest says %s"
-                % (self._expected.name, self._expected.element_type, spec["element_type"])
-            )
-        self.output = pick(self.predictor.outputs, task.output["layer_name"], "output")
-        self._classify = Classification(task.output)
+        self._inputs = self._in_the_models_order()
+        self._outputs = [pick_output(self.predictor, each, len(task.outputs)) for each in task.outputs]
+        self.output = self._outputs[0]
+        self._read = reader_of(task.task, task.outputs, task.answer)
         self._lane = threading.local()
-        fixed = self._expected.shape[0] if self._expected.shape else None
-        if fixed is not None and self.batch_size > fixed:
-            raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % (fixed, self.batch_size))
-        self._rows = fixed
+        shapes = [tensor.shape for tensor in self.predictor.inputs]
+        self._rows = next((shape[0] for shape in shapes if shape), None)
+        if self._rows is not None and self.batch_size > self._rows:
+            words = (self._rows, self.batch_size)
+            raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % words)
+
+    def _in_the_models_order(self):
+        expected = self.predictor.inputs
+        if len(expected) != len(self._inputs):
+            names = ", ".join(tensor.name for tensor in expected)
+            feeds = "one" if len(self._inputs) == 1 else "%d" % len(self._inputs)
+            raise ModelError("the model has %d inputs (%s), the manifest feeds %s" % (len(expected), names, feeds))
+        places = {}
+        for each in self._inputs:
+            place = pick(expected, each.spec["layer_name"], "input")
+            if place in places:
+                raise ModelError("two inputs of the manifest are `%s`" % expected[place].name)
+            each.refuse_type(expected[place])
+            places[place] = each
+        return [places[place] for place in sorted(places)]
 
     def prepare(self, sample, buffers):
-        """One sample's tensor, without the batch axis."""
-        return self._pipeline(self._loaded(sample, buffers)).array
+        """One sample's tensors."""
+        if len(self._inputs) == 1:
+            value = self._inputs[0].pipeline(self._loaded(sample, buffers, self._inputs[0]))
+            return Prepared((value.array,), value)
+        values = [each.pipeline(self._loaded(sample, buffers, each)) for each in self._inputs]
+        return Prepared(tuple(value.array for value in values), values[0])
 
     def prepare_in_steps(self, sample, buffers, mark):
         """The same, with a `mark` at the end of each step."""
-        value = self._loaded(sample, buffers)
-        mark("load")
-        return self._pipeline.in_steps(value, mark)
+        values = []
+        for each in self._inputs:
+            value = self._loaded(sample, buffers, each)
+            mark("load")
+            values.append(each.pipeline.in_steps(value, mark))
+        return Prepared(tuple(value.array for value in values), values[0])
 
-    def _loaded(self, sample, buffers):
-        value = self._load(sample, buffers)
-        if not self._decodes and not isinstance(value, Image):
-            raise ImageError("this is an encoded image: the processing must start with `decode`")
-        return value
+    def _loaded(self, sample, buffers, given):
+        return given.checked(self._load(sample, buffers, given.part))
 
     def answer(self, samples, buffers):
         """One batch from its samples to its answers, in this thread: what a traced batch is compared with."""
@@ -71,80 +118,87 @@ class Session(object):
 
     def answer_in_steps(self, samples, buffers, mark):
         """The same, with a `mark` at the end of each step; (what `answer` answers, what the predictor was given)."""
-        tensors = [self.prepare_in_steps(sample, buffers, mark) for sample in samples]
-        stacked = [self.stack(tensors)]
+        prepared = [self.prepare_in_steps(sample, buffers, mark) for sample in samples]
+        stacked = self.stack(prepared)
         self.predictor.check(stacked)
         mark("collate")
         outputs = self.predictor.run(stacked)
         mark("run")
-        answer = outputs[self.output]
-        answers = self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
+        answers = self._answers(outputs, prepared)
         mark("post")
         return answers, stacked
 
-    def stack(self, tensors):
+    def stack(self, prepared):
         """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
-
-        rows = self._rows or len(tensors)
-        shape = (rows,) + tensors[0].shape
+        rows = self._rows or len(prepared)
         held = getattr(self._lane, "stacked", None)
-        if held is None or held.shape != shape or held.dtype != tensors[0].dtype:
-            held = self._lane.stacked = aligned(shape, tensors[0].dtype)
-        for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
-            held[row] = tensors[min(row, len(tensors) - 1)]
-        return held
+        if held is None:
+            held = self._lane.stacked = [None] * len(self._inputs)
+        for place in range(len(self._inputs)):
+            first = prepared[0].tensors[place]
+            shape = (rows,) + first.shape
+            if held[place] is None or held[place].shape != shape or held[place].dtype != first.dtype:
+                held[place] = aligned(shape, first.dtype)
+            for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
+                held[place][row] = prepared[min(row, len(prepared) - 1)].tensors[place]
+        return list(held)
 
     def infer(self, batch):
         """A prepared batch's answer, as (BatchAnswer, buffers) for the host."""
         good = self._alike(batch)
-        k, run_ns, improbable, buffers, ties = 0, 0, 0, (), {}
+        run_ns, content, buffers = 0, {}, ()
         if good:
             try:
                 run_ns, found = self._predict([batch.tensors[slot] for slot in good])
-                classes, scores = self._drop_not_a_number(batch, good, found.classes, found.scores)
-                k, buffers, improbable = int(classes.shape[1]), (classes, scores), found.improbable
-                ties = {str(good[row]): runs for row, runs in found.ties.items()}
+                content, buffers = found.content, found.buffers
+                for row, reason in found.failed.items():
+                    batch.errors[good[row]] = reason
             except Lost:
                 raise  # no fault of these samples, and the next ones would fare no better
             except BaseException as error:  # even an exit: without an answer the host would wait for ever
                 for slot in good:
                     batch.errors[slot] = describe_failure(error)
-        return BatchAnswer(batch.index, errors_of(batch), k, run_ns, improbable, ties=ties), buffers
+        return BatchAnswer(batch.index, errors_of(batch), run_ns, content), buffers
 
     def _alike(self, batch):
         """The slots whose tensors go together; the first one sets the shape."""
         good = []
-        for slot, tensor in enumerate(batch.tensors):
+        for slot, prepared in enumerate(batch.tensors):
             if slot in batch.errors:
                 continue
-            if good and not alike(tensor, batch.tensors[good[0]]):
-                batch.errors[slot] = "its tensor is %s, the batch has %s" % (
-                    spell_tensor(tensor),
-                    spell_tensor(batch.tensors[good[0]]),
-                )
+            if good and not alike(prepared, batch.tensors[good[0]]):
+                words = (spell_tensors(prepared), spell_tensors(batch.tensors[good[0]]))
+                batch.errors[slot] = "its tensor is %s, the batch has %s" % words
             else:
                 good.append(slot)
         return good
 
-    def _predict(self, tensors):
-        stacked = [self.stack(tensors)]
+    def _predict(self, prepared):
+        stacked = self.stack(prepared)
         self.predictor.check(stacked)
         start = nanoseconds()
         outputs = self.predictor.run(stacked)
         run_ns = nanoseconds() - start
-        answer = outputs[self.output]
-        return run_ns, self._classify(answer[: len(tensors)] if self._rows else answer, len(tensors))
+        return run_ns, self._answers(outputs, prepared)
 
-    def _drop_not_a_number(self, batch, good, classes, scores):
-        bad = (scores != scores).any(axis=1)
-        if not bad.any():
-            return classes, scores
-        for row in bad.nonzero()[0]:
-            batch.errors[good[row]] = "the model answered with not-a-number"
-        return classes[~bad].copy(), scores[~bad].copy()
+    def _answers(self, outputs, prepared):
+        """What the outputs say of these samples."""
+        return self._read(self._chosen(outputs, len(prepared)), prepared)
+
+    def _chosen(self, outputs, rows):
+        """The outputs that the manifest declares, without what a model of fixed batch size was filled up with."""
+        chosen = [outputs[place] for place in self._outputs]
+        return [tensor[:rows] if tensor.ndim else tensor for tensor in chosen] if self._rows else chosen
 
     def close(self):
         self.predictor.close()
+
+
+def pick_output(predictor, spec, declared):
+    """The place of an output: by its name or number, the only one, or one of as many as the manifest has."""
+    if spec["layer_name"] is None and declared > 1 and declared == len(predictor.outputs):
+        return spec["place"]
+    return pick(predictor.outputs, spec["layer_name"], "output")
 
 
 def errors_of(batch):
@@ -165,8 +219,17 @@ def aligned(shape, dtype):
     return raw[start : start + length].view(dtype).reshape(shape)
 
 
-def alike(tensor, other):
+def alike(prepared, other):
+    """Whether two samples go into one batch."""
+    return all(alike_tensors(one, two) for one, two in zip(prepared.tensors, other.tensors))
+
+
+def alike_tensors(tensor, other):
     return tensor.shape == other.shape and tensor.dtype == other.dtype
+
+
+def spell_tensors(prepared):
+    return ", ".join(map(spell_tensor, prepared.tensors))
 
 
 def spell_tensor(tensor):

@@ -8,13 +8,15 @@ gets its answers, without a call of the model.
 import hashlib
 import json
 
+from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import VariantAnswer
 from .pipeline import STEPS, library
 from .pipeline.image import Image
 from .plugins import load_plugins
 from .predictor import Lost, ModelError
-from .session import Session, alike
+from .session import Prepared, Session, alike
+from .task import reader_of
 
 
 class Node(object):
@@ -50,7 +52,7 @@ class Node(object):
                 return
         for variant in self.ends:
             if variant in active:
-                found[variant] = value.array
+                found[variant] = Prepared((value.array,), value)
         branches = [child for child in self.children.values() if not child.variants.isdisjoint(active)]
         for child in branches:
             child.run(value if len(branches) == 1 and not self.ends else _shared(value), active, found)
@@ -78,15 +80,25 @@ class VariantSession(Session):
     def __init__(self, task):
         Session.__init__(self, task)
         self._tree = Node()
+        self._readers, self._reads = {}, {}
         self.missing = {}
         """{variant: why this stack cannot do it}."""
         for variant in task.variants:
-            reason = _missing_plugin(variant) or _missing_library(variant["steps"])
+            steps = variant["inputs"][0]["steps"]
+            reason = _missing_plugin(variant) or _missing_library(steps)
             if reason:
                 self.missing[variant["id"]] = reason
             else:
-                self._tree.add(variant["id"], variant["steps"])
+                self._tree.add(variant["id"], steps)
+                self._know_reader(variant, task)
         self.active = set(self._tree.variants)
+
+    def _know_reader(self, variant, task):
+        """Variants that read the outputs in the same way share a reader."""
+        key = json.dumps([variant["outputs"], variant["answer"]], sort_keys=True)
+        if key not in self._readers:
+            self._readers[key] = reader_of(task.task, variant["outputs"], variant["answer"])
+        self._reads[variant["id"]] = key
 
     def prepare(self, sample, buffers):
         found = {}
@@ -105,8 +117,10 @@ class VariantSession(Session):
             if isinstance(group, str):
                 errors.update((slot, group) for slot in slots)
                 group = None
+            elif group is not None:
+                errors.update((slots[row], reason) for row, reason in groups.failed[group].items())
             variants[variant] = {"group": group, "errors": {str(slot): errors[slot] for slot in sorted(errors)}}
-        return VariantAnswer(batch.index, groups.run_ns, groups.k, variants), tuple(groups.buffers)
+        return VariantAnswer(batch.index, groups.run_ns, groups.told, groups.calls, variants), tuple(groups.buffers)
 
     def _gather(self, batch, variant):
         """(slots whose tensors go together, reasons why the others do not)."""
@@ -124,32 +138,47 @@ class VariantSession(Session):
 
     def _group(self, batch, variant, slots, groups):
         """The number of the answers to these tensors, computed unless another variant has made the same ones."""
-        tensors = [batch.tensors[slot][variant] for slot in slots]
-        key = (tuple(slots), tuple(_fingerprint(tensor) for tensor in tensors))
+        prepared = [batch.tensors[slot][variant] for slot in slots]
+        tensors = (tuple(slots), tuple(_fingerprint(tensor) for each in prepared for tensor in each.tensors))
+        # The same tensors may lie elsewhere in the picture, and what they are read as is another question.
+        key = (tensors, self._reads[variant], tuple(each.frame.to_original for each in prepared))
         if key not in groups.numbers:
             try:
-                run_ns, found = self._predict(tensors)
-                groups.add(key, run_ns, found.classes.copy(), found.scores.copy())
+                if tensors not in groups.outputs:
+                    groups.outputs[tensors] = self._outputs_of(prepared, groups)
+                groups.add(key, self._readers[self._reads[variant]](groups.outputs[tensors], prepared))
             except Lost:
                 raise
             except Exception as error:
                 groups.numbers[key] = describe_failure(error)
         return groups.numbers[key]
 
+    def _outputs_of(self, prepared, groups):
+        """The outputs of one call; memory that the next call changes is copied."""
+        stacked = self.stack(prepared)
+        self.predictor.check(stacked)
+        start = nanoseconds()
+        outputs = self.predictor.run(stacked)
+        groups.run_ns += nanoseconds() - start
+        groups.calls += 1
+        return [tensor.copy() for tensor in self._chosen(outputs, len(prepared))]
+
 
 class Groups(object):
-    """The distinct answers to a batch: variants with the same tensors share one."""
+    """The distinct answers to a batch: variants with the same tensors share one call, and with the same reader one."""
 
     def __init__(self):
         self.numbers = {}
-        """{tensors: the number of their answers, or why there are none}."""
-        self.k, self.buffers, self.run_ns = [], [], 0
+        """{tensors and reader: the number of their answers, or why there are none}."""
+        self.outputs = {}
+        """{tensors: what the model gave for them}."""
+        self.failed, self.told, self.buffers, self.run_ns, self.calls = [], [], [], 0, 0
 
-    def add(self, key, run_ns, classes, scores):
-        self.numbers[key] = len(self.k)
-        self.k.append(int(classes.shape[1]))
-        self.buffers.extend((classes, scores))
-        self.run_ns += run_ns
+    def add(self, key, read):
+        self.numbers[key] = len(self.told)
+        self.failed.append(read.failed)
+        self.told.append({"content": read.content, "buffers": len(read.buffers)})
+        self.buffers.extend(read.buffers)
 
 
 def _fingerprint(tensor):

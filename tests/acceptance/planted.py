@@ -22,10 +22,10 @@ from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.preparation import Conditions
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.replication import Replication, replicate
 from mlmodelscope.replicate.search import Found
 
@@ -211,8 +211,10 @@ class Ground:
         record = evaluate(
             bed.manifest_with(), dataset, bed.options(), software=bed.software, settings=self.settings
         )  # answered from the store from the second time on
-        assert record.failed == 0 and record.metrics.top1 is not None, f"{bed.name}: {record.failed} samples failed"
-        return Claim("top1", f"{100 * record.metrics.top1.value:.{bed.digits}f}", dataset.name)
+        assert record.failed == 0 and record.metrics.get("top1") is not None, (
+            f"{bed.name}: {record.failed} samples failed"
+        )
+        return Claim("top1", f"{100 * record.metrics['top1'].value:.{bed.digits}f}", dataset.name)
 
     def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
         claim = self.claim(bed)

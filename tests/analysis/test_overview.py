@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
+from measured import share
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.analysis.overview import Entry, make_overview, pareto, same_samples
 from mlmodelscope.analysis.overview_page import overview_html, overview_markdown
@@ -15,7 +16,7 @@ from mlmodelscope.analysis.overview_table import overview_analyses, overview_csv
 from mlmodelscope.plan.options import Options
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import BenchRecord, LoadRecord, Stability, SweepRecord
-from mlmodelscope.record.record import Metrics, Record
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.types import Interval
 
@@ -53,7 +54,7 @@ def benched(record: Record, name: str, scenario: str = "single-stream", **more: 
         "stability": Stability(verdict="stable"),
         **more,
     }
-    bare = {"id": name, "metrics": Metrics(), "latency": None, "bench": BenchRecord(**bench)}
+    bare = {"id": name, "metrics": {}, "latency": None, "bench": BenchRecord(**bench)}
     return record.model_copy(update=bare)
 
 
@@ -70,7 +71,7 @@ def one(records: list[Record]) -> Entry:
 
 def test_a_full_row_comes_from_three_records(evaluated: Record) -> None:
     entry = one([swept(evaluated), benched(evaluated, "single"), evaluated])
-    assert entry.top1 is not None and entry.top1.record == evaluated.id
+    assert entry.accuracy is not None and entry.accuracy.record == evaluated.id
     assert entry.latency_s is not None and (entry.latency_s.value, entry.latency_s.record) == (0.009, "single")
     assert entry.p90_s is not None and entry.p90_s.value == 0.012
     assert entry.samples_per_s is not None and (entry.samples_per_s.value, entry.best_batch) == (195.0, 4)
@@ -124,7 +125,7 @@ def test_threads_make_another_row_of_the_same_accuracy(evaluated: Record) -> Non
     )
     wider = benched(evaluated.model_copy(update={"plan": plan}), "wider")
     single, double = sorted(make_overview([wider, evaluated]), key=lambda entry: entry.stack)
-    assert single.top1 == double.top1 and double.stack.endswith("2 threads") and len(double.missing) == 1
+    assert single.accuracy == double.accuracy and double.stack.endswith("2 threads") and len(double.missing) == 1
 
 
 def test_machines_of_one_name_are_told_apart(evaluated: Record) -> None:
@@ -138,16 +139,20 @@ def measured_on(record: Record, identity: str, count: int | None, samples: int, 
     subset = record.plan.dataset.subset.model_copy(update={"count": count})
     planned = record.plan.dataset.model_copy(update={"subset": subset, **dataset})
     plan = record.plan.model_copy(update={"dataset": planned})
-    metrics = Metrics(top1=Interval(top1, top1 - 0.1, top1 + 0.1))
+    metrics = {"top1": share(Interval(top1, top1 - 0.1, top1 + 0.1))}
     return record.model_copy(update={"id": identity, "plan": plan, "samples": samples, "metrics": metrics})
 
 
 def test_all_samples_count_before_a_part_of_them_though_that_is_newer(evaluated: Record) -> None:
     few, more = (measured_on(evaluated, f"of {count}", count, count, 1.0, size=9) for count in (2, 4))
     entry = one([few, more, measured_on(evaluated, "whole", None, 9, 0.5, size=9)])
-    assert entry.top1 is not None and entry.top1.record == "whole" and entry.top1.whole
+    assert entry.accuracy is not None and entry.accuracy.record == "whole" and entry.accuracy.whole
     part = one([few, more])
-    assert part.top1 is not None and (part.top1.record, part.top1.samples, part.top1.whole) == ("of 4", 4, False)
+    assert part.accuracy is not None and (part.accuracy.record, part.accuracy.samples, part.accuracy.whole) == (
+        "of 4",
+        4,
+        False,
+    )
     assert part.missing[0].what == "accuracy on all samples"
     analyses = overview_analyses([part])
     assert "4, a part of 9" in overview_markdown(analyses)
@@ -156,7 +161,7 @@ def test_all_samples_count_before_a_part_of_them_though_that_is_newer(evaluated:
 
 def test_a_limit_beyond_the_dataset_takes_all_of_it(evaluated: Record) -> None:
     entry = one([measured_on(evaluated, "beyond", 100, 6, 0.5)])
-    assert entry.top1 is not None and entry.top1.whole
+    assert entry.accuracy is not None and entry.accuracy.whole
 
 
 def test_every_dataset_has_a_table_and_a_front_of_its_own(evaluated: Record) -> None:
@@ -164,24 +169,22 @@ def test_every_dataset_has_a_table_and_a_front_of_its_own(evaluated: Record) -> 
     entries = make_overview([easy, evaluated])
     first, second, missing = overview_analyses(entries)
     assert (first.title, second.title) == ("easy@1.0.0", "pictures@1.0.0") and missing.id == "missing"
-    assert first.table.column("top1") == [0.98] and second.table.column("accuracy_record") == [evaluated.id]
+    assert first.table.column("accuracy") == [0.98] and second.table.column("accuracy_record") == [evaluated.id]
     assert "accuracy-latency-easy-1.0.0" in first.plots and "accuracy-latency-pictures-1.0.0" in second.plots
     assert len(overview_csv([first, second, missing]).splitlines()) == 3
 
 
 def test_accuracies_over_other_samples_are_not_drawn_together(evaluated: Record) -> None:
-    output = evaluated.plan.output.model_copy(update={"label_offset": 1})
-    other = evaluated.model_copy(update={"plan": evaluated.plan.model_copy(update={"output": output})})
+    other = evaluated.model_copy(update={"plan": evaluated.plan.with_answer(label_offset=1)})
     part = measured_on(other, "part", 2, 2, 1.0)
     entries = make_overview([part, evaluated])
-    assert [entry.top1.whole for entry in entries if entry.top1] == [True, False]
+    assert [entry.accuracy.whole for entry in entries if entry.accuracy] == [True, False]
     assert same_samples(entries) == entries[:1]
     assert "neither drawn nor Pareto-optimal" in overview_analyses(entries)[0].notes[0]
 
 
 def test_a_manifest_that_changed_without_its_version_is_another_row(evaluated: Record) -> None:
-    output = evaluated.plan.output.model_copy(update={"label_offset": 1})
-    changed = evaluated.model_copy(update={"plan": evaluated.plan.model_copy(update={"output": output})})
+    changed = evaluated.model_copy(update={"plan": evaluated.plan.with_answer(label_offset=1)})
     names = [entry.model for entry in make_overview([changed, evaluated])]
     assert len(set(names)) == 2 and all(name.startswith("toy@1.0.0 (") for name in names)
 
@@ -192,7 +195,7 @@ def test_random_tensors_have_a_table_of_their_own(evaluated: Record) -> None:
     guessed = benched(evaluated.model_copy(update={"plan": plan}), "guessed")
     entries = make_overview([guessed, evaluated])
     assert [entry.dataset for entry in entries] == ["pictures@1.0.0", "random tensors"]
-    assert entries[1].top1 is None and entries[0].latency_s is not None
+    assert entries[1].accuracy is None and entries[0].latency_s is not None
     assert entries[0].latency_s.record == evaluated.id
     assert entries[1].missing[0].command == "mlmodelscope bench toy@1.0.0 --random --scenario sweep"
 

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from mlmodelscope.bench.dependent import dependent_interval
-from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.statistic.interval import percentile_interval
 
 
 def waiting_times(load: float, count: int, seed: int) -> list[float]:

@@ -9,7 +9,7 @@ from mlmodelscope.author.request import Request
 from mlmodelscope.client.client import Client
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.replicate.claim import parse_claim
+from mlmodelscope.plan.claim import parse_claim
 
 
 def _tried(text: str, read: Callable[[str], object], *examples: str) -> tuple[str, Callable[[], None]]:
@@ -37,7 +37,8 @@ EXAMPLES = dict(
             *("^1.x", "~1.2", ">=1.10.x <=1.13.0", "1.12", "*"),
         ),
         _tried(
-            "a claim is METRIC=VALUE@DATASET, the value in percent as published, such as top1=78.8@imagenet-val",
+            "a claim is METRIC=VALUE@DATASET, the value as published (a share in percent), such as "
+            "top1=78.8@imagenet-val",
             parse_claim,
             "top1=78.8@imagenet-val",
         ),
@@ -61,6 +62,8 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "its numbers are: {}",
+    "its units are: {}",
     "let that process finish, or end it; then give the same command again: what was finished is kept",
     "credentials come from netrc, or a token in {}",
     "give the same command with the manifest again, or name the credentials in netrc",

@@ -81,6 +81,16 @@ def test_code_is_never_small_print(place: Path) -> None:
     assert "`eval()`" in done.stdout and "sha256:" in done.stdout
 
 
+def test_packages_and_variables_that_need_trust_are_told_in_advance(place: Path) -> None:
+    software = "name: theirs\nversion: 1.0.0\nframework: {name: onnxruntime}\n"
+    (place / "packages.yml").write_text(software + "stack: {requirements: [some-wheel==1.0]}\n")
+    (place / "variables.yml").write_text(software + "env: {OMP_NUM_THREADS: '4', LD_PRELOAD: /opt/faster.so}\n")
+    packages, variables = check("packages.yml").stdout, check("variables.yml").stdout
+    assert "packages.yml:4:1  M113 info  `stack` of this manifest needs trust: `some-wheel==1.0`" in packages
+    assert "`env` of this manifest needs trust: `LD_PRELOAD=/opt/faster.so`" in variables
+    assert "OMP_NUM_THREADS" not in variables and "sha256:" in variables
+
+
 def test_a_manifest_cannot_command_the_terminal(place: Path) -> None:
     (place / "odd.yml").write_text(SWAPPED.replace("example/mxnet:gpu", '"mxnet:gpu\\e[31m\\n::error::x"'))
     done = check("odd.yml", "--verbose")

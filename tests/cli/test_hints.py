@@ -6,6 +6,7 @@ line there.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -147,6 +148,7 @@ FOLLOWED = [
     ),
     ("log {offline}", "mlmodelscope report {offline} writes what it has", "report {offline}"),
     ("check", "`mlmodelscope check .` checks this folder", "check ."),
+    ("show efficientnet-lite0@^^1", "examples: ^1.x", "show efficientnet-lite0@^1.x"),
     ("check toy.yml --select nope", "`mlmodelscope check --explain all` lists every rule", "check --explain all"),
     ("records delete {evaluation}", "add --yes", "records delete {evaluation} --yes"),
     ("records list --kind profil", "did you mean `profile`?", "records list --kind profile"),
@@ -200,6 +202,65 @@ def test_a_hint_that_is_followed_helps(
     assert refused.returncode not in (0, 130) and fill(says) in refused.stdout + refused.stderr, refused
     done = run(*fill(followed).split())
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+Edit = tuple[str, str, str]
+"""A file, what stands in it, what is written instead."""
+EDITED: list[tuple[str, Edit, str, Edit]] = [
+    ("ManifestError", ("toy.yml", "resize", "resise"), "did you mean `resize`?", ("toy.yml", "resise", "resize")),
+    (
+        "PlanError",
+        ("toy.yml", "name: fake", "name: fak"),
+        "did you mean `fake`?",
+        ("toy.yml", "name: fak", "name: fake"),
+    ),
+    (
+        "DatasetError",
+        ("pictures.yml", "format: folder", "format: folder\nclasses_url: names.txt"),
+        "give the dataset a `classes_url` that lists it",
+        ("names.txt", "klass2", "class2"),
+    ),
+    (
+        "ArtifactError",
+        ("pictures.yml", "{url: pictures}", "{url: pictures/*.png}"),
+        "itself, and its files by `include: '*.png'`",
+        ("pictures.yml", "sources: [{url: pictures/*.png}]", "sources: [{url: pictures}]\ninclude: '*.png'"),
+    ),
+    (
+        "TrustError",
+        ("toy.yml", "outputs:", "envvars: {OF_THEIRS: '1'}\noutputs:"),
+        "mlmodelscope trust toy.yml",
+        ("toy.yml", "", ""),
+    ),
+]
+"""What error a mistake in a manifest is, the mistake, what the hint says, and how it is followed."""
+
+
+@pytest.mark.parametrize(("kind", "mistake", "says", "followed"), EDITED, ids=[kind for kind, *_ in EDITED])
+def test_a_manifest_that_follows_its_hint_is_evaluated(
+    run: Run, toy: Path, kind: str, mistake: Edit, says: str, followed: Edit
+) -> None:
+    def edit(file: str, old: str, new: str) -> None:
+        assert old in (text := (toy / file).read_text())
+        (toy / file).write_text(text.replace(old, new))
+
+    (toy / "names.txt").write_text("".join(f"{'k' if n == 2 else 'c'}lass{n}\n" for n in range(10)))
+    edit(*mistake)
+    refused = json.loads(run("evaluate", "toy.yml", "pictures.yml", "--json").stdout)["error"]
+    assert refused["kind"] == kind and says in f"{refused['message']} {refused['hint']}", refused
+    edit(*followed)
+    if says.startswith("mlmodelscope "):
+        assert run(*says.split()[1:]).returncode == 0
+    done = run("evaluate", "toy.yml", "pictures.yml")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_home_that_is_chosen_as_the_hint_says_is_used(run: Run, toy: Path, environment: dict[str, str]) -> None:
+    environment["MLMODELSCOPE_HOME"] = "/proc/nowhere"
+    refused = json.loads(run("evaluate", "toy.yml", "pictures.yml", "--json").stdout)["error"]
+    assert (refused["kind"], refused["hint"]) == ("StoreError", "set MLMODELSCOPE_HOME to a folder of yours")
+    environment["MLMODELSCOPE_HOME"] = str(toy / "own")
+    assert run("evaluate", "toy.yml", "pictures.yml").returncode == 0
 
 
 def test_all_layers_are_in_the_file_that_a_profile_names(run: Run, measured: dict[str, str], tmp_path: Path) -> None:

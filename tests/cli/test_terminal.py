@@ -65,8 +65,8 @@ def test_the_cost_of_pitfalls_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -
         pitfall="interpolation",
         title="Interpolation",
         words="pillow's bilinear without antialiasing instead of opencv's area interpolation",
-        top1=0.6143,
-        top5=0.8571,
+        value=0.6143,
+        others={"top5": 0.8571},
         difference=-0.1,
         difference_low=-0.183,
         difference_high=-0.017,
@@ -77,8 +77,18 @@ def test_the_cost_of_pitfalls_fits_80_columns(monkeypatch: pytest.MonkeyPatch) -
         samples=70,
         p_value=0.0391,
     )
-    top1 = Measured(value=0.7143, low=0.6, high=0.8)
-    found = Sensed(model="m@1.0.0", dataset="d@1.0.0", record="r", samples=70, top1=top1, top5=top1, effects=(cost,))
+    number = Measured(value=0.7143, low=0.6, high=0.8)
+    found = Sensed(
+        model="m@1.0.0",
+        dataset="d@1.0.0",
+        record="r",
+        samples=70,
+        metric="top1",
+        titles={"top1": "top-1", "top5": "top-5"},
+        unit="share",
+        numbers={"top1": number, "top5": number},
+        effects=(cost,),
+    )
     lines = shown_by(lambda: show_costs(found), monkeypatch, 80)
     text = "\n".join(lines)
     assert max(map(len, lines)) <= 80 and "…" not in text

@@ -41,7 +41,7 @@ def check_top1(told: str, world: World, token: str | None = None) -> None:
     """The last line says what the record says."""
     (found,) = re.findall(r"^top1 (\S+) \[(\S+), (\S+)\] of (\d+) samples, record (\S+)$", told, re.MULTILINE)
     record = world.client(token).record(found[4])
-    top1: Any = record.metrics.top1
+    top1: Any = record.metrics["top1"]
     assert int(found[3]) == record.samples == 60
     for text, number in zip(found[:3], (top1.value, top1.low, top1.high), strict=True):
         assert abs(float(text) - number) < 1e-5

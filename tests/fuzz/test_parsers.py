@@ -18,24 +18,37 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bombs import NAMES, bomb
-from mlmodelscope.errors import ArtifactError, MLModelScopeError, UsageError
+from mlmodelscope.dataset.arrays import read_arrays
+from mlmodelscope.dataset.cifar import read_cifar10, read_cifar100
+from mlmodelscope.dataset.coco_masks import decompress, mask_of, points_of
+from mlmodelscope.dataset.mnist import read_mnist
+from mlmodelscope.dataset.panoptic import read_panoptic
+from mlmodelscope.dataset.rows import read_rows
+from mlmodelscope.dataset.sample import NamedFile
+from mlmodelscope.errors import ArtifactError, DatasetError, MLModelScopeError, UsageError
+from mlmodelscope.inference.refusal import Refusal
+from mlmodelscope.inference.rest_tensors import read_question
 from mlmodelscope.lint.check import check_text
 from mlmodelscope.lint.subject import NOWHERE
 from mlmodelscope.manifest.load import parse_document
+from mlmodelscope.manifest.schema import Labels
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFileError
+from mlmodelscope.plan.plan import PlannedDataset, Subset
 from mlmodelscope.provision.archive import extract_member
 from mlmodelscope.provision.weights.read import read_tensors
 from mlmodelscope.record.bundle import read_record
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.packed import opened
+from mlmodelscope.task.png import read_levels, write_png
 from mlmodelscope.trace.intake import document_of_json, read_message
 from mlmodelscope_worker.protocol import Channel, Closed
 
 ROOT = Path(__file__).parent.parent.parent
 MODELS = [path for path in sorted((ROOT / "tests" / "model_file" / "files").iterdir()) if path.is_file()]
 MANIFESTS = [path.read_bytes() for path in sorted((ROOT / "manifests" / "models").glob("*.yml"))[:8]]
-MANIFESTS += [path.read_bytes() for path in sorted((ROOT / "manifests" / "datasets").glob("*.yml"))[:4]]
+for kind in ("datasets", "software", "hardware", "logs"):
+    MANIFESTS += [path.read_bytes() for path in sorted((ROOT / "manifests" / kind).glob("*.yml"))[:4]]
 
 
 @contextlib.contextmanager
@@ -121,6 +134,79 @@ def test_weights(body: bytes) -> None:
         read_tensors(path)
 
 
+def array(kind: str, shape: tuple[int, ...], values: bytes) -> bytes:
+    head = repr({"descr": kind, "fortran_order": False, "shape": shape}).encode()
+    return b"\x93NUMPY\1\0" + len(head).to_bytes(2, "little") + head + values
+
+
+def idx(*sizes: int) -> bytes:
+    return bytes((0, 0, 8, len(sizes))) + b"".join(size.to_bytes(4, "big") for size in sizes) + bytes(2 * 9)
+
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + (9).to_bytes(4, "big") + (2).to_bytes(4, "big") + b"\x08\0\0\0\0" + bytes(4)
+PACKED = {
+    "arrays": (read_arrays, array("|u1", (2, 3, 3), bytes(18)), array("<i8", (2,), bytes(16))),
+    "mnist": (read_mnist, idx(2, 3, 3), idx(2)[:10]),
+    "cifar10": (read_cifar10, bytes(2 * 3073), b""),
+    "cifar100": (read_cifar100, bytes(2 * 3074), b""),
+    "rows": (read_rows, PNG, b"[0, 1]"),
+}
+"""How each is read, its samples and its labels."""
+
+
+def planned(form: str, shape: tuple[int, ...] | None = None) -> PlannedDataset:
+    return PlannedDataset(
+        name="theirs",
+        version="1.0.0",
+        format=form,
+        sources=(),
+        include="*",
+        labels=Labels(),
+        classes=None,
+        shape=shape,
+        size=None,
+        subset=Subset(count=None, stratified=False, seed=0),
+    )
+
+
+@pytest.mark.parametrize("name", PACKED)
+def test_packed_datasets(name: str) -> None:
+    reads, samples, labels = PACKED[name]
+    dataset = planned(name, shape=(3, 3, 1) if name in ("arrays", "mnist", "rows") else None)
+
+    def read(body: bytes, words: bytes) -> int:
+        with written(body) as path:
+            beside = path.with_name("labels")
+            beside.write_bytes(words)
+            return len(reads(NamedFile(path, "data.bin"), NamedFile(beside, "labels"), dataset))
+
+    @given(damaged(samples), damaged(labels))
+    def either(body: bytes, words: bytes) -> None:
+        for each in ((body, labels), (samples, words)):
+            with contextlib.suppress(DatasetError):
+                read(*each)
+
+    assert read(samples, labels) == 2
+    either()
+
+
+TENSOR = b'{"inputs":[{"name":"x","datatype":"FP32","shape":[1,2],%s}]}'
+
+
+@given(
+    damaged(
+        TENSOR % b'"data":[[0.5,1]]',
+        TENSOR % b'"parameters":{"binary_data_size":8}' + bytes(8),
+        TENSOR.replace(b"FP32", b"BOOL") % b'"data":[true,false]',
+    ),
+    st.one_of(st.none(), st.just("93"), st.integers(0, 200).map(str), st.text(max_size=9)),
+)
+@example(b"{}", "9" * 5000)
+def test_tensors_of_questions(body: bytes, cut: str | None) -> None:
+    with contextlib.suppress(Refusal):
+        read_question("model", "1", body, cut)
+
+
 @given(st.binary(max_size=400))
 @example(b"\xff" * 12)
 def test_journals(body: bytes) -> None:
@@ -163,3 +249,53 @@ def test_spans_of_protocol_buffers(body: bytes) -> None:
 
     with contextlib.suppress(UsageError):
         read_message(protobuf_document(body))
+
+
+@given(damaged(write_png(bytes(range(12)), 4, 3, 1), write_png(bytes(36), 4, 3, 3)))
+@example(b"\x89PNG\r\n\x1a\n")
+@example(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\xff\xff\xff\xff\xff\xff\xff\xff\x08\0\0\0\0" + bytes(16))
+def test_maps_of_classes(body: bytes) -> None:
+    found = read_levels(body)
+    assert found is None or len(found[0]) == found[1] * found[2]
+
+
+PANOPTIC = json.dumps(
+    {
+        "images": [{"id": 1, "file_name": "a.png"}],
+        "categories": [{"id": 3, "name": "cat"}],
+        "annotations": [{"image_id": 1, "file_name": "a.png", "segments_info": [{"id": 7, "category_id": 3}]}],
+    }
+).encode()
+
+
+@given(damaged(PANOPTIC))
+@example(b'{"images": [7], "annotations": []}')
+@example(b'{"images": [], "annotations": [[]], "categories": [{"id": 1, "name": []}]}')
+@example(b'{"images": [], "annotations": [], "categories": 7}')
+@example(PANOPTIC.replace(b'[{"id": 7', b'7, "x": [{"id": 7'))
+def test_panoptic_annotations(body: bytes) -> None:
+    with written(body, "panoptic.json") as path:
+        (path.parent / "a.png").write_bytes(b"")
+        folder = NamedFile(path.parent, "folder")
+        with contextlib.suppress(DatasetError):
+            read_panoptic(folder, folder, planned("panoptic"))
+
+
+@given(st.one_of(st.text(max_size=60), st.lists(st.integers(-5, 2**40), max_size=20)), st.lists(st.integers(0, 99)))
+@example("o" * 40, [4, 6])
+@example([2**70], [4, 6])
+def test_run_lengths_of_strangers(counts: object, size: list[int]) -> None:
+    with contextlib.suppress(DatasetError):
+        found = mask_of({"segmentation": {"size": size, "counts": counts}}, "annotation 1", (4, 6))
+        assert sum(decompress(found)) == 24
+
+
+_ODD = st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=5), st.booleans())
+
+
+@given(st.recursive(_ODD, lambda inner: st.lists(inner, max_size=8), max_leaves=30))
+def test_polygons_and_keypoints_of_strangers(given: object) -> None:
+    with contextlib.suppress(DatasetError):
+        mask_of({"segmentation": given}, "annotation 1", (4, 6))
+    with contextlib.suppress(DatasetError):
+        points_of({"keypoints": given}, "annotation 1", 2)

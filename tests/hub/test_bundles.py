@@ -23,6 +23,8 @@ from mlmodelscope.hub.pack import pack
 from mlmodelscope.hub.receive import Acceptance, UnknownSigner, receive
 from mlmodelscope.record import packed
 from mlmodelscope.record.bundle import Clash
+from mlmodelscope.record.log import write_log
+from mlmodelscope.replay import replay
 from mlmodelscope.report.report import write_report
 
 MODEL = """\
@@ -98,11 +100,25 @@ def test_a_record_goes_from_one_home_to_another_and_is_the_same(
     taken = receive(there.store, bundle, Acceptance({home.signer.key: "lab"}), "a friend")
     assert taken.is_new and taken.record == record == there.store.get(record.id)
     assert there.store.samples(record).equals(home.store.samples(record))
-    assert there.store.list()[0]["top1"] == home.store.list()[0]["top1"]
+    assert there.store.list()[0]["headline"] == home.store.list()[0]["headline"]
     found = origin_of(there.store.database, record.id)
     assert found is not None and found.source == "a friend" and list(found.signatures) == [home.signer.key]
     assert manifests_of(record, there.store) == {"model": MODEL, "dataset": DATASET}
     assert record.id in write_report(record, there.store, None, "md")  # type: ignore[arg-type]
+
+
+def test_what_came_from_elsewhere_is_not_taken_for_measured_here(
+    origin: tuple[Home, Record, Path], make_home: Callable, tmp_path: Path
+) -> None:
+    """Its numbers may be anything, and so may the plan and the machine that it says it is of."""
+    _, record, bundle = origin
+    there, model, dataset = make_home("there"), bundle.parent / "toy.yml", bundle.parent / "pictures.yml"
+    receive(there.store, bundle, ANYBODY, "a stranger")
+    write_log(record, there.store, tmp_path / "log.yml")
+    ours, differences = replay(tmp_path / "log.yml", model=model, dataset=dataset, settings=there.settings)
+    assert ours.id != record.id and ours.plan_digest == record.plan_digest and differences.is_same
+    options = Options(timed_runs=1, warm_up_runs=1)
+    assert evaluate(model, dataset, options, settings=there.settings).id == ours.id
 
 
 def test_twice_is_once(origin: tuple[Home, Record, Path], make_home: Callable) -> None:

@@ -274,21 +274,23 @@ def test_the_schema_goes_down_and_a_backup_of_it_comes_back_up(
     store.close()
     with zipfile.ZipFile(tmp_path / "new.zip") as inside:
         about = json.loads(inside.read("backup.json"))
-        records = _without_columns(inside.read("tables/records.jsonl"), "made_for", "shown_at")
+        records = _without_columns(inside.read("tables/records.jsonl"), "made_for", "shown_at", "headline")
+        metrics = _without_columns(inside.read("tables/metrics.jsonl"), "unit")
     gone = ["files", "pins", "origins", "signatures", "artifacts", "traces", "agent_owners", "record_owners"]
     about["schema"] = "0002"
     about["rows"] = {name: count for name, count in about["rows"].items() if name not in gone}
     without: dict[str, bytes | None] = {f"tables/{name}.jsonl": None for name in gone}
     about["members"] = {name: value for name, value in about["members"].items() if name not in without}
-    without["tables/records.jsonl"] = records
-    about["members"]["tables/records.jsonl"] = (hashlib.sha256(records).hexdigest(), len(records))
+    for name, lines in (("tables/records.jsonl", records), ("tables/metrics.jsonl", metrics)):
+        without[name] = lines
+        about["members"][name] = (hashlib.sha256(lines).hexdigest(), len(lines))
     rewrite(tmp_path / "new.zip", tmp_path / "old.zip", **without, **{"backup.json": json.dumps(about).encode()})
     restore(other, tmp_path / "old.zip")
     found, count = check(other, repair=True)
     assert count == 1 and [each.is_mended for each in found] == [True] and "no digests" in found[0].what
     assert check(other)[0] == []
     restored = Store(other)
-    assert restored.get("latest").status == "finished"
+    assert restored.get("latest").status == "finished" and restored.list()[0]["headline"]["name"] == "top1"
     restored.close()
 
 
@@ -298,6 +300,6 @@ def test_sqlite_is_asked_whether_it_is_sound(tmp_path: Path) -> None:
     shelf.add(store)
     store.close()
     with contextlib.closing(sqlite3.connect(settings.home / "records.sqlite")) as raw, raw:
-        raw.execute("INSERT INTO metrics VALUES ('nobody', 'top1', 1, 1, 1)")
+        raw.execute("INSERT INTO metrics VALUES ('nobody', 'top1', 1, 1, 1, 'share')")
     found, _ = check(settings)
     assert [each.what for each in found] == ["1 rows of metrics belong to rows that are not there"]

@@ -22,7 +22,10 @@ def test_records_are_listed_with_their_moments_and_numbers(store: Store) -> None
     assert [row["id"] for row in rows] == [newer.id, older.id]
     assert rows[0]["created_at"] == newer.created_at.replace(tzinfo=None)
     assert isinstance(rows[0]["finished_at"], datetime)
-    assert (rows[0]["top1"], rows[0]["top1_low"]) == (newer.metrics.top1.value, newer.metrics.top1.low)
+    assert (rows[0]["headline"]["value"], rows[0]["top1_low"]) == (
+        newer.metrics["top1"].value,
+        newer.metrics["top1"].low,
+    )
     assert (rows[0]["model"], rows[0]["samples"], rows[0]["kind"]) == ("toy", 6, "evaluation")
     store.close()
 

@@ -248,3 +248,12 @@ def test_every_finding_has_a_place_in_the_file(say: Say) -> None:
     for text in SAMPLES.values():
         for found in say(text):
             assert 1 <= found.line <= len(text.splitlines()) and found.column >= 1 and found.severity
+
+
+def test_an_image_that_would_run_is_told_unless_a_stack_is_built(say: Say) -> None:
+    found = [each for each in say(DLSPEC_SOFTWARE) if each.code == "M113"]
+    assert [each.path for each in found] == ["container"] and "--trust" in (found[0].hint or "")
+    stack = (
+        "name: s\nversion: 1.0.0\nframework: {name: fake}\nstack: {python: '3.11'}\ncontainer: {any: {cpu: 'a/b:1'}}\n"
+    )
+    assert not [each for each in say(stack) if each.code == "M113"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from mlmodelscope.provision import pip_settings
 from mlmodelscope.provision.pip_settings import read_index_settings
 
 
@@ -13,6 +14,7 @@ def prefix(bare_machine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """A virtual environment; the machine's own configuration is out of sight."""
     monkeypatch.delenv("PIP_CONFIG_FILE")
     monkeypatch.setenv("XDG_CONFIG_DIRS", str(tmp_path / "etc"))
+    monkeypatch.setattr(pip_settings, "_MACHINES_OWN", tmp_path / "machine" / "pip.conf")
     monkeypatch.setattr(sys, "prefix", str(tmp_path / "venv"))
     return tmp_path / "venv"
 

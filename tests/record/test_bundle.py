@@ -133,6 +133,9 @@ def test_only_the_usual_packing_is_unpacked(good: Files, elsewhere: Store, tmp_p
         ({"samples": 3}, "rows, the record has 3 samples"),
         ({"samples": "many"}, "cannot be read"),
         ({"surprise": 1}, "cannot be read"),
+        ({"created_at": "2999-01-01T00:00:00Z"}, "of the future: 2999-01-01"),
+        ({"finished_at": "2999-01-01T00:00:00Z"}, "of the future: 2999-01-01"),
+        ({"finished_at": "2026-01-01T00:00:00"}, "without a time zone"),
     ],
 )
 def test_a_record_that_is_not_right_is_refused(

@@ -12,7 +12,8 @@ from mlmodelscope.worker.answers import Answers
 
 
 def entry(batch: int, text: str = "") -> Answers:
-    return Answers(batch, 2, bytes(range(8)), bytes(range(8, 16)), {1: text} if text else {}, 1000 + batch, 0)
+    content = {"form": "classes", "k": 2, "improbable": 0, "ties": {}}
+    return Answers(batch, {1: text} if text else {}, 1000 + batch, content, (bytes(range(8)), bytes(range(8, 16))))
 
 
 def test_what_was_appended_is_there_after_opening_again(tmp_path: Path) -> None:
@@ -26,14 +27,17 @@ def test_what_was_appended_is_there_after_opening_again(tmp_path: Path) -> None:
     again.close()
 
 
-def test_ties_are_kept_and_older_journals_have_none(tmp_path: Path) -> None:
+def test_answers_of_any_form_are_kept(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "journal", "plan")
-    tied = replace(entry(0), ties={1: ((5, 9), (12, 12))})
-    journal.append(tied)
-    journal.append(entry(1))  # written as it was before ties were counted
-    assert list(journal.entries()) == [tied, entry(1)]
+    tied = replace(entry(0), content={"form": "classes", "k": 2, "improbable": 0, "ties": {"0": [[5, 9], [12, 12]]}})
+    texts = Answers(1, {}, 5, {"form": "texts", "texts": ["[1]", '"é"']})
+    failed = Answers(2, {0: "why", 1: "why"}, 0)
+    many = Answers(3, {}, 5, {"form": "arrays"}, (b"a", b"", b"ccc"))
+    for each in (tied, texts, failed, many):
+        journal.append(each)
+    assert list(journal.entries()) == [tied, texts, failed, many]
+    assert tied.rows[0].tied == ((5, 9), (12, 12)) and texts.rows == ["[1]", '"é"'] and failed.rows == []
     journal.close()
-    assert b"ties" not in (tmp_path / "journal").read_bytes().split(b'"batch":1')[1]
 
 
 def test_the_journal_of_another_plan_is_not_believed(tmp_path: Path) -> None:

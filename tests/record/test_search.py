@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter
+from mlmodelscope.record.samples import BATCHES, TableWriter, schema_of
 from mlmodelscope.record.search import Search, Wanted
+from mlmodelscope.task.task import task_named
 
 ROWS: list[tuple[Any, ...]] = [
     ("a/1.jpg", "0", 0, [0, 1], [0.9, 0.1], True, None, None),
@@ -23,7 +24,7 @@ ROWS: list[tuple[Any, ...]] = [
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     table, batches = (
-        TableWriter(tmp_path / "samples.parquet", SAMPLES),
+        TableWriter(tmp_path / "samples.parquet", schema_of(task_named("classification"))),
         TableWriter(tmp_path / "batches.parquet", BATCHES),
     )
     for row in ROWS:
@@ -89,7 +90,7 @@ def test_batches_that_are_not_of_these_samples_tell_no_time(folder: Path) -> Non
 def test_the_same_question_is_not_searched_twice_unless_the_table_changed(folder: Path) -> None:
     search = Search()
     assert search.page(folder, Wanted(only="right"), 0, 9)[1] == 1
-    table = TableWriter(folder / "samples.parquet", SAMPLES)
+    table = TableWriter(folder / "samples.parquet", schema_of(task_named("classification")))
     for row in ROWS[:1] * 3:
         table.add(*row)
     table.finish()

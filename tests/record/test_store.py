@@ -72,7 +72,11 @@ def test_a_name_that_begins_several_records_is_refused_with_their_ids(
 def test_records_are_listed_and_filtered(settings: Settings, record: Record) -> None:
     store = Store(settings)
     (row,) = store.list(model="toy", status="finished")
-    assert row["id"] == record.id and row["samples"] == 12 and row["top1_low"] <= row["top1"] <= row["top1_high"]
+    assert (
+        row["id"] == record.id
+        and row["samples"] == 12
+        and row["top1_low"] <= row["headline"]["value"] <= row["top1_high"]
+    )
     assert store.list(model="other") == store.list(dataset="other") == store.list(status="running") == []
 
 

@@ -8,7 +8,7 @@ from PIL import Image
 from mlmodelscope import Settings
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.pitfall import variants_of
 from mlmodelscope.replicate.replication import Replication, open_trials, replicate

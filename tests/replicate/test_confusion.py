@@ -6,32 +6,30 @@ from types import SimpleNamespace
 from typing import Any
 
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.plan.plan import PlannedOutput
-from mlmodelscope.replicate.candidate import Goal
-from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.plan.claim import Claim
+from mlmodelscope.plan.plan import PlannedAnswer
 from mlmodelscope.replicate.confusion import fit, other_orders
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import given_order, relabelled
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
 
 ORDER = [3, 8, 5, 2, 9, 0, 7, 6, 1, 4]
 
 
 class _Plan(SimpleNamespace):
-    def model_copy(self, update: dict[str, Any]) -> "_Plan":
-        return _Plan(**{**vars(self), **update})
+    def with_answer(self, **changes: Any) -> "_Plan":
+        return _Plan(answer=self.answer.model_copy(update=changes))
 
 
-def output(order: str = "") -> PlannedOutput:
-    return PlannedOutput(
-        layer_name=None, steps=(), probabilities=True, top_k=5, label_offset=0, label_order=order, names=None
-    )
+def output(order: str = "") -> PlannedAnswer:
+    return PlannedAnswer(probabilities=True, top_k=5, label_offset=0, label_order=order, names=None)
 
 
 def orders(labels: Sequence[int], answers: Sequence[int], claim: str, names: Sequence[str] = ()) -> list[Variant]:
     own = sum(label == answer for label, answer in zip(labels, answers, strict=True)) / len(labels)
     trials: Any = SimpleNamespace(
-        plan=_Plan(output=output()),
+        plan=_Plan(answer=output()),
         labelled=range(len(labels)),
         dataset=SimpleNamespace(samples=[SimpleNamespace(label=each) for each in labels], classes=list(names)),
         names=(),
@@ -51,9 +49,9 @@ def drawn(samples: int, share: float, classes: int = 10, seed: int = 1) -> tuple
 def test_labels_in_another_order_are_found_and_the_order_is_told() -> None:
     truth, answers = drawn(400, 0.85)
     (found,) = orders([ORDER[each] for each in truth], answers, "86.5", [f"name {number}" for number in range(10)])
-    assert found.pitfalls == ("label-order",) and found.plan.output.label_order == given_order(ORDER)
+    assert found.pitfalls == ("label-order",) and found.plan.answer.label_order == given_order(ORDER)
     assert "0 is 3 (name 3), 1 is 8 (name 8)" in found.words
-    read = [relabelled(Answer((each,), (1.0,)), output(), found.plan.output, [], Dataset([], [])) for each in range(10)]
+    read = [relabelled(Answer((each,), (1.0,)), output(), found.plan.answer, [], Dataset([], [])) for each in range(10)]
     assert [each.classes[0] for each in read] == ORDER
 
 

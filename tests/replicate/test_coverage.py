@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from budget import tries
-from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.statistic.population import share_interval
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
+from mlmodelscope.task.measure import MEASURES, Row
 
 NOMINAL = 0.95
 WHOLE = 10_000

@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_search
-from mlmodelscope.replicate.measure import share_interval
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.search import Found, Separation
 from mlmodelscope.replicate.significance import Split
 from mlmodelscope.replicate.verdict import Verdict, judge
+from mlmodelscope.statistic.population import share_interval
 
 
 def candidate(name: str, expected: float, chance: float, split: Split, *, second: str = "") -> Candidate:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mlmodelscope.replicate.foresight import foresee, margin
-from mlmodelscope.replicate.measure import Row
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
+from mlmodelscope.task.measure import Row
 
 LABEL, OTHER = 3, 7
 

@@ -13,10 +13,10 @@ import pytest
 from acceptance import planted, planted_data
 from mlmodelscope import Settings
 from mlmodelscope.errors import ArtifactError, StackError
-from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.measure import share_interval
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.replication import replicate
 from mlmodelscope.replicate.verdict import judge
+from mlmodelscope.statistic.population import share_interval
 
 STUDIES = 20_000
 SAMPLES = (100, 300, 1_000, 5_000, 10_000, 50_000)

@@ -115,6 +115,34 @@ def test_scale_and_zero_point_of_the_model_file_are_tried() -> None:
     assert not [each for each in variants_of(planned("float32", {"decode": None}), ["quantization"], file)]
 
 
+def test_where_a_plan_quantizes_as_the_file_says_the_real_values_before_it_are_tried() -> None:
+    told = TensorInfo("input", "uint8", (1, 3, 32, 32), "NCHW", Quantization((0.02,), (114,)))
+    file = ModelFile("onnx", "onnxruntime", (told,), (), None, None, None, (), {}, ())
+    for zero_point, tried in ((114, 1), (0, 0)):
+        steps = {"decode": None, "rescale": 255, "quantize": {"scale": 0.02, "zero_point": zero_point}}
+        found = variants_of(planned("uint8", steps), ["normalization"], file)
+        assert [each.words for each in found].count("the values that bytes stand for, as the model file says") == tried
+    (exact,) = [
+        each
+        for each in variants_of(
+            planned("uint8", {**steps, "quantize": {"scale": 0.02, "zero_point": 114}}), ["normalization"], file
+        )
+        if "stand for" in each.words
+    ]
+    mean, scale, quantize = steps_of(exact.plan)[1:4]
+    byte = (200 - mean.parameters["values"]) / scale.parameters["divisor"] / quantize.parameters["scale"] + 114
+    assert round(byte) == 200
+
+
+def test_common_edits_of_a_pitfall_start_ahead_of_rare_ones() -> None:
+    plan = planned("float32", {"decode": None, "resize": {"dimensions": [224, 224]}, "rescale": 255})
+    for name, first in (("cropping", "the centre 87.5 %"), ("normalization", "ImageNet's mean and deviation")):
+        found = variants_of(plan, [name])
+        assert max(found, key=lambda each: each.commonness).words == first
+        assert sum(each.commonness for each in found) == pytest.approx(len(found))
+    assert {each.commonness for each in variants_of(plan, ["resizing"])} == {1.0}
+
+
 def test_a_crop_of_227_out_of_256_is_tried_and_finer_ones_go_by_the_pixel() -> None:
     plan = planned("float32", {"decode": None, "resize": {"dimensions": [227, 227]}})
     crops = {

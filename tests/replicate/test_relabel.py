@@ -3,20 +3,18 @@
 import pytest
 
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.plan.plan import PlannedOutput
+from mlmodelscope.plan.plan import PlannedAnswer
 from mlmodelscope.replicate.relabel import ORDERS, relabelled
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
 
 TWELVE = [f"class {number}" for number in range(12)]
 
 
-def output(offset: int = 0, order: str = "") -> PlannedOutput:
-    return PlannedOutput(
-        layer_name=None, steps=(), probabilities=True, top_k=5, label_offset=offset, label_order=order, names=None
-    )
+def output(offset: int = 0, order: str = "") -> PlannedAnswer:
+    return PlannedAnswer(probabilities=True, top_k=5, label_offset=offset, label_order=order, names=None)
 
 
-def read(number: int, other: PlannedOutput, names: list[str] | None = None, classes: list[str] | None = None) -> int:
+def read(number: int, other: PlannedAnswer, names: list[str] | None = None, classes: list[str] | None = None) -> int:
     answer = Answer((number,), (0.9,))
     found = relabelled(answer, output(), other, names or [], Dataset([], classes or TWELVE))
     assert found.scores == answer.scores

@@ -9,17 +9,17 @@ from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
-from mlmodelscope.replicate.claim import Claim
 from mlmodelscope.replicate.describe import describe_paired, describe_search
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.export import to_json
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.replication import judge_record, open_trials, replicate
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
 from mlmodelscope.watcher import Watcher
-from mlmodelscope.worker.variants import Answer
 from replicate.scenes import NAMES, describe_colours, make_colours, make_seer, replicated
 
 
@@ -164,14 +164,13 @@ def tied_record(
 def test_a_claim_that_other_ties_would_reproduce_is_undecided(
     tied_record: Record, settings: Settings, make_model: Callable, make_pictures: Callable, make_dataset: Callable
 ) -> None:
-    ties = tied_record.metrics.ties
-    assert ties is not None and ties.top1 is not None and ties.top5 is not None
+    ties = tied_record.details["ties"]
     found = {}
     for metric, share in (
-        ("top1", ties.top1.best),
-        ("top5", ties.top5.worst),
-        ("top1-error", 1 - ties.top1.best),
-        ("top5-error", 1 - ties.top5.best + 0.2),
+        ("top1", ties["top1"]["best"]),
+        ("top5", ties["top5"]["worst"]),
+        ("top1-error", 1 - ties["top1"]["best"]),
+        ("top5-error", 1 - ties["top5"]["best"] + 0.2),
     ):
         claim = Claim(metric, f"{100 * share:.2f}", tied_record.plan.dataset.name)
         (verdict,), _, _ = judge_record(tied_record, claim, None, None, settings)
@@ -190,7 +189,7 @@ def test_tie_breaking_is_a_variant_that_answers_otherwise(tied_record: Record, s
     moved = [(one.classes[0], other.classes[0]) for one, other in pairs if one and other and one != other]
     assert moved and all(one <= other for one, other in moved)
     ((sign, line), *_) = edits_of(tied_record.plan, variant)
-    assert (sign, line) == ("\N{MINUS SIGN}", "output: {tie_breaking: lowest}")
+    assert (sign, line) == ("\N{MINUS SIGN}", "answer: {tie_breaking: lowest}")
 
 
 def test_a_log_without_a_model_here_names_what_is_missing(

@@ -8,7 +8,7 @@ import pytest
 
 from browser import sticks_out
 from mlmodelscope import Settings
-from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Evidence
 from mlmodelscope.replicate.pitfall import variants_of
@@ -77,7 +77,7 @@ def test_an_edit_is_told_by_what_it_changes(done: Replication) -> None:
         ("\N{MINUS SIGN}", "decode: {color_layout: BGR}"),
         ("+", "decode: {color_layout: RGB}"),
     ]
-    assert told["label-offset"] == [("\N{MINUS SIGN}", "output: {label_offset: 0}"), ("+", "output: {label_offset: 1}")]
+    assert told["label-offset"] == [("\N{MINUS SIGN}", "answer: {label_offset: 0}"), ("+", "answer: {label_offset: 1}")]
     assert told["data-layout"] == [
         ("\N{MINUS SIGN}", "layout: {data_layout: CHW}"),
         ("+", "reinterpret: {data_layout: CHW}"),

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate import search as searching
-from mlmodelscope.replicate.candidate import Goal
-from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.foresight import margin
+from mlmodelscope.replicate.goal import Goal
+from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.stratified_sampling import by_closeness
 from mlmodelscope.replicate.trial import Cost
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
 
 
 class World:
@@ -42,7 +41,7 @@ class World:
         self.dataset = SimpleNamespace(samples=[SimpleNamespace(label=1, id=str(at)) for at in self.labelled])
         self.cost, self.described = Cost(), None
         self.possible = [
-            SimpleNamespace(pitfalls=(kind,), words=kind, key=str(at), plan=SimpleNamespace(at=at, seed=0), base=None)
+            Variant((kind,), kind, SimpleNamespace(at=at, seed=0, digest=str(at)))  # type: ignore[arg-type]
             for at, kind in enumerate(kinds, start=1)
         ]
         self._chance.shuffle(self.possible)
@@ -73,9 +72,14 @@ class World:
             return Answer((1, 0), (margin, 0.0))
         return Answer((0, 1) if margin > -2 else (0, 2), (-margin, 0.0))
 
-    @cached_property
-    def margins(self) -> dict[int, float | None]:
-        return {at: margin(row) for at, row in zip(self.labelled, self.rows(self.plan, self.labelled), strict=True)}
+    def is_known(self, plan: Any, sample: int) -> bool:
+        return plan is self.plan or sample in self._asked.get(plan.at, ())
+
+    def is_known_everywhere(self, plan: Any) -> bool:
+        return all(self.is_known(plan, at) for at in self.labelled)
+
+    def has_same_pipeline(self, plan: Any, other: Any) -> bool:
+        return bool(plan.at == other.at)
 
     def rows(self, plan: Any, samples: Sequence[int]) -> list[tuple[int, Answer]]:
         return [(1, self.answer(plan, at)) for at in samples]
@@ -85,6 +89,7 @@ class World:
 def alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """These variants are no plans, so that nothing more can be made of them."""
     monkeypatch.setattr(searching, "_finer", lambda found: [])
+    monkeypatch.setattr(searching, "_other_firsts", lambda found: [])
     monkeypatch.setattr(searching, "_pairs", lambda bases, goal, trials: [])
 
 
@@ -104,6 +109,62 @@ def test_the_true_cause_comes_first_at_the_price_of_a_few_evaluations() -> None:
     assert sum(price) / len(price) < 6
 
 
+class TwoMistakes(World):
+    """Undoing the first of two mistakes helps, and undoing the second after it comes to the claim."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed, variants=40)
+        truth = self._margins[1]
+        self._margins[1] = self._distorted(truth, 0.6, -0.3)
+        own = self._margins[0] = self._distorted(self._margins[1], 2.5, -1.5)
+        self._margins[2:] = [self._distorted(own, (0.1, 0.5, 2.0)[at % 3], 0.0) for at in range(2, 41)]
+        self._margins += [truth, *(self._distorted(self._margins[1], 0.5, 0.05) for _ in range(30))]
+
+    def add(self, variants: Iterable[Any]) -> None:
+        pass
+
+    def pairs(self, bases: Sequence[Variant]) -> list[Variant]:
+        return [
+            Variant(("true", f"second-{at}"), str(at), SimpleNamespace(at=at, seed=0, digest=f"two-{at}"), base.plan)  # type: ignore[arg-type]
+            for base in bases
+            if base.pitfalls == ("true",)
+            for at in range(len(self._margins) - 31, len(self._margins))
+        ]
+
+
+def test_a_second_mistake_is_found_by_what_it_adds_to_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = 0
+    for seed in range(8):
+        world = TwoMistakes(seed)
+        monkeypatch.setattr(searching, "_pairs", lambda bases, goal, trials, world=world: world.pairs(bases))
+        truth = len(world._margins) - 31
+        found = explain(world, f"{100 * world.share(truth):.1f}")
+        first += found.candidates[0].pitfalls == ("true", f"second-{truth}")
+        assert world.cost.calls <= 11_800
+    assert first >= 7
+
+
+def test_a_second_edit_that_only_undoes_the_first_is_no_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    compatible = 0
+    for seed in range(6):
+        world = TwoMistakes(seed)
+        right = world._margins[0] = world._margins[41]
+        world._margins[1] = world._distorted(right, 0.8, -0.6)
+        world._margins[41:] = [world._distorted(right, 0.3, 0.0) for _ in range(31)]
+        world.possible = world.variants = [each for each in world.possible if each.pitfalls == ("true",)]
+        monkeypatch.setattr(searching, "_pairs", lambda bases, goal, trials, world=world: world.pairs(bases))
+        found = explain(world, f"{100 * world.share(0) + 0.8:.1f}", budget=100)
+        assert not found.explained and found.near is None
+        compatible += bool(found.compatible)
+    assert compatible  # else nothing was tested
+
+
+def test_a_search_does_not_end_while_calls_are_left_and_something_may_be_the_cause() -> None:
+    found = explain(World(2, fault=0.4), "99.0", budget=100)
+    assert not found.is_cut_short and not found.explained
+    assert all(not each.is_possible or each.seen == 1000 for each in found.candidates)
+
+
 def test_a_budget_is_kept_to_and_said_to_have_ended() -> None:
     world = World(3, fault=0.1)
     found = explain(world, budget=2.5)
@@ -119,8 +180,8 @@ def test_a_budget_that_ended_says_which_one_would_do() -> None:
 
 @pytest.mark.parametrize("points", [0.4, 1.0, 3.0])
 def test_a_right_manifest_whose_claim_is_too_high_gets_no_cause(points: float) -> None:
-    """Some of sixty variants come to any number that is near."""
-    compatible = 0
+    """Some of sixty variants come to any number that is near; one in twenty may look telling, and is not named."""
+    compatible = telling = 0
     for seed in range(8):
         world = World(seed, samples=500, variants=60)
         truth = world._margins[0] = world._margins[1]  # and no variant is better than by chance
@@ -128,8 +189,9 @@ def test_a_right_manifest_whose_claim_is_too_high_gets_no_cause(points: float) -
             world._margins[at] = world._distorted(truth, (0.1, 0.3, 0.6, 1.0)[at % 4], 0.0)
         found = explain(world, f"{100 * world.share(0) + points:.1f}")
         assert not found.explained and found.near is None
-        assert all(each.chance is not None and each.chance > 0.05 for each in found.compatible)
+        telling += any(each.chance is None or each.chance <= 0.05 for each in found.compatible)
         compatible += bool(found.compatible)
+    assert telling <= 1
     assert compatible or points > 0.5  # else no variant came to the claim, and nothing was tested
 
 

@@ -6,12 +6,13 @@ import pytest
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
-from mlmodelscope.metric.mcnemar import mcnemar
-from mlmodelscope.replicate.claim import Claim, claim_of, parse_claim
+from mlmodelscope.plan.claim import Claim, claim_of, parse_claim
 from mlmodelscope.replicate.describe import describe_verdict
-from mlmodelscope.replicate.measure import MEASURES, Row, share_interval
 from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.statistic.mcnemar import mcnemar
+from mlmodelscope.statistic.population import share_interval
+from mlmodelscope.task.class_answer import ClassAnswer as Answer
+from mlmodelscope.task.measure import MEASURES, Row
 
 
 def judged(
@@ -29,7 +30,9 @@ def test_a_claim_is_read_with_its_digits() -> None:
     assert (published.low, published.high) == (pytest.approx(0.751), pytest.approx(0.752))
 
 
-@pytest.mark.parametrize("text", ["", "top1", "top1=", "top1=high", "=75", "top1=75.1@", "map=40.2"])
+@pytest.mark.parametrize(
+    "text", ["", "top1", "top1=", "top1=high", "=75", "top1=75.1@", "mood=40.2", "psnr=3dB dB", "top1=1dB"]
+)
 def test_what_is_no_claim_is_refused(text: str) -> None:
     with pytest.raises(UsageError):
         parse_claim(text)

@@ -7,17 +7,18 @@ from typing import Any
 
 import pytest
 
+from measured import share
 from mlmodelscope import Options, Record, Settings, Store, evaluate
 from mlmodelscope.manifest.schema import Claim
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import Machine
-from mlmodelscope.record.record import Metrics
-from mlmodelscope.record.samples import SAMPLES, TableWriter
+from mlmodelscope.record.samples import TableWriter, schema_of
 from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope.report.report import write_report
+from mlmodelscope.statistic.interval import wilson
+from mlmodelscope.task.task import task_named
 
 MACHINE = Machine(
     hostname="secret-host",
@@ -68,9 +69,10 @@ def make_record(make_model: Callable, make_dataset: Callable, tmp_path: Path) ->
             worker_version="0.1.0",
             worker_digest="3" * 64,
             samples=samples,
-            metrics=Metrics(
-                top1=wilson(right, samples - failed), top5=wilson(min(right + 5, samples - failed), samples - failed)
-            ),
+            metrics={
+                "top1": share(wilson(right, samples - failed)),
+                "top5": share(wilson(min(right + 5, samples - failed), samples - failed)),
+            },
             latency=summarise_latency(1, [9_000_000], [10_000_000 + 10_000 * index for index in range(100)]),
             wall_s=2.0,
         )
@@ -86,7 +88,7 @@ def keep(settings: Settings) -> Callable[..., Record]:
     def put(record: Record, rows: Sequence[tuple[Any, ...]] = ()) -> Record:
         store = Store(settings)
         store.add(record)
-        table = TableWriter(store.folder(record.id) / "samples.parquet", SAMPLES)
+        table = TableWriter(store.folder(record.id) / "samples.parquet", schema_of(task_named("classification")))
         for row in rows:
             table.add(*row, None)
         table.finish()

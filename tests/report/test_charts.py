@@ -4,8 +4,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.report import charts
+from mlmodelscope.statistic.interval import wilson
 from mlmodelscope.types import Interval
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 
 import pytest
 
+from measured import share
 from mlmodelscope import Record
 from mlmodelscope.manifest.schema import Claim
-from mlmodelscope.metric.interval import samples_needed, wilson
-from mlmodelscope.record.record import Metrics
+from mlmodelscope.plan.claim import claim_of
 from mlmodelscope.report.claims import compare_claims, place, unmeasured_claims
+from mlmodelscope.statistic.interval import samples_needed, wilson
 
 Make = Callable[..., Record]
 
@@ -68,11 +69,10 @@ def test_a_claim_without_a_dataset_says_so(make_record: Make) -> None:
 
 
 def test_published_digits_are_rounded_digits() -> None:
-    interval = wilson(9000, 10_000)  # 89.40 to 90.57
-    assert place("91", interval) == "inside"  # 90.5 would be published as 91
-    assert place("90.6", interval) == "inside"
-    assert place("90.60", interval) == "above"
-    assert place("89.3", interval) == "below"
+    measured = share(wilson(9000, 10_000))  # 89.40 to 90.57
+    places = {text: place(claim_of(claim(text)), measured) for text in ("91", "90.6", "90.60", "89.3")}
+    # 90.5 would be published as 91
+    assert places == {"91": "inside", "90.6": "inside", "90.60": "above", "89.3": "below"}
 
 
 def test_failed_samples_do_not_count_as_measured(make_record: Make) -> None:
@@ -81,8 +81,9 @@ def test_failed_samples_do_not_count_as_measured(make_record: Make) -> None:
 
 
 def test_what_was_not_measured_is_listed_with_its_reason(make_record: Make) -> None:
-    refused = Metrics(refused={"top5": "only the 1 best answers were kept"})
-    record = make_record(claims=[claim("92", metric="top5"), claim("3", metric="f1")], metrics=refused)
+    refused = {"top5": "only the 1 best answers were kept"}
+    claims = [claim("92", metric="top5"), claim("3", metric="f1")]
+    record = make_record(claims=claims, metrics={}, refused=refused)
     assert compare_claims(record) == []
     assert [each.reason for each in unmeasured_claims(record)] == [
         "only the 1 best answers were kept",

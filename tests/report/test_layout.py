@@ -10,7 +10,7 @@ import pytest
 from browser import sticks_out
 from mlmodelscope import Record
 from mlmodelscope.record.bench import BenchRecord, LoadRecord, Stability, SweepRecord
-from mlmodelscope.record.record import CurvePoint, Metrics, TrainedFile, TrainingRecord
+from mlmodelscope.record.record import CurvePoint, TrainedFile, TrainingRecord
 from mlmodelscope.report.plot import Axis, bars
 from mlmodelscope.report.sheet import Section, write_sheet
 from mlmodelscope.types import Interval
@@ -43,7 +43,7 @@ def swept(make_record: Make) -> Record:
         sweep=SweepRecord(optimal_batch=128, gain=0.05, ended="enough"),
         stability=Stability(verdict="unstable", because=(f"{LONG} took 1.56 of 2 processors (limit 0.2)",)),
     )
-    return make_record(metrics=Metrics(), latency=None, bench=bench)
+    return make_record(metrics={}, latency=None, bench=bench)
 
 
 def trained(make_record: Make) -> Record:
@@ -52,7 +52,7 @@ def trained(make_record: Make) -> Record:
     )
     made = (TrainedFile(name=f"{LONG}.npz", sha256="1" * 64, size_bytes=408_046),)
     training = TrainingRecord(curve=points, artifacts=made, metrics={LONG: 0.123456789}, wall_s=12.3)
-    return make_record(metrics=Metrics(), latency=None, training=training)
+    return make_record(metrics={}, latency=None, training=training)
 
 
 def sheet() -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from mlmodelscope import Record
 from mlmodelscope.manifest.schema import Claim
-from mlmodelscope.record.record import Failure, Metrics
+from mlmodelscope.record.record import Failure
 from mlmodelscope.report.markdown import _code
 
 Report = Callable[[Record, str], str]
@@ -13,21 +13,22 @@ Report = Callable[[Record, str], str]
 def test_the_numbers_are_tables(evaluated: Record, report: Report) -> None:
     text = report(evaluated, "md")
     assert text.startswith("## toy@1.0.0 on pictures@1.0.0\n")
-    assert "| top-1 |" in text and "| 75.1 % |" in text and "| median (p50) |" in text
+    assert "| top-1 |" in text and "| 75.1\N{NO-BREAK SPACE}% |" in text and "| median (p50) |" in text
     assert "mlmodelscope evaluate toy@1.0.0 pictures@1.0.0 --batch-size 4 --again" in text
     assert "![" not in text and "<img" not in text
 
 
 def test_tables_keep_their_columns_whatever_is_in_them(make_record: Callable, keep: Callable, report: Report) -> None:
     nasty = "a | b\n`<script>`"
-    metrics = Metrics(
-        per_class={0: {"right": 1, "seen": 20}},
-        confusion=[{"label": 0, "answer": 1, "count": 2}],
-        refused={"top1": "because | of\nthat", "top5": "x"},
-    )
-    record = make_record(
-        class_names=(nasty, nasty), metrics=metrics, failed=1, failures=(Failure(sample=nasty, reason=nasty),)
-    )
+    found = {
+        "metrics": {},
+        "details": {
+            "per_class": [{"class": 0, "right": 1, "seen": 20}],
+            "confusion": [{"label": 0, "answer": 1, "count": 2}],
+        },
+        "refused": {"top1": "because | of\nthat", "top5": "x"},
+    }
+    record = make_record(class_names=(nasty, nasty), **found, failed=1, failures=(Failure(sample=nasty, reason=nasty),))
     lines = report(keep(record), "md").splitlines()
     for index, line in enumerate(lines):
         if line.startswith("| ") and lines[index - 1].startswith("| "):

@@ -27,8 +27,7 @@ def test_only_what_differs_from_its_default_is_shown(make_record: Make) -> None:
 def test_a_step_that_is_no_longer_known_shows_everything(make_record: Make) -> None:
     plan = make_record().plan
     strange = Step(name="from_a_plugin", parameters={"strength": 0.5})
-    changed = plan.model_copy(update={"input": plan.input.model_copy(update={"steps": (strange,)})})
-    assert pipeline_blocks(changed)[0].shown[0].value == "0.5"
+    assert pipeline_blocks(plan.with_steps((strange,)))[0].shown[0].value == "0.5"
 
 
 def test_the_command_says_what_was_chosen_and_nothing_else(make_record: Make) -> None:

@@ -17,17 +17,17 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 def test_csv_has_a_row_for_each_sample(evaluated: Record, report: Report) -> None:
     text = report(evaluated, "csv")
-    assert text.startswith("id,digest,label,label_name,answer,answer_name,score,right,error,top5\n")
+    assert text.startswith("id,digest,label,label_name,answer,answer_name,score,right,error,best\n")
     rows = rows_of(text)
     assert len(rows) == 30
     assert {row["label_name"] for row in rows} == {"class0", "class1", "class2"}
-    assert all(len(row["top5"].split(";")) == 5 and row["top5"].split(";")[0] == row["answer"] for row in rows)
+    assert all(len(row["best"].split(";")) == 5 and row["best"].split(";")[0] == row["answer"] for row in rows)
 
 
 def test_a_failed_sample_is_a_row_with_its_reason(make_record: Callable, keep: Callable, report: Report) -> None:
     record = keep(make_record(), [("a.png", "d", 3, None, None, None, "the file is empty")])
     (row,) = rows_of(report(record, "csv"))
-    assert row["error"] == "the file is empty" and row["answer"] == row["score"] == row["right"] == row["top5"] == ""
+    assert row["error"] == "the file is empty" and row["answer"] == row["score"] == row["right"] == row["best"] == ""
 
 
 def test_hostile_names_stay_in_their_cells_and_are_no_formulas(

@@ -70,6 +70,7 @@ ROWS: dict[str, Row] = {
     "get_record_claims": at("read", "GET", "/api/v1/records/{record}/claims"),
     "get_record_request": at("read", "GET", "/api/v1/records/{record}/request"),
     "get_record_manifests": at("read", "GET", "/api/v1/records/{record}/manifests"),
+    "get_sample_shapes": at("read", "GET", "/api/v1/records/{record}/shapes?sample=class0/0000.png"),
     "get_sample_picture": at("read", "GET", "/api/v1/records/{record}/picture?sample=class0/0000.png"),
     "get_bundle": at("read", "GET", "/api/v1/records/{record}/bundle"),
     "get_origin": at("read", "GET", "/api/v1/records/{record}/origin"),

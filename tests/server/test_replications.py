@@ -38,8 +38,9 @@ def replication(client: Client) -> dict[str, Any]:
 def test_a_claim_that_does_not_hold_and_why(client: Client, replication: dict[str, Any]) -> None:
     assert (replication["state"], replication["kind"]) == ("finished", "replicate")
     assert replication["verdict"] == "not reproduced" and "RGB instead of BGR" in replication["explained_by"]
-    first = replication["tried"][0]
-    assert first["samples"] <= 32 and "RGB instead of BGR" in {each["words"] for each in first["variants"]}
+    # What only reads the same answers otherwise needs no call and has seen all samples at once; the others begin small.
+    (first, *_) = (each for each in replication["tried"] if each["samples"] <= 32)
+    assert "RGB instead of BGR" in {each["words"] for each in first["variants"]}
     assert {each["why"] for each in first["variants"] if each["out"]} <= {
         "changes nothing",
         "cannot reach the claim",

@@ -69,10 +69,10 @@ def test_a_wrong_request_says_what_is_wrong(words: list[str], said: str, run: Ru
     assert shown.exit_code != 0 and said in shown.output
 
 
-def test_sensitivity_tells_programs_more_and_what_it_told_before(run: Run) -> None:
+def test_sensitivity_tells_programs_more(run: Run) -> None:
     shown = run("sensitivity", "toy.yml", "pictures.yml", "--pitfall", "color-layout", "--plot", "out.svg", "--json")
     (row,) = json.loads(shown.stdout)
-    assert {"pitfall", "words", "top1", "difference", "gained", "lost", "samples", "same_as"} <= row.keys()
+    assert {"pitfall", "words", "value", "others", "difference", "gained", "lost", "samples", "same_as"} <= row.keys()
     assert row["difference_low"] <= row["difference"] <= row["difference_high"] and 0 < row["p_value"] <= 1
     ElementTree.parse("out.svg")
 

@@ -55,7 +55,8 @@ def open_page(browser: Any, path: Path, trace: Trace, scheme: str = "light") -> 
     page.on("console", lambda message: complaints.append(message.text))
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(path.as_uri())
-    page.wait_for_function("document.getElementById('spans').width > 300")
+    while not page.evaluate("document.getElementById('spans').width > 300"):
+        page.wait_for_timeout(20)  # not `wait_for_function`: its second look is one that the page's own policy forbids
     return page, complaints
 
 

@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from mlmodelscope.record.record import Metrics, Record, new_record_id
-from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter
+from mlmodelscope.record.record import Record, new_record_id
+from mlmodelscope.record.samples import BATCHES, TableWriter, schema_of
 from mlmodelscope.record.store import Store
 from mlmodelscope.settings import Settings
+from mlmodelscope.task.task import task_named
 
 from .conftest import Site, Visit
 
@@ -45,12 +46,12 @@ def many(site: Site, record: str) -> str:
     return found.id
 
 
-_TABLES = (("samples", SAMPLES), ("batches", BATCHES))
+_TABLES = (("samples", schema_of(task_named("classification"))), ("batches", BATCHES))
 
 
 def test_the_numbers_come_with_intervals_and_with_what_was_claimed(visit: Visit, record: str) -> None:
     page = visit.to(f"/records/{record}")
-    expect(page.get_by_role("heading", name="Top-1 accuracy")).to_be_visible()
+    expect(page.get_by_role("heading", name="Top-1")).to_be_visible()
     expect(page.get_by_text(re.compile(r"^95 % between [\d.]+ and [\d.]+ %$")).first).to_be_visible()
     expect(page.get_by_text("The published top-1 of 75.1 % is of imagenet-val")).to_be_visible()
     expect(page.locator("figure svg")).to_have_count(2)  # latency, and how sure it may be
@@ -187,10 +188,10 @@ def test_boxes_that_a_detector_found_are_drawn_over_the_sample(visit: Visit, sit
     store = Store(Settings(site.place / "server", site.place / "cache"))
     known = store.get(record)
     plan = known.plan.model_copy(update={"task": "object_detection"})
-    found = known.model_copy(update={"id": new_record_id(), "samples": 1, "plan": plan, "metrics": Metrics()})
+    found = known.model_copy(update={"id": new_record_id(), "samples": 1, "plan": plan, "metrics": {}, "details": {}})
     folder = store.files.place(found.id)
     folder.mkdir(parents=True)
-    table = TableWriter(folder / "samples.parquet", SAMPLES)
+    table = TableWriter(folder / "samples.parquet", schema_of(task_named("classification")))
     boxes = '[{"box": [0.1, 0.1, 0.8, 0.9], "label": "chair", "score": 0.87}]'
     table.add("foolbox/imagenet_01_559.jpg", "0" * 64, None, None, None, None, None, boxes)
     table.finish()

@@ -39,14 +39,23 @@ def task(
     written = STEPS_OF_A_CLASSIFIER if processing is None else processing
     return Task(
         predictor=PredictorTask(predictor, files, PREDICTORS[predictor].resolve(options)),
-        input={"layer_name": input_layer, "element_type": element_type, "steps": steps(STEPS, written)},
-        output={
-            "layer_name": output_layer,
-            "steps": steps(OUTPUT_STEPS, output_steps or []),
-            "probabilities": probabilities,
-            "top_k": top_k,
-            "label_offset": 0,
-        },
+        inputs=[
+            {
+                "part": "image",
+                "layer_name": input_layer,
+                "element_type": element_type,
+                "steps": steps(STEPS, written),
+            }
+        ],
+        outputs=[
+            {
+                "role": "logits",
+                "layer_name": output_layer,
+                "place": 0,
+                "steps": steps(OUTPUT_STEPS, output_steps or []),
+            }
+        ],
+        answer={"steps": [], "probabilities": probabilities, "top_k": top_k, "label_offset": 0},
         batch_size=batch_size,
     )
 

@@ -49,9 +49,9 @@ def open_session(
     made = plain_task(files or {}, "fake", [])
     if not files:
         made = made._replace(predictor=made.predictor._replace(name=None))
-    made.output.update({key: changes.pop(key) for key in ("label_offset", "top_k") if key in changes})
+    made.answer.update({key: changes.pop(key) for key in ("label_offset", "top_k") if key in changes})
     context = {"task": task, "context": {"name": "toy"}, "files": {}, "hyperparameters": {"a": 1}, "seed": 5}
-    return FunctionSession(made._replace(input=None, functions=functions, **{**context, **changes}))
+    return FunctionSession(made._replace(inputs=[], functions=functions, **{**context, **changes}))
 
 
 def batch_of(count: int, **content: Any) -> Batch:
@@ -84,7 +84,7 @@ def test_the_first_stage_gets_paths_by_source_and_each_next_one_what_came_before
     batch = batch_of(2)
     batch.samples[1]["source"] = "right"
     header, _ = infer(session, batch)
-    assert header.answers == ["\"[('data', ['/data/0']), ('right', ['/data/1'])]\""] * 2
+    assert header.content["texts"] == ["\"[('data', ['/data/0']), ('right', ['/data/1'])]\""] * 2
 
 
 def test_run_alone_gets_the_files() -> None:
@@ -95,7 +95,7 @@ def test_ties_are_told_as_without_functions() -> None:
     run = "return np.float32([[1, 2, 2, 2], [np.nan, 0, 0, 0], [4, 3, 2, 1]])"
     header, buffers = infer(open_session(run=run, top_k=1), 3)
     assert list(header.errors) == ["1"] and buffers[0].tolist() == [[1], [0]]
-    assert header.ties == {"0": [[2, 3]]}
+    assert header.content["ties"] == {"0": [[2, 3]]}
 
 
 def test_a_function_for_one_sample_gets_its_path_or_its_number_in_dataset() -> None:
@@ -122,7 +122,7 @@ def test_several_inputs_are_a_tuple() -> None:
     session = open_session(
         body, "a, b = data; return a.shape, b.tolist()", "return [str(data)] * 3", gets="sample", task="general"
     )
-    assert infer(session, 3)[0].answers == ['"((3, 2), [0, 1, 2])"'] * 3
+    assert infer(session, 3)[0].content["texts"] == ['"((3, 2), [0, 1, 2])"'] * 3
 
 
 @pytest.mark.parametrize("shape", ["(3, 8, 8)", "(1, 3, 8, 8)"])
@@ -141,7 +141,7 @@ def test_a_sample_may_bring_its_batch_axis(tmp_path: Path, shape: str) -> None:
 def test_the_context_tells_what_was_chosen() -> None:
     body = "return [ctx['name'], ctx['hyperparameters']['a'], ctx['seed'], ctx['batch_size'], ctx['model'] is None]"
     header, _ = infer(open_session(run=body, postprocess="return [data]", task="general"), 1)
-    assert header.answers == ['["toy",1,5,1,true]']
+    assert header.content["texts"] == ['["toy",1,5,1,true]']
 
 
 def test_what_a_batch_leaves_in_the_context_the_next_one_finds() -> None:
@@ -258,7 +258,7 @@ def test_a_short_answer_cuts_no_other() -> None:
     header, (kept, scores) = infer(open_session("return data", "return data", answers), 3)
     assert kept.tolist() == [[3, 2, 1], [7, NO_CLASS, NO_CLASS]]
     assert scores[0].tolist() == pytest.approx([0.5, 0.3, 0.2])
-    assert header.k == 3 and list(header.errors) == ["2"]
+    assert header.content["k"] == 3 and list(header.errors) == ["2"]
 
 
 @pytest.mark.parametrize("postprocess", [None, "return data", "return [int(row.argmax()) for row in data]"])
@@ -292,7 +292,7 @@ def test_other_tasks_keep_json_and_nan_is_none() -> None:
     header, _ = infer(
         open_session("return data", "return data", "return [{'b': [1]}, float('nan'), 'é']", task="general"), 3
     )
-    assert header.answers == ['{"b":[1]}', '"é"']
+    assert header.content["texts"] == ['{"b":[1]}', '"é"']
     assert header.errors == {"1": "postprocess: a number that is none (NaN or infinite), which JSON does not know"}
 
 
@@ -300,7 +300,7 @@ def test_other_tasks_keep_json_and_nan_is_none() -> None:
 def test_answers_too_large_for_a_message_fail_instead_of_the_worker(letter: str, count: int) -> None:
     large = f"return [{letter!r} * {count}] * 3"
     header, _ = infer(open_session("return data", "return data", large, task="general"), 3)
-    assert len(header.answers) == 1 and len(json.dumps(header)) < MAX_HEADER
+    assert len(header.content["texts"]) == 1 and len(json.dumps(header)) < MAX_HEADER
     assert set(header.errors.values()) == {"postprocess: the answers of one batch are larger than 32 MiB"}
 
 
@@ -457,4 +457,4 @@ def test_a_result_that_cannot_be_kept_loses_no_training() -> None:
 def test_a_session_without_anything_to_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match="defines no function"):
         functions = {"run": function("x = 1", "run")}
-        FunctionSession(plain_task(fake_model(tmp_path))._replace(input=None, task="general", functions=functions))
+        FunctionSession(plain_task(fake_model(tmp_path))._replace(inputs=[], task="general", functions=functions))

@@ -248,7 +248,7 @@ def test_prepared_inputs_are_what_the_pipeline_gives_each_in_memory_of_its_own(t
     calls = Inputs(session, [{"buffer": n} for n in range(3)], PICTURES, False).calls
     assert len(calls) == 3 and all(call == session.predictor.run for call, _ in calls)
     for number, (_, (tensor,)) in enumerate(calls):
-        assert np.array_equal(tensor[0], session.prepare({"buffer": number}, PICTURES))
+        assert np.array_equal(tensor[0], session.prepare({"buffer": number}, PICTURES).tensors[0])
     assert len({tensor.ctypes.data for _, (tensor,) in calls}) == 3
 
 
@@ -264,7 +264,7 @@ def test_a_very_large_batch_is_there_only_once(tmp_path: Path, monkeypatch: pyte
     session = Session(task(fake_model(tmp_path)))
     monkeypatch.setattr(inputs, "_MOST_BYTES", 1000)
     ((_, (tensor,)),) = Inputs(session, [{"buffer": n} for n in range(3)], PICTURES, False).calls
-    assert tensor is session.stack([tensor[0]])
+    assert tensor is session.stack([session.prepare({"buffer": 0}, PICTURES)])[0]
 
 
 def test_samples_that_fail_are_left_out_and_said(tmp_path: Path) -> None:
@@ -298,7 +298,7 @@ def test_a_manifests_own_functions_are_run_whole(tmp_path: Path) -> None:
     functions = {"run": {"code": code, "function": "run", "gets": "files", "file": "m.yml", "line": 1}}
     spec = task({}, batch_size=2)
     nothing_to_open = spec.predictor._replace(name=None)
-    session = FunctionSession(spec._replace(predictor=nothing_to_open, input=None, functions=functions, task="general"))
+    session = FunctionSession(spec._replace(predictor=nothing_to_open, inputs=[], functions=functions, task="general"))
     asked = RunLoad([{"file": "a"}, {"file": "b"}], "single-stream", budget_s=60, queries=3)
     answer, (_, _, ended, _) = Load(session)(asked, [])
     assert len(ended) == 3 and answer.end_to_end and "own functions" in answer.notes[0]

@@ -78,7 +78,7 @@ def test_a_worker_opens_prepares_measures_and_answers(process: WorkerProcess, tm
     assert opened.worker == mlmodelscope_worker.__version__ and "numpy" in opened.environment["packages"]
 
     header, tensors = ask(process, Prepare([{"buffer": 0}, {"buffer": 1}]), Prepared, SAMPLE, b"")
-    assert header.tensors == [{"shape": [3, 8, 8], "element_type": "float32"}, None]
+    assert header.tensors == [[{"shape": [3, 8, 8], "element_type": "float32"}], None]
     assert header.errors == {"1": "the file is empty"} and len(tensors[0]) == 3 * 8 * 8 * 4
 
     limits = {"warm_up_runs": 2, "max_runs": 5, "budget_s": 60}
@@ -86,7 +86,7 @@ def test_a_worker_opens_prepares_measures_and_answers(process: WorkerProcess, tm
     assert (len(latency.warm_up_ns), len(latency.raw_ns)) == (2, 5)
 
     answers, (classes, scores) = ask_batch(process, SAMPLE)
-    assert (answers.k, answers.errors, len(classes), len(scores)) == (5, {}, 20, 20)
+    assert (answers.content["k"], answers.errors, len(classes), len(scores)) == (5, {}, 20, 20)
 
 
 @pytest.mark.parametrize("element_type", ["float16", "float64", "uint8"])
@@ -94,7 +94,7 @@ def test_tensors_of_every_type_can_be_looked_at(process: WorkerProcess, tmp_path
     processing = [("decode", None), ("resize", 8), ("layout", "NCHW"), ("cast", element_type)]
     open_model(process, tmp_path, {"element_type": element_type}, processing=processing, element_type=element_type)
     header, (tensor,) = ask(process, Prepare([{"buffer": 0}]), Prepared, SAMPLE)
-    assert header.tensors[0]["element_type"] == element_type
+    assert header.tensors[0][0]["element_type"] == element_type
     assert np.frombuffer(tensor, element_type).size == 3 * 8 * 8
 
 
@@ -152,7 +152,7 @@ def test_a_model_that_cannot_be_opened_is_refused_with_its_reason(process: Worke
 
 
 def test_a_surprise_keeps_its_traceback(process: WorkerProcess, tmp_path: Path) -> None:
-    odd = task(fake_model(tmp_path))._replace(output={})
+    odd = task(fake_model(tmp_path))._replace(answer={})
     with pytest.raises(WorkerError, match="(?s)KeyError.*Traceback"):
         ask(process, Open(odd), Opened)
 
@@ -162,7 +162,10 @@ def test_what_is_not_declared_is_refused_at_either_end(process: WorkerProcess) -
     for header, reason in (
         ({"do": "dance"}, "there is no message `dance`"),
         ({"do": "open"}, "the message `open` lacks `task`"),
-        ({"do": "open", "task": {"batch_size": 1}}, "the message `open.task` lacks `predictor, input, output`"),
+        (
+            {"do": "open", "task": {"batch_size": 1}},
+            "the message `open.task` lacks `predictor, inputs, outputs, answer`",
+        ),
         ({"do": "prepare", "samples": [], "loudly": True}, "the message `prepare` has no `loudly`"),
     ):
         process._channel.send(header)
@@ -303,7 +306,7 @@ def test_tensors_and_answers_have_the_same_bits_in_every_worker(planned: Callabl
             tensors.add(tuple(content for _, content in prepared))
             given = list(worker.run(cut_batches(dataset.samples, plan.scenario.batch_size)))
         assert [each.batch for each in given] == list(range(len(given)))
-        answers.add((b"".join(each.classes for each in given), b"".join(each.scores for each in given)))
+        answers.add(tuple(b"".join(each.buffers[part] for each in given) for part in (0, 1)))
     assert len(tensors) == 1 and len(answers) == 1
 
 
@@ -311,9 +314,9 @@ def test_the_work_may_be_shared_among_workers(planned: Callable) -> None:
     site, plan, dataset = planned(4)
     batches = cut_batches(dataset.samples, plan.scenario.batch_size)
     with Worker(site, plan) as one, Worker(site, plan) as other:
-        alone = [(each.classes, each.scores) for each in one.run(batches)]
+        alone = [each.buffers for each in one.run(batches)]
         shared = dict.fromkeys(range(len(batches)), (b"", b""))
         for worker, part in ((one, batches[::2]), (other, batches[1::2])):
-            shared.update({each.batch: (each.classes, each.scores) for each in worker.run(part)})
+            shared.update({each.batch: each.buffers for each in worker.run(part)})
         assert list(shared.values()) == alone
         assert one.prepare(dataset.samples) == other.prepare(dataset.samples)

@@ -69,7 +69,7 @@ def test_the_tensors_have_the_same_bits_for_every_batch_size_and_thread_count(
     recording = session.predictor = Recording()
     answers = answer(session, SAMPLES, batch_size, threads, lanes)
     assert [header.batch for header, _ in answers] == list(range(len(answers)))
-    expected = np.stack([session.prepare({"buffer": 0}, [sample]) for sample in SAMPLES])
+    expected = np.stack([session.prepare({"buffer": 0}, [sample]).tensors[0] for sample in SAMPLES])
     given = sorted(row.tobytes() for tensor in recording.seen for row in tensor)
     assert given == sorted(row.tobytes() for row in np.ascontiguousarray(expected))
     assert merged(answers)[1] == b"".join(np.sort(sample[:, 0, 0])[::-1].tobytes() for sample in expected)
@@ -105,7 +105,7 @@ def test_a_failed_sample_leaves_the_others_alone(tmp_path: Path) -> None:
 
 def test_a_batch_without_a_good_sample_still_has_an_answer(tmp_path: Path) -> None:
     (header, buffers), *_ = answer(open_session(tmp_path, batch_size=2), [b"", b""], 2, 1, 1)
-    assert (header.k, header.run_ns, len(header.errors), tuple(buffers)) == (0, 0, 2, ())
+    assert (header.content, header.run_ns, len(header.errors), tuple(buffers)) == ({}, 0, 2, ())
 
 
 def test_a_model_that_raises_fails_its_batch_and_no_other(tmp_path: Path) -> None:
@@ -151,19 +151,19 @@ def test_an_encoded_image_needs_decoding_first(tmp_path: Path) -> None:
         assert header.errors["0"] == "this is an encoded image: the processing must start with `decode`"
 
 
-def test_ties_are_told_by_the_place_of_the_sample(tmp_path: Path) -> None:
+def test_ties_are_told_by_the_row_of_the_sample_among_those_that_did_not_fail(tmp_path: Path) -> None:
     bright = encode(np.full((9, 9, 3), 255, np.uint8), "PNG")
     session = Session(task(fake_model(tmp_path, levels=1, nan_above=1.5), batch_size=3))
     (header, buffers), *_ = answer(session, [bright, SAMPLES[0], SAMPLES[1]], 3, 1, 1)
     assert list(header.errors) == ["0"] and buffers[0].tolist() == [[0, 1, 2, 3, 4]] * 2
-    assert header.ties == {"1": [[5, 9]], "2": [[5, 9]]}
+    assert header.content["ties"] == {"0": [[5, 9]], "1": [[5, 9]]}
 
 
 def test_what_are_no_probabilities_is_counted(tmp_path: Path) -> None:
     session = open_session(tmp_path, probabilities=True, batch_size=3)
-    assert answer(session, SAMPLES[:3], 3, 1, 1)[0][0].improbable == 3
+    assert answer(session, SAMPLES[:3], 3, 1, 1)[0][0].content["improbable"] == 3
     softmaxed = open_session(tmp_path, probabilities=True, batch_size=3, output_steps=[("softmax", None)])
-    assert answer(softmaxed, SAMPLES[:3], 3, 1, 1)[0][0].improbable == 0
+    assert answer(softmaxed, SAMPLES[:3], 3, 1, 1)[0][0].content["improbable"] == 0
 
 
 # Opening.
@@ -197,8 +197,8 @@ def test_a_missing_library_is_known_before_the_first_sample(tmp_path: Path, monk
 def test_memory_for_the_batch_is_taken_once(tmp_path: Path) -> None:
     session = open_session(tmp_path, batch_size=2)
     tensors = [session.prepare({"buffer": 0}, [sample]) for sample in SAMPLES[:2]]
-    first = session.stack(tensors)
-    assert session.stack(tensors) is first and first.flags.c_contiguous
+    (first,) = session.stack(tensors)
+    assert session.stack(tensors)[0] is first and first.flags.c_contiguous
 
 
 # With a real framework.
@@ -236,7 +236,7 @@ def test_a_batch_larger_than_the_fixed_one_is_refused(tmp_path: Path, models: An
 def test_an_output_layer_is_chosen_by_name_or_number(tmp_path: Path, models: Any, layer: str | int, sign: int) -> None:
     files = models.classifier(tmp_path, names=("scores", "negated"))
     session = open_onnx(tmp_path, files, output_layer=layer, top_k=1)
-    plain = session.predictor.run([session.stack([session.prepare({"buffer": 0}, SAMPLES[:1])])])[0]
+    plain = session.predictor.run(session.stack([session.prepare({"buffer": 0}, SAMPLES[:1])]))[0]
     best = answer(session, SAMPLES[:1], 1, 1, 1)[0][1][0]
     assert best.tolist() == [[(sign * plain[0]).argmax()]]
 

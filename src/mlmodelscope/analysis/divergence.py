@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.statistic.interval import wilson
 from mlmodelscope.types import Interval
 
 _ROUNDING = 2.0**-24
@@ -110,7 +110,7 @@ def compare_answers(first: Record, second: Record, store: Store) -> Divergence:
         raise UsageError(f"the answers are to different samples: {one} in {first.id}, {other} in {second.id}")
     tables = [_answers(record, store) for record in (first, second)]
     classes = max(len(first.class_names), len(second.class_names))
-    are_probabilities = first.plan.output.probabilities and second.plan.output.probabilities
+    are_probabilities = first.plan.answer.probabilities and second.plan.answer.probabilities
     return measure(tables[0], tables[1], first.id, second.id, classes, are_probabilities)
 
 

@@ -15,6 +15,8 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import RANDOM
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.told import Told
+from mlmodelscope.task.measure import Measure, measure_or_bare
+from mlmodelscope.task.task import task_named
 
 _UNLOADED = ("single-stream", "multi-stream", "offline", "sweep")
 """Scenarios that ask for as much as the model gives: of the others, the load says how much that is."""
@@ -38,6 +40,8 @@ class Number:
     high: float | None = None
     unstable: bool = False
     """The machine was not quiet enough to believe it."""
+    metric: str = ""
+    """The measure, for an accuracy."""
     subset: tuple[int, bool, int] | None = None
     """Count, stratified and seed of a part of the dataset; nothing where it is over all samples."""
 
@@ -64,7 +68,8 @@ class Entry:
     plan: Plan
     """The newest one, to measure more in the same way."""
     command: Callable[[str, Plan], str] = field(repr=False)
-    top1: Number | None = None
+    accuracy: Number | None = None
+    """By the measure that comes first in the model's task."""
     size_bytes: int | None = None
     latency_s: Number | None = None
     p90_s: Number | None = None
@@ -89,8 +94,9 @@ class Entry:
         """What would have to be measured for a full row, with the command that measures it."""
         found = []
         is_random = self.plan.dataset.name == RANDOM
-        if (self.top1 is None or not self.top1.whole) and self.plan.task == "classification" and not is_random:
-            what = "accuracy" if self.top1 is None else "accuracy on all samples"
+        is_measured = bool(task_named(self.plan.task).headline) and not is_random
+        if (self.accuracy is None or not self.accuracy.whole) and is_measured:
+            what = "accuracy" if self.accuracy is None else "accuracy on all samples"
             found.append(Missing(what, self.command("evaluate", self.plan)))
         if not self.benched:
             found.append(Missing("online latency", self.command("bench", self.plan)))
@@ -131,7 +137,7 @@ def make_overview(
             accuracy[what] = found
         _take(entry, record)
     for key, entry in entries.items():  # the same software is as right on every machine
-        entry.top1 = accuracy.get(key[0])
+        entry.accuracy = accuracy.get(key[0])
     found_rows = list(entries.values())
     _tell_apart(found_rows, "machine", [entry.machine_digest for entry in found_rows])
     _tell_apart(found_rows, "model", [entry.plan.model_digest for entry in found_rows])
@@ -141,7 +147,7 @@ def make_overview(
 
 def _place(entry: Entry) -> tuple[Any, ...]:
     """One dataset after the other; in each, what was measured on all samples first."""
-    samples = (0, 0) if entry.top1 is None else _rank(entry.top1)
+    samples = (0, 0) if entry.accuracy is None else _rank(entry.accuracy)
     return entry.dataset, tuple(-each for each in samples), entry.model, entry.machine, entry.stack
 
 
@@ -150,11 +156,13 @@ def _rank(accuracy: Number) -> tuple[int, int]:
 
 
 def _accuracy(record: Record | Told) -> Number | None:
-    top1, plan = record.metrics.top1, record.plan
-    if top1 is None:
+    plan = record.plan
+    metric = next((name for name in task_named(plan.task).headline if name in record.metrics), None)
+    if metric is None:
         return None
-    numbers = (top1.value, record.id, dataset_name(plan), "evaluation", record.samples - record.failed)
-    return Number(*numbers, top1.low, top1.high, subset=part_of(record))
+    found = record.metrics[metric]
+    numbers = (found.value, record.id, dataset_name(plan), "evaluation", record.samples - record.failed)
+    return Number(*numbers, found.low, found.high, metric=metric, subset=part_of(record))
 
 
 def part_of(record: Record | Told) -> tuple[int, bool, int] | None:
@@ -167,11 +175,18 @@ def part_of(record: Record | Told) -> tuple[int, bool, int] | None:
 
 def same_samples(entries: Sequence[Entry]) -> list[Entry]:
     """Those of one dataset whose accuracies may be compared: over all samples, or else over the largest same part."""
-    known = [entry for entry in entries if entry.top1 is not None]
+    known = [entry for entry in entries if entry.accuracy is not None]
     if not known:
         return []
-    first = max((entry.top1 for entry in known if entry.top1 is not None), key=_rank)
-    return [entry for entry in known if entry.top1 is not None and entry.top1.subset == first.subset]
+    first = max((entry.accuracy for entry in known if entry.accuracy is not None), key=_rank)
+    wanted = (first.metric, first.subset)
+    return [each for each in known if each.accuracy and (each.accuracy.metric, each.accuracy.subset) == wanted]
+
+
+def accuracy_measure(entries: Iterable[Entry]) -> Measure | None:
+    """What the accuracies of one dataset are, where any is known."""
+    named = next((entry.accuracy.metric for entry in entries if entry.accuracy is not None), None)
+    return measure_or_bare(named) if named is not None else None
 
 
 def by_dataset(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
@@ -229,12 +244,15 @@ def _most(entry: Entry, speed: Number, batch_size: int) -> None:
         entry.best_batch = batch_size
 
 
-def pareto(points: Sequence[tuple[float, float]], more_is_better: bool = False) -> list[tuple[float, float]]:
-    """The points than which no other is both cheaper (or faster) and more right, from left to right."""
-    ordered = sorted(points, key=lambda each: (-each[0] if more_is_better else each[0], -each[1]))
+def pareto(
+    points: Sequence[tuple[float, float]], more_is_better: bool = False, is_better_higher: bool = True
+) -> list[tuple[float, float]]:
+    """The points than which no other is both cheaper (or faster) and more accurate, from left to right."""
+    sign = 1 if is_better_higher else -1
+    ordered = sorted(points, key=lambda each: (-each[0] if more_is_better else each[0], -sign * each[1]))
     front: list[tuple[float, float]] = []
     for point in ordered:
-        if not front or point[1] > front[-1][1]:
+        if not front or sign * point[1] > sign * front[-1][1]:
             front.append(point)
     return sorted(front)
 

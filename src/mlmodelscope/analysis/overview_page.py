@@ -64,14 +64,23 @@ def overview_json(analyses: Sequence[Analysis]) -> str:
 def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
     """Fewer columns: what belongs together stands together, and the machine is named where there are several."""
     several = len(set(table.column("machine"))) > 1
-    head = ["model", "stack", *(["machine"] if several else []), "top-1", "samples", "graph size", "online latency"]
+    head = [
+        "model",
+        "stack",
+        *(["machine"] if several else []),
+        accuracy_title(table),
+        "samples",
+        "graph size",
+        "online latency",
+    ]
     head += ["p90", "latency by", "most samples/s", "throughput by", "optimal batch"]
     rows = []
     for row in table.rows:
         raw = {column.name: value for column, value in zip(table.columns, row, strict=True)}
         said = {column.name: spelled(column, value) for column, value in zip(table.columns, row, strict=True)}
         unstable = str(raw["unstable"] or "")
-        top1 = f"{said['top1']} ({said['top1_low']} – {said['top1_high']})" if raw["top1"] is not None else UNKNOWN
+        ends = f" ({said['accuracy_low']} – {said['accuracy_high']})" if raw["accuracy_low"] is not None else ""
+        accuracy = f"{said['accuracy']}{ends}" if raw["accuracy"] is not None else UNKNOWN
         speed = said["samples_per_s"].removesuffix("samples/s").strip()
         speed += f" at batch {said['best_batch']}" if raw["samples_per_s"] is not None else ""
         rows.append(
@@ -79,7 +88,7 @@ def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
                 said["model"],
                 said["stack"],
                 *([said["machine"]] if several else []),
-                top1,
+                accuracy,
                 samples_words(raw),
                 said["size_bytes"],
                 said["latency_ns"] + (", unstable" if "latency" in unstable else ""),
@@ -91,6 +100,10 @@ def _for_people(table: Table) -> tuple[list[str], list[list[str]]]:
             ]
         )
     return head, rows
+
+
+def accuracy_title(table: Table) -> str:
+    return next(column.title for column in table.columns if column.name == "accuracy")
 
 
 def _spelled(table: Table) -> tuple[list[str], list[list[str]]]:

@@ -5,18 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from mlmodelscope.analysis.overview import Entry, Number, by_dataset, pareto, same_samples
-from mlmodelscope.analysis.table import UNKNOWN, Analysis, Column, Table, Value
+from mlmodelscope.analysis.overview import Entry, Number, accuracy_measure, by_dataset, pareto, same_samples
+from mlmodelscope.analysis.table import UNKNOWN, Analysis, Column, Kind, Table, Value
 from mlmodelscope.report import plot
+from mlmodelscope.task.measure import SHARE
 
 _COLUMNS = (
     Column("dataset", "dataset"),
     Column("model", "model"),
     Column("stack", "stack"),
     Column("machine", "machine"),
-    Column("top1", "top-1", kind="share"),
-    Column("top1_low", "from", kind="share"),
-    Column("top1_high", "to", kind="share"),
+    Column("metric", "metric"),
+    Column("accuracy", "accuracy", kind="share"),
+    Column("accuracy_low", "from", kind="share"),
+    Column("accuracy_high", "to", kind="share"),
     Column("samples", "samples", kind="count"),
     Column("part", "of"),
     Column("size_bytes", "graph size", kind="bytes"),
@@ -44,9 +46,24 @@ def overview_analyses(entries: Sequence[Entry], drawn: bool = True) -> list[Anal
             for name, svg in (_plots(rows) if drawn else ())
             if svg
         }
-        table = Table("overview", dataset, _COLUMNS, [_row(entry) for entry in rows])
+        table = Table("overview", dataset, _columns(rows), [_row(entry) for entry in rows])
         found.append(Analysis("overview", dataset, table, plots, tuple(overview_notes(rows))))
     return [*found, _missing(entries)]
+
+
+def _columns(rows: Sequence[Entry]) -> list[Column]:
+    """The columns, with the accuracy in the unit of the dataset's measure."""
+    measure = accuracy_measure(rows)
+    if measure is None:
+        return list(_COLUMNS)
+    kind: Kind = "share" if measure.unit is SHARE else "number"
+    titles = {"accuracy": measure.title, "accuracy_low": "from", "accuracy_high": "to"}
+    return [
+        Column(each.name, titles[each.name], "" if kind == "share" else measure.unit.symbol, kind)
+        if each.name in titles
+        else each
+        for each in _COLUMNS
+    ]
 
 
 def _plots(rows: Sequence[Entry]) -> Iterator[tuple[str, str]]:
@@ -77,17 +94,18 @@ def _file_name(dataset: str) -> str:
 def _row(entry: Entry) -> tuple[Value, ...]:
     numbers = {"latency": entry.latency_s, "throughput": entry.samples_per_s}
     unstable = [name for name, number in numbers.items() if number is not None and number.unstable]
-    top1, latency, speed = entry.top1, entry.latency_s, entry.samples_per_s
+    accuracy, latency, speed = entry.accuracy, entry.latency_s, entry.samples_per_s
     return (
         entry.dataset,
         entry.model,
         entry.stack,
         entry.machine,
-        top1.value if top1 else None,
-        top1.low if top1 else None,
-        top1.high if top1 else None,
-        top1.samples if top1 else None,
-        _part(top1, entry) if top1 else None,
+        accuracy.metric if accuracy else None,
+        accuracy.value if accuracy else None,
+        accuracy.low if accuracy else None,
+        accuracy.high if accuracy else None,
+        accuracy.samples if accuracy else None,
+        _part(accuracy, entry) if accuracy else None,
         entry.size_bytes,
         _ns(latency),
         _ns(entry.p90_s),
@@ -96,7 +114,7 @@ def _row(entry: Entry) -> tuple[Value, ...]:
         entry.best_batch,
         _how(speed),
         entry.optimal_batch,
-        top1.record if top1 else None,
+        accuracy.record if accuracy else None,
         latency.record if latency else None,
         speed.record if speed else None,
         ", ".join(unstable) or None,
@@ -107,9 +125,9 @@ def _how(number: Number | None) -> str | None:
     return f"{number.scenario}, {number.samples}" if number else None
 
 
-def _part(top1: Number, entry: Entry) -> str:
+def _part(accuracy: Number, entry: Entry) -> str:
     """What the samples are a part of: `all`, or so many, where the dataset says how many it has."""
-    if top1.whole:
+    if accuracy.whole:
         return "all"
     size = entry.plan.dataset.size
     return f"a part of {size}" if size else "a part"
@@ -130,10 +148,10 @@ def overview_notes(entries: Sequence[Entry]) -> list[str]:
     found = []
     comparable = same_samples(entries)
     same = {id(entry) for entry in comparable}  # entries are long to compare, and there may be thousands
-    apart = [entry for entry in entries if entry.top1 is not None and id(entry) not in same]
+    apart = [entry for entry in entries if entry.accuracy is not None and id(entry) not in same]
     if apart:
         found.append(f"over other samples than the rest, so neither drawn nor Pareto-optimal: {_names(apart)}")
-    if comparable and comparable[0].top1 is not None and not comparable[0].top1.whole:
+    if comparable and comparable[0].accuracy is not None and not comparable[0].accuracy.whole:
         found.append("no accuracy is over all samples of the dataset")
     unswept = [entry for entry in entries if entry.samples_per_s is not None and not entry.swept]
     if unswept:
@@ -156,21 +174,23 @@ def _names(entries: Sequence[Entry]) -> str:
 
 def _against(entries: Sequence[Entry], what: str) -> str:
     """Accuracy against a speed; the bubbles are as large as the models."""
-    marks, system = [], _systems_of(entries)
+    marks, system, measure = [], _systems_of(entries), accuracy_measure(same_samples(entries))
+    unit = measure.unit if measure is not None else SHARE
     for entry in same_samples(entries):
         number = entry.latency_s if what == "latency" else entry.samples_per_s
-        if entry.top1 is not None and number is not None:
-            at = 1000 * number.value if what == "latency" else number.value
-            marks.append(plot.Mark(at, 100 * entry.top1.value, entry.model, system(entry), entry.size_bytes or 0))
-    if not marks:
+        if entry.accuracy is not None and number is not None:
+            at, size = 1000 * number.value if what == "latency" else number.value, entry.size_bytes or 0
+            marks.append(plot.Mark(at, unit.factor * entry.accuracy.value, entry.model, system(entry), size))
+    if not marks or measure is None:
         return ""
-    front = plot.Line(pareto([(mark.x, mark.y) for mark in marks], what != "latency"), "Pareto front")
+    points = pareto([(mark.x, mark.y) for mark in marks], what != "latency", measure.is_better_higher)
+    front = plot.Line(points, "Pareto front")
     axis = plot.Axis("online latency", "ms") if what == "latency" else plot.Axis("most samples a second", "samples/s")
     lines = [front] if len(front.points) > 1 else []
     spread = max(mark.x for mark in marks) > 5 * min(mark.x for mark in marks)
     title = f"Accuracy and {'online latency' if what == 'latency' else 'maximum throughput'}; bubble: graph size"
     across = plot.Axis(axis.label, axis.unit, log=spread)
-    return plot.scatter(title, marks, across, plot.Axis("top-1 accuracy", "%"), lines)
+    return plot.scatter(title, marks, across, plot.Axis(measure.title, unit.symbol), lines)
 
 
 def _speed_up(entries: Sequence[Entry]) -> str:

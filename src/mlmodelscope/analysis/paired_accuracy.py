@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from mlmodelscope.analysis.divergence import Divergence
-from mlmodelscope.metric.interval import wilson
-from mlmodelscope.metric.mcnemar import mcnemar
 from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
+from mlmodelscope.report.numbers import headline_of
+from mlmodelscope.statistic.interval import wilson
+from mlmodelscope.statistic.mcnemar import mcnemar
 from mlmodelscope.types import Interval
 
 _SIGNIFICANT = 0.05
@@ -56,13 +57,13 @@ def paired_accuracy(found: Divergence) -> PairedAccuracy | None:
 
 def accuracy_row(one: Record, other: Record) -> tuple[str, str, str] | None:
     """Name, first, second: each with the samples that it is over."""
-    if one.metrics.top1 is None or other.metrics.top1 is None:
-        return None
-    return "top-1", _spelled(one), _spelled(other)
+    shared = (name for name in headline_of(one) if name in one.metrics and name in other.metrics)
+    name = next(shared, None)
+    return (words.title(name), _spelled(one, name), _spelled(other, name)) if name is not None else None
 
 
-def _spelled(record: Record) -> str:
-    top1, dataset = record.metrics.top1, record.plan.dataset
-    assert top1 is not None
+def _spelled(record: Record, name: str) -> str:
+    number, dataset = record.metrics[name], record.plan.dataset
     over = words.plural(record.samples - record.failed, "sample")
-    return f"{words.percent(top1.value)} ({words.percent_range(top1)}) of {over} of {dataset.name}"
+    between = f" ({words.measured_range(number)})" if number.interval is not None else ""
+    return f"{words.measured_value(number)}{between} of {over} of {dataset.name}"

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.record.log import expected_rows
-from mlmodelscope.record.record import Record
+from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.report.numbers import headline_of
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,8 @@ class Row:
     stack: str
     packages: dict[str, str]
     """Version of each package that the plan uses, and of Python."""
-    top1: float | None
+    accuracy: MeasuredNumber | None
+    """By the measure that comes first in the task."""
     p50_s: float | None
     samples: int
     same_classes: int
@@ -90,7 +92,7 @@ def _row(record: Record, answers: Answers, first: Answers) -> Row:
     return Row(
         stack=stack.name,
         packages={"python": stack.python, **stack.packages},
-        top1=record.metrics.top1.value if record.metrics.top1 else None,
+        accuracy=next((number for number in headline_of(record).values() if number is not None), None),
         p50_s=record.latency.p50_s.value if record.latency else None,
         samples=record.samples,
         same_classes=len(common) - _changed_answers(answers, first, common),

@@ -8,7 +8,7 @@ from statistics import median
 from typing import Generic, Protocol, TypeVar
 
 from mlmodelscope.bench.summary import has_interval
-from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.statistic.interval import percentile_interval
 
 
 class Timed(Protocol):

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from statistics import NormalDist, fmean, stdev
 
-from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.statistic.interval import percentile_interval
 from mlmodelscope.types import Interval
 
 BATCHES = {20: 2.093, 10: 2.262}

@@ -10,8 +10,8 @@ from statistics import NormalDist, fmean, stdev
 
 from mlmodelscope.bench.dependent import dependent_interval
 from mlmodelscope.errors import MetricError
-from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.record.bench import LoadRecord
+from mlmodelscope.statistic.interval import percentile_interval
 from mlmodelscope.types import Interval
 from mlmodelscope.worker.loaded import Loaded
 

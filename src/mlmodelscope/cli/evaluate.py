@@ -29,7 +29,6 @@ from mlmodelscope.cli.terminal import (
     AsJson,
     Offline,
     console,
-    percent,
     seconds,
     settings,
     verb,
@@ -37,8 +36,7 @@ from mlmodelscope.cli.terminal import (
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.record.record import Record
-    from mlmodelscope.types import Interval
+    from mlmodelscope.record.record import MeasuredNumber, Record
 
 
 @verb
@@ -122,23 +120,16 @@ def show_record(record: Record) -> None:
 
     from mlmodelscope.report import words
     from mlmodelscope.report.claims import compare_claims
+    from mlmodelscope.report.numbers import headline_of, other_numbers
 
     plan = record.plan
     out = console()
     model = f"[bold]{escape(plan.model.name)}[/bold]@{escape(plan.model.version)}"
     out.print(f"{model} on [bold]{escape(plan.dataset.name)}[/bold]@{escape(plan.dataset.version)}")
     table = Table(box=None, show_header=False, pad_edge=False)
-    for name, label in (("top1", "top-1"), ("top5", "top-5")):
-        number = record.metrics[name]
-        if plan.task != "classification":
-            continue
-        shown = _with_interval(number) if number else f"refused: {record.metrics.refused.get(name, 'no data')}"
-        table.add_row(label, shown)
-    if record.metrics.calibration is not None:
-        table.add_row("calibration", f"expected error {percent(record.metrics.calibration['ece'])}")
-    for name, more in record.metrics.more.items():
-        between = words.number_range(more).replace(" – ", " and ")
-        table.add_row(escape(name), words.number_value(more) + (f" (95 % between {between})" if between else ""))
+    for name, number in {**headline_of(record), **other_numbers(record)}.items():
+        shown = with_interval(number) if number is not None else f"refused: {record.refused.get(name, 'no data')}"
+        table.add_row(escape(words.title(name)), escape(shown))
     if record.latency is not None:
         p50 = record.latency.p50_s
         table.add_row(
@@ -169,5 +160,15 @@ def show_record(record: Record) -> None:
         out.print(f"all {record.failed} failures: mlmodelscope records show {record.id} --failed")
 
 
-def _with_interval(number: Interval) -> str:
-    return f"{percent(number.value)} (95 % between {percent(number.low)} and {percent(number.high)})"
+def with_interval(number: MeasuredNumber) -> str:
+    """A number as one line of a terminal has it."""
+    from mlmodelscope.report import words
+
+    value, between = (
+        each.replace("\N{NO-BREAK SPACE}", " ") for each in (words.measured_value(number), words.measured_range(number))
+    )
+    if not between:
+        return value
+    low, _, high = between.partition(" – ")
+    unit = words.unit_of(number).symbol
+    return f"{value} (95 % between {low} {unit} and {high})" if unit else f"{value} (95 % between {low} and {high})"

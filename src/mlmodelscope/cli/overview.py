@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     from mlmodelscope.settings import Settings
 
 _FORMS = (".html", ".csv", ".json", ".md")
-_BESIDE = ("dataset", "top1_low", "top1_high", "part", "accuracy_record", "latency_record", "throughput_record")
+_BESIDE = (
+    "dataset",
+    "metric",
+    "accuracy_low",
+    "accuracy_high",
+    "part",
+    "accuracy_record",
+    "latency_record",
+    "throughput_record",
+)
 """Columns that would make the terminal's table too wide."""
 
 

@@ -13,6 +13,7 @@ from mlmodelscope.cli.terminal import AsJson, console, percent, print_json, sett
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
+    from mlmodelscope.record.record import Record
     from mlmodelscope.record.store import Store
 
 app = typer.Typer(help="List, show, delete and export records.", invoke_without_command=True)
@@ -55,12 +56,9 @@ def list_records(
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("record", "date (UTC)", "kind", "model", "dataset", "top-1", "samples", "status"):
+    for column in ("record", "date (UTC)", "kind", "model", "dataset", "result", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
-        top1 = percent(row["top1"]) if row["top1"] is not None else ""
-        if row["top1_low"] is not None:
-            top1 += f" [{100 * row['top1_low']:.1f}, {100 * row['top1_high']:.1f}]"
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
         table.add_row(
             row["id"],
@@ -68,11 +66,26 @@ def list_records(
             ", ".join(each for each in (row["kind"], row["scenario"], _purpose(row)) if each),
             f"{row['model']}@{row['model_version']}",
             f"{row['dataset']}@{row['dataset_version']}",
-            top1.replace("[", "\\["),
+            _result(row).replace("[", "\\["),
             samples,
             row["status"],
         )
     console().print(table)
+
+
+def _result(row: Mapping[str, Any]) -> str:
+    """The number that stands for a record, with its interval."""
+    found = row["headline"]
+    if found is None:
+        return ""
+    from mlmodelscope.task.measure import NUMBER, UNITS
+
+    unit = UNITS.get(found["unit"], NUMBER)
+    digits = 1 if unit.factor == 100 else 2 if unit.symbol else 4
+    numbers = [found[name] for name in ("value", "low", "high") if found[name] is not None]
+    value, *between = (f"{unit.factor * each:.{digits}f}" for each in numbers)
+    shown = f"{found['title']} {value}{f' {unit.symbol}' if unit.symbol else ''}"
+    return f"{shown} [{', '.join(between)}]" if len(between) == 2 else shown
 
 
 def _purpose(row: Mapping[str, Any]) -> str | None:
@@ -98,7 +111,9 @@ def _check_kind(kind: str | None) -> None:
 @verb
 def show(
     name: RecordName,
-    wrong: Annotated[bool, typer.Option("--wrong", help="List the samples answered wrongly.")] = False,
+    wrong: Annotated[
+        bool, typer.Option("--wrong", help="List the samples answered wrongly, or all, the worst first.")
+    ] = False,
     failed: Annotated[bool, typer.Option("--failed", help="List the samples that failed.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -127,8 +142,11 @@ def show(
             _show_origin(store, record.id)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()
+    if wrong and not failed and rows and "right" not in rows[0]:  # none of them is simply wrong
+        _show_worst(record, rows, as_json)
+        return
     if as_json:
-        print_json(rows)
+        print_json([{name: value for name, value in row.items() if not isinstance(value, bytes)} for row in rows])
         return
     names = record.class_names
     for row in rows:
@@ -138,6 +156,30 @@ def show(
             said = row["classes"][0]
             label, answer = (names[n] if 0 <= n < len(names) else str(n) for n in (row["label"], said))
             print(f"{row['id']}: {label} taken for {answer} ({row['scores'][0]:.3f})")
+
+
+def _show_worst(record: Record, rows: list[dict[str, Any]], as_json: bool) -> None:
+    """Every sample with its quality, what is in it and what was answered, the worst first."""
+    from mlmodelscope.task.quality import quality_of
+    from mlmodelscope.task.shape import named_by, summary
+    from mlmodelscope.task.task import task_named
+
+    task, named = task_named(record.plan.task), named_by(record.class_names)
+    found = []
+    for row in rows:
+        shapes = task.shapes(row, None, named)
+        words = {"answer": row["answer"]}
+        if shapes:
+            words = {"truth": summary(shapes, "truth"), "answer": summary(shapes, "answer")}
+        found.append({"id": row["id"], "quality": quality_of(row.get("score")), **words, "error": row["error"]})
+    found.sort(key=lambda each: each["quality"] if each["quality"] is not None else -1.0)
+    if as_json:
+        print_json(found)
+        return
+    for each in found:
+        quality = f"{percent(each['quality'])}  " if each["quality"] is not None else ""
+        truth = f"{each['truth'] or 'nothing'} → " if "truth" in each else ""
+        print(f"{quality:>10}{each['id']}: {each['error'] or truth + (each['answer'] or 'nothing')}")
 
 
 @app.command("delete")

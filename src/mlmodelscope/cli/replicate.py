@@ -54,11 +54,12 @@ def replicate(
         ),
     ] = None,
     dataset: DatasetName = None,
-    claim: Annotated[
-        str | None,
+    claims: Annotated[
+        list[str] | None,
         typer.Option(
+            "--claim",
             help="What was published, such as top1=78.8@imagenet-val; by default every claim of the manifest that is "
-            "about the dataset."
+            "about the dataset.",
         ),
     ] = None,
     log: Annotated[
@@ -101,12 +102,13 @@ def replicate(
     claimed. Of several claims the worst counts: 1, then 2, 4 and 0.
     """
     from mlmodelscope.cli.progress import TerminalWatcher
-    from mlmodelscope.replicate.claim import parse_claim
+    from mlmodelscope.plan.claim import parse_claim
     from mlmodelscope.replicate.replication import replicate as run
 
     options = make_options(batch_size, threads, limit, stratified, 0, 5, None)
     there = remote()
     try:
+        claim = _only(claims or [])
         if there is not None:
             asked = {
                 "claim": claim,
@@ -147,6 +149,16 @@ def replicate(
     if done.found is not None:
         warn_of_broken_pitfalls()
     return _tell(Here(done), _evidence(done), report, junit, summary, as_json)
+
+
+def _only(claims: list[str]) -> str | None:
+    """The one that was given: of several, all but the last would be left unchecked without a word."""
+    if len(claims) > 1:
+        raise UsageError(
+            f"--claim names one number, and {len(claims)} were given: {', '.join(claims)}",
+            hint="list them under `claims` in the manifest: without --claim, each is checked",
+        )
+    return claims[0] if claims else None
 
 
 def _tell(
@@ -198,7 +210,7 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from mlmodelscope.replicate.measure import MEASURES
+    from mlmodelscope.task.measure import MEASURES
 
     out = console()
     for line in finding.said:
@@ -209,7 +221,8 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
     if finding.evaluations is None:
         return
     table = Table(box=None, pad_edge=False)
-    title = MEASURES[finding.claim.metric].title
+    measure = MEASURES[finding.claim.metric]
+    title, unit = measure.title, measure.unit
     for column in ("pitfall", "variant", title, "±", "fixed", "broken", "samples"):
         table.add_column(column, no_wrap=True)
     nearer = [each for each in finding.candidates if each.closes > 0]
@@ -217,8 +230,8 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
         table.add_row(
             escape(" + ".join(each.pitfalls)),
             escape(each.words),
-            f"{100 * each.expected:.2f} %",
-            f"{100 * 1.96 * each.deviation:.2f}",
+            f"{unit.factor * each.expected:.2f} {unit.symbol}".rstrip(),
+            f"{unit.factor * 1.96 * each.deviation:.2f}",
             str(each.gained),
             str(each.lost),
             str(each.samples),

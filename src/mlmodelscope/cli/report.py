@@ -24,19 +24,28 @@ class Format(StrEnum):
 @verb
 def report(
     name: RecordName = "latest",
-    form: Annotated[Format, typer.Option("--format", help="What to write.")] = Format.html,
+    form: Annotated[
+        Format | None,
+        typer.Option("--format", help="What to write; by default what the file's name ends with, or html."),
+    ] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; - for standard output.")] = None,
     show: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Write a report of a record: one self-contained file."""
-    destination = write(name, form.value, output)
+    destination = write(name, (form or _form_of(output)).value, output)
     if as_json:
         print_json({"report": str(destination) if destination else None})
     elif destination is not None:
         print(f"wrote {destination}")
     if show and destination is not None:
         typer.launch(destination.absolute().as_uri())
+
+
+def _form_of(output: Path | None) -> Format:
+    """As the file's name says."""
+    ending = output.suffix.lower().lstrip(".") if output is not None else ""
+    return {each.value: each for each in Format}.get({"htm": "html", "markdown": "md"}.get(ending, ending), Format.html)
 
 
 def write(name: str, form: str, output: Path | None) -> Path | None:

@@ -98,16 +98,19 @@ def sensitivity(
 def _chart(record: Record, sensed: Sensed) -> str:
     from mlmodelscope.study.plot import Bar, bars
     from mlmodelscope.study.study import about
+    from mlmodelscope.task.measure import UNITS
 
     title = f"What each pitfall would cost {sensed.model}"
     shown = [
         Bar(
             f"{each.pitfall}: {each.words}",
-            *(100 * at for at in (each.difference, each.difference_low, each.difference_high)),
+            *(UNITS[sensed.unit].factor * at for at in (each.difference, each.difference_low, each.difference_high)),
         )
         for each in sensed.effects
     ]
-    return bars(title, about(record), shown, "percentage points of top-1")
+    unit = UNITS[sensed.unit]
+    counted = "percentage points" if unit.symbol == "%" else unit.symbol or "difference"
+    return bars(title, about(record), shown, f"{counted} of {sensed.titles[sensed.metric]}")
 
 
 def _seen(measured: Sensed) -> str:
@@ -121,12 +124,22 @@ def _show(measured: Sensed) -> None:
 
     from mlmodelscope.replicate.sensitivity import AS_IT_IS
     from mlmodelscope.study.pitfalls import p_value, points
+    from mlmodelscope.task.measure import MEASURES, UNITS
     from mlmodelscope.types import Interval
 
     out = console()
-    top5 = f", top-5 {percent(measured.top5.value)}" if measured.top5 else ""
-    out.print(f"{AS_IT_IS}: top-1 {percent(measured.top1.value)}{top5} on {measured.samples} samples")
-    titles = ("pitfall", "variant", "top-1", "top-5", "change (95 %)", "flips", "p", "samples", "failed")
+    unit = UNITS[measured.unit]
+
+    def spelled(value: float | None) -> str:
+        if value is None:
+            return ""
+        return percent(value) if unit.symbol == "%" else f"{unit.factor * value:.3f} {unit.symbol}".rstrip()
+
+    own = ", ".join(f"{measured.titles[name]} {spelled(number.value)}" for name, number in measured.numbers.items())
+    out.print(f"{AS_IT_IS}: {own} on {measured.samples} samples")
+    others = [name for name in measured.titles if name != measured.metric]
+    names = (measured.titles[measured.metric], *(measured.titles[name] for name in others))
+    titles = ("pitfall", "variant", *names, "change (95 %)", "flips", "p", "samples", "failed")
     rows = []
     idle = [each for each in measured.effects if each.idle]
     twins: dict[str, list[str]] = {}
@@ -140,9 +153,9 @@ def _show(measured: Sensed) -> None:
             (
                 each.pitfall,
                 " = ".join((each.words, *twins.get(each.words, ()))),
-                percent(each.top1),
-                percent(each.top5) if each.top5 is not None else "",
-                points(Interval(each.difference, each.difference_low, each.difference_high)),
+                spelled(each.value),
+                *(spelled(each.others.get(name)) for name in others),
+                points(Interval(each.difference, each.difference_low, each.difference_high), unit.factor),
                 str(each.flips),
                 p_value(each.p_value),
                 str(each.samples) if each.samples != measured.samples else "",
@@ -155,9 +168,11 @@ def _show(measured: Sensed) -> None:
         kept = [at for at in range(len(titles)) if any(row[at] for row in rows)]
         shown = [[row[at] for at in kept] for row in rows]
         print_table([titles[at] for at in kept], shown, [at > 1 for at in kept])
-        out.print("change of top-1 in percentage points, p by McNemar's test" + _seen(measured), soft_wrap=True)
+        counted = f" in {'percentage points' if unit.symbol == '%' else unit.symbol}" if unit.symbol else ""
+        test = ", p by McNemar's test" if MEASURES[measured.metric].outcome is not None else ""
+        out.print(f"change of {names[0]}{counted}{test}" + _seen(measured), soft_wrap=True)
     if idle:
-        names = "; ".join(f"{each.pitfall}: {each.words}" for each in idle)
-        out.print(f"no answer changes with {escape(names)}", soft_wrap=True)
+        listed = "; ".join(f"{each.pitfall}: {each.words}" for each in idle)
+        out.print(f"no answer changes with {escape(listed)}", soft_wrap=True)
     for missing in measured.not_tried:
         out.print(f"not tried: {escape('; '.join(missing.variants))} ({escape(missing.reason)})", soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from mlmodelscope.cli.terminal import console, percent, print_json, seconds
+from mlmodelscope.cli.terminal import console, print_json, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +35,8 @@ def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
+    from mlmodelscope.report import words
+
     out = console()
     names = [
         name
@@ -42,13 +44,13 @@ def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
         if len({row.packages.get(name) for row in rows}) > 1
     ]
     table = Table(box=None, pad_edge=False)
-    for column in ("stack", *names, "top-1", "same answer", "same bits", "latency"):
+    for column in ("stack", *names, "accuracy", "same answer", "same bits", "latency"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         table.add_row(
             escape(row.stack),
             *(row.packages.get(name, "") for name in names),
-            percent(row.top1) if row.top1 is not None else "",
+            words.measured_value(row.accuracy) if row.accuracy is not None else "",
             f"{row.same_classes} of {row.samples}",
             f"{row.same_scores} of {row.samples}",
             seconds(row.p50_s) if row.p50_s is not None else "",

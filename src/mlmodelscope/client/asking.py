@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from mlmodelscope.client.http import raise_document
 from mlmodelscope.errors import ArtifactError, InputError
 from mlmodelscope.prediction import Prediction
+from mlmodelscope.task.shape import read_shapes
 from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Stage
 
@@ -51,6 +52,7 @@ def ask_about(
                 None,
                 answer["answer"],
                 tuple(Stage(**each) for each in answer["stages"]),
+                read_shapes(answer.get("shapes", ())),
             )
         )
     return found

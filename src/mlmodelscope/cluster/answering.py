@@ -118,6 +118,7 @@ class Answering:
             names=prediction.names,
             scores=prediction.scores,
             answer=prediction.answer,
+            shapes=prediction.shapes,
             stages=tuple(StageTime(name=each.name, duration_ns=each.duration_ns) for each in prediction.stages),
             model=plan.model.name,
             version=plan.model.version,

@@ -112,8 +112,8 @@ def _train(given: Assignment) -> dict[str, str]:
 @work("replicate")
 def _replicate(given: Assignment) -> dict[str, str]:
     """The verdict goes out as an event; what was found is kept with the record of the manifest as it is."""
+    from mlmodelscope.plan.claim import parse_claim
     from mlmodelscope.record.store import Store
-    from mlmodelscope.replicate.claim import parse_claim
     from mlmodelscope.replicate.outcome import finding_of, keep
     from mlmodelscope.replicate.replication import replicate
 

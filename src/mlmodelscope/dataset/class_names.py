@@ -12,14 +12,17 @@ from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.pairing import Classes, check_classes
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.task.task import task_named
 
 
 def class_names(plan: Plan, outputs: int | None, artifacts: ArtifactStore, own: Sequence[str] = ()) -> list[str]:
     """Names by dataset class number, `own` being the dataset's; refused where they are not those of the outputs."""
-    offset = plan.output.label_offset
-    if plan.output.names is None:
+    offset = plan.answer.label_offset
+    if plan.answer.names is None:
         return list(own)
-    names = read_classes(artifacts.fetch(plan.output.names.url, f"sha256:{plan.output.names.sha256}").path)
+    if not task_named(plan.task).is_single:  # an output's size says nothing of the classes
+        outputs = None
+    names = read_classes(artifacts.fetch(plan.answer.names.url, f"sha256:{plan.answer.names.sha256}").path)
     if outputs is None or len(names) == outputs:
         return names[max(0, offset) :]
     if len(names) == outputs - offset:  # the file names the dataset's classes, without the background
@@ -40,13 +43,13 @@ def check_labels(plan: Plan, dataset: Dataset, outputs: int | None, names: Seque
     if outputs is None or plan.task != "classification" or "postprocess" in plan.functions:
         return []
     found = list(_out_of_range(plan, dataset, outputs, tolerant))
-    own = names if plan.output.names is not None else ()
+    own = names if plan.answer.names is not None else ()
     known = Classes(outputs, own, dataset.classes, is_listed=plan.dataset.classes is not None)
-    return [*found, *check_classes(plan.model.name, plan.dataset.name, plan.output.label_offset, known)]
+    return [*found, *check_classes(plan.model.name, plan.dataset.name, plan.answer.label_offset, known)]
 
 
 def _out_of_range(plan: Plan, dataset: Dataset, outputs: int, tolerant: bool) -> list[str]:
-    offset = plan.output.label_offset
+    offset = plan.answer.label_offset
     labeled = [(sample.label, sample.id) for sample in dataset.samples if sample.label is not None]
     beyond = [(label, name) for label, name in labeled if not 0 <= label + offset < outputs]
     if not beyond:
@@ -67,7 +70,7 @@ def _out_of_range(plan: Plan, dataset: Dataset, outputs: int, tolerant: bool) ->
 
 def _fault(plan: Plan, outputs: int, labels: Sequence[int]) -> str:
     """Which of the manifests is to be changed, and how."""
-    offset, least, most = plan.output.label_offset, min(labels), max(labels)
+    offset, least, most = plan.answer.label_offset, min(labels), max(labels)
     if offset and least >= 0 and most < outputs:  # without it they would all be in range
         return f"without `label_offset: {offset}` in the manifest of the model {plan.model.name}, the labels would fit"
     if least >= 1 and most + offset == outputs:

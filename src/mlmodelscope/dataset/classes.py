@@ -88,6 +88,16 @@ def to_number(word: Word | None, words: Mapping[str, int | None], offset: int, s
     return number
 
 
+def to_numbers(
+    word: Any, words: Mapping[str, int | None], offset: int, sample: str, classes: int, separator: str
+) -> list[int]:
+    """The classes that several labels mean: a list of them, or a text with something in between; perhaps none."""
+    if word is None:
+        raise DatasetError(f"the sample `{sample}` has no label")
+    parts = word if isinstance(word, list) else [each.strip() for each in str(word).split(separator) if each.strip()]
+    return sorted({to_number(each, words, offset, sample, classes) for each in parts})
+
+
 def _whole(word: Any) -> int | None:
     """`3`, `"3"`, `3.0` and `"3.0"` are 3, since tables often turn labels into decimals; 3.5 and true are not."""
     if isinstance(word, float):

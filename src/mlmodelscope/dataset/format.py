@@ -25,6 +25,11 @@ class Format:
     holds_labels: bool = False
     """Whether an `.npz` of samples holds their labels as well."""
     labeled: bool = True
+    """Whether each sample has a label: the number or the name of a class."""
+    has_targets: bool = False
+    """Whether what is true of a sample is more than a class; then samples come with it."""
+    counts_classes: bool = False
+    """Whether a target is told how many classes `classes_url` lists (`labels.classes`)."""
     names_classes: bool = False
     """Whether labels are the names of classes, which are numbered in their order where no file lists them."""
 
@@ -42,12 +47,23 @@ def dataset_format(
     packed: bool = False,
     holds_labels: bool = False,
     labeled: bool = True,
+    has_targets: bool = False,
+    counts_classes: bool = False,
     names_classes: bool = False,
 ) -> Callable[[Read], Read]:
     """Register a function that reads a format; the first line of its docstring says what the format is."""
 
     def register(read: Read) -> Read:
-        made = Format(name, read, packed, holds_labels, labeled, names_classes)
+        made = Format(
+            name,
+            read,
+            packed=packed,
+            holds_labels=holds_labels,
+            labeled=labeled and not has_targets,
+            has_targets=has_targets,
+            counts_classes=counts_classes,
+            names_classes=names_classes,
+        )
         add(FORMATS.things, name, made, FORMATS.code)
         return read
 

@@ -80,14 +80,33 @@ def _rows(reader: Iterable[Any], file: NamedFile) -> Iterator[Any]:
         raise DatasetError(f"{file.name} is not a table: {error}") from None
 
 
+def _flagged(row: Mapping[str, Any], rule: Labels, file: NamedFile) -> Any:
+    """The numbers of the classes whose columns hold a 1."""
+    found = []
+    for number, column in enumerate(rule.label_columns):
+        cell = row[column]
+        if str(cell).strip().lower() in ("1", "1.0", "true"):
+            found.append(number + rule.offset)
+        elif str(cell).strip().lower() not in ("0", "0.0", "false", ""):
+            name = row[rule.file_column]
+            raise DatasetError(f"{file.name} has {str(cell)[:40]} for `{name}` in the column `{column}`, not 0 or 1")
+    return found
+
+
 def _by_columns(rows: Iterable[Any], rule: Labels, file: NamedFile) -> Iterator[tuple[str, Word | None]]:
     for row in rows:
         try:
-            yield str(row[rule.file_column]), row[rule.label_column]
+            if rule.label_columns:
+                yield str(row[rule.file_column]), _flagged(row, rule, file)
+            else:
+                yield str(row[rule.file_column]), row[rule.label_column]
         except (KeyError, TypeError):
             known = ", ".join(map(str, row)) if isinstance(row, dict) else repr(row)
+            wanted = " and ".join(
+                f"`{each}`" for each in (rule.file_column, *(rule.label_columns or (rule.label_column,)))
+            )
             raise DatasetError(
-                f"{file.name} has no columns `{rule.file_column}` and `{rule.label_column}`; it has {known}",
+                f"{file.name} has no columns {wanted}; it has {known}",
                 hint="its first line names the columns; say in the dataset's `labels` which are the two: "
                 "file_column, label_column",
             ) from None

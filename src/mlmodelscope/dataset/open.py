@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from mlmodelscope.dataset.classes import class_words, read_classes, to_number
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from mlmodelscope.dataset.classes import class_words, read_classes, to_number, to_numbers
 from mlmodelscope.dataset.format import FORMATS, Format
-from mlmodelscope.dataset.sample import Dataset, NamedFile, Sample, Unlabelled
+from mlmodelscope.dataset.sample import Dataset, Listing, NamedFile, Sample, Unlabelled
 from mlmodelscope.dataset.subset import choose
 from mlmodelscope.dataset.unpack import IMAGE_ARRAYS, LABEL_ARRAYS, is_npz, unpack
 from mlmodelscope.errors import DatasetError
@@ -22,19 +26,56 @@ def open_dataset(dataset: PlannedDataset, artifacts: ArtifactStore) -> Dataset:
             hint="install the package that adds it",
         )
     found: list[Unlabelled] = []
+    listed: list[str] | None = None
     for source in dataset.sources:
         try:
-            found += _read(source, dataset, form, artifacts)
+            part = _read(source, dataset, form, artifacts)
+            found += part
+            if isinstance(part, Listing):
+                _refuse_other_classes(listed, part.classes, dataset, source)
+                listed = part.classes
         except OSError as error:
             raise DatasetError(f"cannot read {error.filename or source.name}: {error.strerror or error}") from None
     _refuse_twins(found)
-    classes = _classes(found, dataset, form, artifacts)
+    classes = listed if listed is not None else _classes(found, dataset, form, artifacts)
+    if form.has_targets and listed is None:
+        _refuse_beyond(found, classes, dataset)
+    if form.counts_classes and classes:
+        found = _counted(found, len(classes))
     samples = _label(found, classes, dataset, form, artifacts)
     if not samples:
         raise DatasetError(f"{dataset.name} has no samples")
     if dataset.size is not None and len(samples) != dataset.size:
         raise DatasetError(f"{dataset.name} should have {dataset.size} samples and has {len(samples)}")
     return Dataset(choose(samples, dataset.subset), classes)
+
+
+def _counted(found: list[Unlabelled], classes: int) -> list[Unlabelled]:
+    """Targets that know how many classes there are; what they share stays one object."""
+    known: dict[int, dict[str, Any]] = {}
+    for each in found:
+        labels = each.target["labels"]
+        known.setdefault(id(labels), {**labels, "classes": classes})
+    return [replace(each, target={**each.target, "labels": known[id(each.target["labels"])]}) for each in found]
+
+
+def _refuse_beyond(found: list[Unlabelled], classes: list[str], dataset: PlannedDataset) -> None:
+    """A number that no class has, where the classes are listed."""
+    for sample in found if classes else ():
+        beyond = [number for number in (sample.target or {}).get("classes", ()) if number >= len(classes)]
+        if beyond:
+            raise DatasetError(
+                f"`{sample.id}` of {dataset.name} has the class {beyond[0]}, which does not exist: "
+                f"its `classes_url` lists {len(classes)}"
+            )
+
+
+def _refuse_other_classes(
+    known: list[str] | None, classes: list[str], dataset: PlannedDataset, source: PlannedSource
+) -> None:
+    """Numbers mean nothing where two sources count other classes."""
+    if known is not None and known != classes:
+        raise DatasetError(f"the sources of {dataset.name} have other classes: {source.name} has {len(classes)}")
 
 
 def _read(source: PlannedSource, dataset: PlannedDataset, form: Format, artifacts: ArtifactStore) -> list[Unlabelled]:
@@ -51,9 +92,8 @@ def _read(source: PlannedSource, dataset: PlannedDataset, form: Format, artifact
         _refuse_others(samples)
     if not prefix:
         return samples
-    return [
-        Unlabelled(prefix + one.id, {**one.content, "source": source.name}, one.word, one.digest) for one in samples
-    ]
+    named = [replace(one, id=prefix + one.id, content={**one.content, "source": source.name}) for one in samples]
+    return Listing(named, samples.classes) if isinstance(samples, Listing) else named
 
 
 def _refuse_others(samples: list[Unlabelled]) -> None:
@@ -82,6 +122,8 @@ def _classes(found: list[Unlabelled], dataset: PlannedDataset, form: Format, art
     if dataset.classes:
         file = _fetch(dataset.classes, artifacts)
         return read_classes(file.path, file.name)
+    if dataset.labels.label_columns:
+        return list(dataset.labels.label_columns)
     words = {str(sample.word) for sample in found} if form.names_classes else set()
     return [] if all(map(str.isdecimal, words)) else sorted(words)
 
@@ -89,7 +131,7 @@ def _classes(found: list[Unlabelled], dataset: PlannedDataset, form: Format, art
 def _label(
     found: list[Unlabelled], classes: list[str], dataset: PlannedDataset, form: Format, artifacts: ArtifactStore
 ) -> list[Sample]:
-    words = class_words(classes)
+    target = _target_of(classes, dataset, form)
     files = [index for index, sample in enumerate(found) if not sample.digest]
     digests = dict(zip(files, artifacts.digests([found[index].content["file"] for index in files]), strict=True))
     return [
@@ -97,7 +139,19 @@ def _label(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            to_number(sample.word, words, dataset.labels.offset, sample.id, len(classes)) if form.labeled else None,
+            target(sample),
         )
         for index, sample in enumerate(found)
     ]
+
+
+def _target_of(classes: list[str], dataset: PlannedDataset, form: Format) -> Callable[[Unlabelled], Any]:
+    """What is true of a sample: what its format found, the class that its label means, or the classes of several."""
+    if not form.labeled:
+        return lambda sample: sample.target
+    words, rule = class_words(classes), dataset.labels
+    if "classes" in dataset.truth:
+        return lambda sample: {
+            "classes": to_numbers(sample.word, words, rule.offset, sample.id, len(classes), rule.separator)
+        }
+    return lambda sample: to_number(sample.word, words, rule.offset, sample.id, len(classes))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,18 +17,34 @@ class Sample:
     content: Mapping[str, Any]
     """Where the worker finds it; the forms are described in `mlmodelscope_worker/sample.py`."""
     digest: str
-    label: int | None
+    target: Any
+    """What is true of it, in the form of its task, as JSON has it: a class number, boxes, a picture …; or None."""
+
+    @property
+    def label(self) -> int | None:
+        """The class, where that is what is true of it."""
+        return self.target if isinstance(self.target, int) else None
 
 
 @dataclass(frozen=True, slots=True)
 class Unlabelled:
-    """A sample as a format finds it: its label is still the author's word for it."""
+    """A sample as a format finds it: its label is still the author's word for it, unless it has a target already."""
 
     id: str
     content: Mapping[str, Any]
     word: Word | None
     digest: str = ""
     """Left empty for files, which are hashed together."""
+    target: Any = None
+    """What is true of it, where that is more than a word."""
+
+
+class Listing(list[Unlabelled]):
+    """Samples, and the names of the classes that their targets are numbered by."""
+
+    def __init__(self, samples: Iterable[Unlabelled], classes: Sequence[str]) -> None:
+        super().__init__(samples)
+        self.classes = list(classes)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from mlmodelscope.inference.tensors import Answer, Question, Tensor, Wanted, dat
 from mlmodelscope.worker.process import Buffer
 
 _MOST_TENSORS = 1000
+_MOST_DIGITS = 18  # Python refuses to read a number of some thousand digits
 _NOT_HERE = ("shared_memory_region", "classification")
 
 
@@ -18,7 +19,7 @@ def read_question(model: str, version: str, body: bytes, cut: str | None) -> Que
     """`cut` is how long the JSON is, where tensors come behind it."""
     length = len(body)
     if cut is not None:
-        if not cut.isdecimal() or int(cut) > length:
+        if not cut.isdecimal() or len(cut) > _MOST_DIGITS or int(cut) > length:
             raise Refusal(400, "Inference-Header-Content-Length is no length of a part of this")
         length = int(cut)
     whole = memoryview(body)

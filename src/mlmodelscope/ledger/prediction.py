@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mlmodelscope.ledger.request import Failure, ManifestChoice, Where, Work
+from mlmodelscope.task.shape import Shape
 
 LONGEST_S = 600.0
 
@@ -98,6 +99,9 @@ class Answered(Part):
     names: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
     answer: str | None = Field(default=None, description="The answer as JSON, where it is no list of classes.")
+    shapes: tuple[Annotated[Shape, Field(discriminator="kind")], ...] = Field(
+        default=(), description="What there is to see of the answer, in pixels of the input."
+    )
     stages: tuple[StageTime, ...] = Field(default=(), description="load, each step, collate, run, post …, in turn.")
     model: str
     version: str = Field(description="Of the model.")

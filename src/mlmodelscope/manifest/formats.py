@@ -14,6 +14,12 @@ BUILT_IN = {
     "mnist": "mlmodelscope.dataset.mnist",
     "arrays": "mlmodelscope.dataset.arrays",
     "rows": "mlmodelscope.dataset.rows",
+    "coco": "mlmodelscope.dataset.coco",
+    "voc": "mlmodelscope.dataset.voc",
+    "yolo": "mlmodelscope.dataset.yolo",
+    "masks": "mlmodelscope.dataset.masks",
+    "panoptic": "mlmodelscope.dataset.panoptic",
+    "pictures": "mlmodelscope.dataset.pictures",
     "files": "mlmodelscope.dataset.files",
     "functions": "mlmodelscope.dataset.files",
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import KINDS
-from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration
 
 
@@ -30,6 +30,8 @@ def manifest_schema(kind: str) -> dict[str, Any]:
                 allowed["anyOf"][0]["properties"][field] = parts[layer]["properties"][field]
         described = parts[layer]["properties"]["processing"].get("description", "")
         parts[layer]["properties"]["processing"] = {**allowed, "description": described}
+    described = fields["answer"].get("description", "")
+    fields["answer"] = {**_steps_schema(ANSWER_STEPS.all()), "description": described}
     parts.pop("Step", None)
     return _finish(schema, "model")
 

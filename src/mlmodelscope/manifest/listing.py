@@ -17,7 +17,7 @@ from mlmodelscope.manifest.schema.model import is_served
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.registry import Registry
-from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration, ParameterError
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -49,6 +49,8 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
         _name_what_is_missing(manifest, problems)
         for layers, known in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
             _read_layers(manifest, layers, known, problems)
+        if "answer" in manifest:
+            manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
     elif kind == "software":
         _spell_out_container(manifest)
         _read_variables(manifest, "env")

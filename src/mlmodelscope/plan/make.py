@@ -11,12 +11,13 @@ from mlmodelscope.plan.input import plan_input
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.output import plan_output
+from mlmodelscope.plan.output import plan_answer, plan_measure, plan_outputs
 from mlmodelscope.plan.pairing import Classes, check_manifests
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import choose_threads, plan_predictor
 from mlmodelscope.plan.stack import StackDescription, plan_stack
+from mlmodelscope.task.task import task_named
 
 
 def make_plan(
@@ -42,9 +43,11 @@ def make_plan(
         task=model.task,
         job_type=model.job_type,
         model=plan_model(model, pins),
-        input=first_input,
-        output=plan_output(model, options, pins),
-        dataset=plan_dataset(dataset, options, pins),
+        inputs=(first_input,) if first_input is not None else (),
+        outputs=plan_outputs(model),
+        answer=plan_answer(model, options, pins),
+        measure=plan_measure(model, dataset),
+        dataset=plan_dataset(dataset, options, pins, task_named(model.task).truth),
         predictor=plan_predictor(model, predictor, options, choose_threads(options, hardware)),
         stack=plan_stack(
             model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)

@@ -1,32 +1,90 @@
-"""How the model's output becomes answers."""
+"""How the model's outputs become answers, and how those are scored."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from mlmodelscope.errors import PlanError
-from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
 from mlmodelscope.plan.file import Pins, plan_optional_file
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.plan import PlannedOutput
+from mlmodelscope.plan.plan import PlannedAnswer, PlannedOutput
+from mlmodelscope.plugins.steps import ANSWER_STEPS
+from mlmodelscope.task.task import Task, task_named
+from mlmodelscope_worker.parameters import ParameterError
+
+_BY_FUNCTION = ("columns",)
+"""What stands for the roles of a function's own outputs."""
 
 
-def plan_output(model: ModelManifest, options: Options, pins: Pins) -> PlannedOutput:
+def plan_outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
+    """Each output with its steps; of a manifest with a function for them, the first, as the framework gives it."""
+    if model.postprocess is not None or model.job_type == "training" or not model.outputs:
+        first = model.outputs[0] if model.outputs else None
+        steps = first.processing if first and model.postprocess is None else ()
+        role, name = (first.type, first.layer_name) if first else ("general", None)
+        return (PlannedOutput(role=role, layer_name=name, steps=steps),)
+    return tuple(
+        PlannedOutput(role=each.type, layer_name=each.layer_name, steps=each.processing) for each in model.outputs
+    )
+
+
+def plan_answer(model: ModelManifest, options: Options, pins: Pins) -> PlannedAnswer:
+    task = task_named(model.task)
+    roles = [each.type for each in model.outputs]
     if model.postprocess is None and model.job_type == "inference":
-        scores = [output for output in model.outputs if output.type in ("probability", "logits")]
-        if model.task != "classification" or len(model.outputs) != 1 or not scores:
-            kinds = ", ".join(output.type for output in model.outputs) or "no output"
-            raise PlanError(
-                f"{model.name} is for {model.task} and gives {kinds}; so far the outputs of a classification "
-                "(one output of type `probability` or `logits`) become answers by themselves",
-                hint="a `postprocess` function can make answers of anything",
-            )
+        _refuse_unknown(model, task, roles)
     first = model.outputs[0] if model.outputs else None
     steps = first.processing if first and model.postprocess is None else ()
-    return PlannedOutput(
-        layer_name=first.layer_name if first else None,
-        steps=steps,
+    named = next((each for each in model.outputs if each.features_url is not None), first)
+    offset = next((each.label_offset for each in model.outputs if each.label_offset), 0)
+    return PlannedAnswer(
+        steps=model.answer or _usual_steps(task, roles if model.postprocess is None else _BY_FUNCTION),
         probabilities=first is not None
         and (first.type == "probability" or any(step.name == "softmax" for step in steps)),
         top_k=options.top_k,
-        label_offset=first.label_offset if first else 0,
-        names=plan_optional_file(first.features_url, first.features_checksum, pins) if first else None,
+        label_offset=offset,
+        names=plan_optional_file(named.features_url, named.features_checksum, pins) if named else None,
+    )
+
+
+def _usual_steps(task: Task, roles: Sequence[str]) -> tuple[Step, ...]:
+    """What the task does where a manifest says nothing, spelled out."""
+    found = []
+    for each in task.steps(roles):
+        ((name, parameters),) = each.items()
+        found.append(Step(name=name, parameters=dict(ANSWER_STEPS[name].resolve(parameters))))
+    return tuple(found)
+
+
+def plan_measure(model: ModelManifest, dataset: DatasetManifest) -> dict[str, Any]:
+    """How answers are scored, every option explicit: the model's word goes before the dataset's."""
+    task = task_named(model.task)
+    for manifest in (dataset, model):
+        try:
+            task.settle(manifest.measure)
+        except ParameterError as error:
+            known = f"\nknown: {', '.join(error.known)}" if error.known else ""
+            raise PlanError(
+                f"`measure` of {manifest.name}: `{error.parameter}`: {error.message}{known}",
+                hint=error.hint or f"the options of {task.name} are in docs/reference/tasks.md",
+            ) from None
+    return task.settle({**dataset.measure, **model.measure})
+
+
+def _refuse_unknown(model: ModelManifest, task: Task, roles: Sequence[str]) -> None:
+    """Outputs that no answer can be made of without a function."""
+    if any(set(needed) <= set(roles) for needed in task.roles) and (len(roles) == 1 or not task.is_single):
+        return
+    kinds = ", ".join(roles) or "no output"
+    if not task.roles:
+        raise PlanError(
+            f"{model.name} is for {model.task} and gives {kinds}; outputs of that task do not become answers yet",
+            hint="a `postprocess` function can make answers of anything",
+        )
+    wanted = " or ".join(", ".join(f"`{role}`" for role in needed) for needed in task.roles)
+    raise PlanError(
+        f"{model.name} is for {model.task} and gives {kinds}; answers are made of outputs of type {wanted}",
+        hint="give each output its type, or write a `postprocess` function, which can make answers of anything",
     )

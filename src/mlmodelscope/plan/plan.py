@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mlmodelscope.manifest.reference import shown_reference
 from mlmodelscope.manifest.schema import Claim, Labels, MachineSettings, Step
+from mlmodelscope.plan.versions import as_version_1, upgraded
 
 
 class Part(BaseModel):
@@ -63,21 +64,33 @@ class PlannedModel(Part):
 
 
 class PlannedInput(Part):
+    """One input of the model: a part of the sample, and what is done to it before."""
+
+    part: str = Field(default="image", description="The part of a sample that it takes.")
     layer_name: str | int | None
     element_type: str
     steps: tuple[Step, ...]
 
 
 class PlannedOutput(Part):
+    """One output of the model, and what is done to it by itself."""
+
+    role: str = Field(description="What the tensor holds, as the manifest calls it: `logits`, `boxes`, …")
     layer_name: str | int | None
     steps: tuple[Step, ...]
-    probabilities: bool = Field(description="Whether the scores are probabilities once the steps are done.")
-    top_k: int
-    label_offset: int
+
+
+class PlannedAnswer(Part):
+    """How outputs become an answer."""
+
+    steps: tuple[Step, ...] = Field(default=(), description="What is done to all outputs together, in this order.")
+    probabilities: bool = Field(default=False, description="Whether scores are probabilities when the steps are done.")
+    top_k: int = Field(default=5, description="Classes that are kept for each sample.")
+    label_offset: int = Field(default=0, description="Number that the model gives to the dataset's class 0.")
     label_order: str = Field(
         default="", description="How the outputs are put in order before they are labels; as they are, if empty."
     )
-    names: PlannedFile | None = Field(description="File with the class names.")
+    names: PlannedFile | None = Field(default=None, description="File with the class names.")
     tie_breaking: Literal["lowest", "highest"] = Field(
         default="lowest", description="Which class number comes first where scores are equal."
     )
@@ -108,6 +121,10 @@ class PlannedDataset(Part):
     shape: tuple[int, ...] | None
     size: int | None
     subset: Subset
+    truth: tuple[str, ...] = Field(
+        default=(),
+        description="What is read of each sample's truth beyond a class, or boxes: masks, keypoints, classes.",
+    )
 
     @property
     def is_known_by_functions(self) -> bool:
@@ -183,12 +200,14 @@ class PlannedPlugin(Part):
 class Plan(Part):
     """One evaluation or training, completely."""
 
-    schema_version: int = 1
+    schema_version: Literal[2] = 2
     task: str
     job_type: str = "inference"
     model: PlannedModel
-    input: PlannedInput | None = None
-    output: PlannedOutput
+    inputs: tuple[PlannedInput, ...] = Field(default=(), description="None where functions take samples as they are.")
+    outputs: tuple[PlannedOutput, ...] = ()
+    answer: PlannedAnswer = PlannedAnswer()
+    measure: dict[str, Any] = Field(default={}, description="How answers are scored: what the task leaves open.")
     dataset: PlannedDataset
     predictor: PlannedPredictor
     stack: PlannedStack
@@ -206,16 +225,37 @@ class Plan(Part):
     )
     manifests: dict[str, PlannedManifest] = Field(default={}, description="The manifests that it was made from.")
 
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, data: Any) -> Any:
+        return upgraded(data) if isinstance(data, dict) else data
+
+    @property
+    def input(self) -> PlannedInput | None:
+        """The first input, which is the only one of most models."""
+        return self.inputs[0] if self.inputs else None
+
+    def with_steps(self, steps: Iterable[Step]) -> Plan:
+        """The same with other steps before the first input."""
+        first, *others = self.inputs
+        return self.model_copy(update={"inputs": (first.model_copy(update={"steps": tuple(steps)}), *others)})
+
+    def with_answer(self, **changes: Any) -> Plan:
+        """The same with another way from outputs to answers."""
+        return self.model_copy(update={"answer": self.answer.model_copy(update=changes)})
+
     @property
     def digest(self) -> str:
         """The plan's identity: the same for the same work, whatever the files' addresses or the claims about it."""
-        return _digest_of(self, {"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}})
+        left_out = {"claims": True, "warnings": True, "manifests": True, "predictor": {"where"}}
+        return _digest_of(self, left_out, as_version_1)
 
     @property
     def model_digest(self) -> str:
         """What the model is, whatever it runs on: its files, and what is done before and after it."""
-        parts = (self.model, self.input, self.output.model_copy(update={"top_k": 0}), *self.functions.values())
-        return _joined(_digest_of(part) for part in parts if part is not None)
+        answer = self.answer.model_copy(update={"top_k": 0})
+        parts = (self.model, *self.inputs, *self.outputs, answer, *self.functions.values())
+        return _joined(_digest_of(part) for part in parts)
 
     @property
     def dataset_digest(self) -> str:
@@ -227,8 +267,13 @@ def _joined(digests: Iterable[str]) -> str:
     return hashlib.sha256("".join(digests).encode()).hexdigest()
 
 
-def _digest_of(part: Part, left_out: dict[str, Any] | None = None) -> str:
-    identity = _without_addresses(part.model_dump(mode="json", exclude=left_out, exclude_defaults=True))
+def _digest_of(
+    part: Part,
+    left_out: dict[str, Any] | None = None,
+    arranged: Callable[[dict[str, Any]], dict[str, Any]] = lambda data: data,
+) -> str:
+    written = arranged(part.model_dump(mode="json", exclude=left_out, exclude_defaults=True))
+    identity = _without_addresses(written)
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()
 

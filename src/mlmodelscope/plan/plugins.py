@@ -11,7 +11,7 @@ from mlmodelscope.plugins.files import files_of
 from mlmodelscope.plugins.installed import PREFIX, Plugin, plugins_in
 from mlmodelscope.plugins.load import Fault
 from mlmodelscope.plugins.predictors import PREDICTORS
-from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 
 
 def with_plugins(plan: Plan) -> Plan:
@@ -22,8 +22,9 @@ def with_plugins(plan: Plan) -> Plan:
 
 
 def _used(plan: Plan) -> Iterator[tuple[Plugin, str]]:
-    names = [(STEPS, step.name) for step in (plan.input.steps if plan.input else ())]
-    names += [(OUTPUT_STEPS, step.name) for step in plan.output.steps]
+    names = [(STEPS, step.name) for each in plan.inputs for step in each.steps]
+    names += [(OUTPUT_STEPS, step.name) for each in plan.outputs for step in each.steps]
+    names += [(ANSWER_STEPS, step.name) for step in plan.answer.steps]
     for registry, name in names:
         if (plugin := registry.origin(name)) is not None:
             yield plugin, name

@@ -1,4 +1,4 @@
-"""Steps and output steps, which run inside stacks."""
+"""Steps, output steps and answer steps, which run inside stacks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ from mlmodelscope_worker.parameters import Declaration
 
 STEPS: Registry[Declaration] = Registry(
     "step", "steps", pipeline.STEPS, Declaration, Declaration.code, names="[a-z][a-z0-9_]*", travels=True
+)
+ANSWER_STEPS: Registry[Declaration] = Registry(
+    "answer step",
+    "answer_steps",
+    output.ANSWER_STEPS,
+    Declaration,
+    Declaration.code,
+    names="[a-z][a-z0-9_]*",
+    travels=True,
 )
 OUTPUT_STEPS: Registry[Declaration] = Registry(
     "output step",

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+_MACHINES_OWN = Path("/etc/pip.conf")
 _KEYS = ("index-url", "extra-index-url", "find-links", "cert", "no-index")
 
 
@@ -68,7 +69,7 @@ def _configuration_files() -> Iterator[Path]:
         return
     folders = (os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg").split(os.pathsep)
     yield from (Path(folder) / "pip" / "pip.conf" for folder in folders)
-    yield Path("/etc/pip.conf")
+    yield _MACHINES_OWN
     if not (named and os.path.exists(named)):
         if sys.platform == "darwin":
             yield Path(os.path.expanduser("~/Library/Application Support/pip/pip.conf"))

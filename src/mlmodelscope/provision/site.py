@@ -47,7 +47,7 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     """Fetch and verify the model, and decide how wide to run on this machine."""
     cores = available_cores()
     threads = int(plan.predictor.options.get("threads", 1))
-    names = plan.output.names if plan.functions else None
+    names = plan.answer.names if plan.functions else None
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     model_files = provision_model(plan, artifacts)
     other_files = {"features": str(labels)} if labels else {}

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
@@ -19,8 +20,9 @@ from sqlalchemy.exc import IntegrityError
 from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.record.packed import opened, safe_path
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.samples import BATCHES, SAMPLES
+from mlmodelscope.record.samples import BATCHES, schema_of
 from mlmodelscope.record.store import Store
+from mlmodelscope.task.task import task_named
 
 RECORD = "record.json"
 _LARGEST_RECORD = 32 << 20
@@ -29,8 +31,8 @@ _MOST_OBJECTS, _MOST_VALUES = 300_000, 2_000_000
 _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 _WHAT = "bundle of a record"
 _BLOCK = 1 << 20
+_CLOCKS_APART = timedelta(days=1)
 _MOST_ROWS = 100_000_000
-_TABLES = {"samples.parquet": SAMPLES, "batches.parquet": BATCHES}
 
 
 STATEMENT, SIGNATURES = "bundle.json", "signatures.json"
@@ -76,7 +78,17 @@ def read_record(packed: zipfile.ZipFile) -> Record:
         raise UsageError("the bundle's record has an id that is none")
     if record.status != "finished":  # one that is not would be taken up by whoever has the same plan
         raise UsageError(f"the bundle's record is {record.status}, not finished")
+    _check_moments(record)
     return record
+
+
+def _check_moments(record: Record) -> None:
+    """One of the future would be the newest, and `latest`, for years."""
+    for moment in (record.created_at, record.finished_at or record.created_at):
+        if moment.tzinfo is None:
+            raise UsageError("the bundle's record has a date without a time zone")
+        if moment > datetime.now(UTC) + _CLOCKS_APART:
+            raise UsageError(f"the bundle's record is of the future: {moment:%Y-%m-%d}")
 
 
 def find_known(store: Store, record: Record) -> Record | None:
@@ -134,7 +146,9 @@ def copy_exactly(source: IO[bytes], target: IO[bytes], size: int) -> None:
 
 def _check_tables(folder: Path, record: Record) -> None:
     """Tables are read whole when somebody looks at them: they must be ours, and as long as the record says."""
-    for name, schema in _TABLES.items():
+    older = schema_of(task_named("classification"))  # what records of any task had before tasks had columns
+    own = schema_of(task_named(record.plan.task))
+    for name, schemas in {"samples.parquet": (own, older), "batches.parquet": (BATCHES,)}.items():
         path = folder / name
         if not path.exists():
             continue
@@ -143,7 +157,7 @@ def _check_tables(folder: Path, record: Record) -> None:
                 rows, found = table.metadata.num_rows, table.schema_arrow
         except (pa.ArrowException, OSError, ValueError) as error:
             raise UsageError(f"{name} in the bundle cannot be read: {str(error)[:200]}") from None
-        if not found.equals(schema):
+        if not any(found.equals(schema) for schema in schemas):
             raise UsageError(f"{name} in the bundle has other columns than a record's")
         if rows > min(record.samples, _MOST_ROWS):
             raise UsageError(f"{name} in the bundle has {rows} rows, the record has {record.samples} samples")

@@ -15,6 +15,7 @@ from mlmodelscope.record.summary import Summary
 def finish(record: Record, journal: Journal, samples: Sequence[Sample], store: Store) -> Record:
     summary = Summary(record.plan)
     summary.write(journal, samples, store.folder(record.id))
+    found = summary.found()
     record = record.model_copy(
         update={
             "status": "finished",
@@ -22,8 +23,8 @@ def finish(record: Record, journal: Journal, samples: Sequence[Sample], store: S
             "samples": summary.samples,
             "failed": summary.failed,
             "failures": tuple(summary.failures),
-            "metrics": summary.metrics(),
-            "notes": (*record.notes, *summary.notes(), *_emulation(record)),
+            **found,
+            "notes": (*record.notes, *found["notes"], *_emulation(record)),
         }
     )
     store.save(record)

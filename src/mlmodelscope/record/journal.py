@@ -1,6 +1,6 @@
 """The journal of a running evaluation: every finished batch, appended at once, readable after `kill -9`.
 
-A frame is its length, the checksum of its body, and the body: a JSON header and two buffers. Whatever a crash left
+A frame is its length, the checksum of its body, and the body: a JSON header and buffers. Whatever a crash left
 unfinished at the end is cut off when the journal is opened again. An operating system crash may take the last
 second; killing the process takes nothing that was appended.
 """
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.errors import StoreError
-from mlmodelscope.worker.answers import Answers, runs_from
+from mlmodelscope.worker.answers import Answers
 
 _HEAD = struct.Struct("<III")  # length of the body, its crc32, length of the header inside it
 _SYNC_EVERY_S = 1.0
@@ -57,17 +57,12 @@ class Journal:
     def append(self, answers: Answers) -> None:
         header: dict[str, object] = {
             "batch": answers.batch,
-            "k": answers.k,
-            "classes": len(answers.classes),
             "errors": answers.errors,
             "run_ns": answers.run_ns,
-            "improbable": answers.improbable,
+            "content": answers.content,
+            "sizes": [len(each) for each in answers.buffers],
         }
-        if answers.answers is not None:
-            header["answers"] = list(answers.answers)
-        if answers.ties:
-            header["ties"] = dict(answers.ties)
-        self._write(header, answers.classes + answers.scores)
+        self._write(header, b"".join(answers.buffers))
         self.batches += 1
         if time.monotonic() - self._synced > _SYNC_EVERY_S:
             self.sync()
@@ -91,21 +86,23 @@ class Journal:
         """What is whole in a journal that nobody writes to."""
         for _, header, buffers in _frames(path):
             if "batch" in header:
-                cut = header["classes"]
                 yield Answers(
                     header["batch"],
-                    header["k"],
-                    buffers[:cut],
-                    buffers[cut:],
                     {int(slot): reason for slot, reason in header["errors"].items()},
                     header["run_ns"],
-                    header["improbable"],
-                    tuple(header["answers"]) if "answers" in header else None,
-                    runs_from(header.get("ties", {})),
+                    header["content"],
+                    tuple(_cut(buffers, header["sizes"])),
                 )
 
     def close(self) -> None:
         self._file.close()
+
+
+def _cut(buffers: bytes, sizes: list[int]) -> Iterator[bytes]:
+    start = 0
+    for size in sizes:
+        yield buffers[start : start + size]
+        start += size
 
 
 def has_answers(path: Path) -> bool:

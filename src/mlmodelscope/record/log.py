@@ -22,6 +22,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
+from mlmodelscope.task.task import task_named
 from mlmodelscope.types import Interval
 
 _INLINE = 100  # more samples than this go into a table of their own
@@ -96,14 +97,9 @@ def log_of(record: Record, name: str) -> dict[str, Any]:
 
 
 def _metrics(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name in ("top1", "top5"):
-        number = record.metrics[name]
-        if number is not None:
-            yield name, _interval(number)
-    if record.metrics.calibration is not None:
-        yield "ece", {"value": record.metrics.calibration["ece"]}
-    for name, more in record.metrics.more.items():
-        yield metric_name(name), _interval(more) if isinstance(more, Interval) else {"value": more}
+    for name, number in record.metrics.items():
+        told = _interval(number.interval) if number.interval is not None else {"value": number.value}
+        yield metric_name(name), told if number.unit == "share" else {**told, "unit": number.unit}
     if record.training is not None:
         for name, value in record.training.metrics.items():
             yield metric_name(name), {"value": value}
@@ -136,7 +132,7 @@ def _options(plan: Plan) -> dict[str, Any]:
     chosen = {
         "batch_size": plan.scenario.batch_size,
         "threads": plan.predictor.options.get("threads", 1),
-        "top_k": plan.output.top_k,
+        "top_k": plan.answer.top_k,
         "limit": plan.dataset.subset.count,
         "stratified": plan.dataset.subset.stratified,
         "seed": plan.seed,
@@ -176,13 +172,15 @@ def _environment(record: Record) -> dict[str, Any]:
 
 
 def expected_rows(record: Record, store: Store) -> Iterator[Expected]:
+    task = task_named(record.plan.task)
     for row in store.samples(record).to_pylist():
+        is_classes = "right" in row
         yield Expected(
             sample=row["id"],
             digest=row["digest"],
-            classes=tuple(row["classes"] or ()),
-            scores=tuple(row["scores"] or ()),
-            answer=json.loads(row["answer"]) if row.get("answer") else None,
+            classes=tuple(row["classes"] or ()) if is_classes else (),
+            scores=tuple(row["scores"] or ()) if is_classes else (),
+            answer=json.loads(row["answer"]) if row.get("answer") else task.plain(row),
             error=row["error"],
         )
 

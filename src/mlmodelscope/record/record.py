@@ -6,12 +6,13 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.provision.setting import Setting
 from mlmodelscope.record.bench import BenchRecord
+from mlmodelscope.record.upgrade import upgraded
 from mlmodelscope.types import Interval
 
 MadeFor = Literal["replicate", "sensitivity", "study"]
@@ -62,53 +63,23 @@ class ServerRecord(Part):
     files: dict[str, str] = Field(default={}, description="sha256 of each file handed over, by its name there.")
 
 
-class TiedAt(Part):
-    """How far an accuracy depends on which of several equal scores comes first."""
+class MeasuredNumber(Part):
+    """A number over all samples that did not fail."""
 
-    samples: int = Field(description="Samples whose k best classes depend on the order of equal scores.")
-    worst: float = Field(description="The accuracy with every tie broken against the label.")
-    best: float = Field(description="The accuracy with every tie broken in favor of the label.")
-    of: int = Field(description="Samples that were looked at.")
+    value: float
+    title: str = Field(default="", description="What people call it.")
+    low: float | None = Field(default=None, description="Lower end of its interval, where it has one.")
+    high: float | None = None
+    confidence: float = Field(default=0.95, description="How sure the interval is.")
+    unit: str = Field(default="share", description="`share` is a number between 0 and 1.")
+    better: Literal["higher", "lower"] = "higher"
+    samples: int = Field(default=0, description="Samples that it is made of.")
 
-
-class TieRecord(Part):
-    """Tied scores. Of equal scores, the class with the lowest number comes first."""
-
-    top1: TiedAt | None = None
-    top5: TiedAt | None = None
-
-
-class Metrics(Part):
-    """Numbers over all samples that did not fail; what could not be computed is named with its reason."""
-
-    top1: Interval | None = None
-    top5: Interval | None = None
-    calibration: dict[str, Any] | None = None
-    per_class: dict[int, dict[str, int]] | None = None
-    confusion: list[dict[str, Any]] | None = None
-    ties: TieRecord | None = Field(default=None, description="Tied scores, where the answers are made of scores.")
-    refused: dict[str, str] = {}
-    more: dict[str, Interval | float] = Field(
-        default={}, description="Numbers of metrics that have no field of their own, by their name; absent without any."
-    )
-
-    def __getitem__(self, name: str) -> Any:
-        return self.more[name] if name in self.more else getattr(self, name)
-
-    # Without a return type: pydantic would take it for the schema that the API publishes.
-    @model_serializer(mode="wrap")
-    def _leave_out_more(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
-        """A record without such metrics, or without ties counted, is written as it was before there were any."""
-        written = write(self)
-        if not self.more:
-            written.pop("more", None)
-        if self.ties is None:
-            written.pop("ties", None)
-        return written
-
-
-NAMED_METRICS = frozenset(Metrics.model_fields) - {"refused", "more", "ties"}
-"""Metrics that have a field of their own."""
+    @property
+    def interval(self) -> Interval | None:
+        if self.low is None or self.high is None:
+            return None
+        return Interval(self.value, self.low, self.high, self.confidence)
 
 
 class CurvePoint(Part):
@@ -162,7 +133,7 @@ class ProfileRecord(Part):
 
 
 class Record(Part):
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     id: str
     status: Literal["running", "finished"]
     created_at: Annotated[datetime, Field(description="UTC.")]
@@ -180,7 +151,13 @@ class Record(Part):
     failures: tuple[Failure, ...] = Field(
         default=(), description="The first failed samples; all are in the samples table."
     )
-    metrics: Metrics = Metrics()
+    metrics: dict[str, MeasuredNumber] = Field(default={}, description="Every number that was measured, by its name.")
+    details: dict[str, Any] = Field(
+        default={}, description="What one number cannot tell, in the form of the task: per class, confusion, ties, …"
+    )
+    refused: dict[str, str] = Field(
+        default={}, description="Why a number or a detail could not be computed, by its name."
+    )
     latency: LatencyRecord | None = None
     load_s: float | None = Field(default=None, description="Seconds to load the model.")
     wall_s: float | None = Field(default=None, description="Seconds that the samples took, all attempts together.")
@@ -192,6 +169,10 @@ class Record(Part):
     training: TrainingRecord | None = Field(default=None, description="For a training: how it went and what it made.")
     profile: ProfileRecord | None = Field(default=None, description="For a profile: what was traced.")
     bench: BenchRecord | None = Field(default=None, description="For a bench: how fast it was under load.")
+    ruler: dict[str, str] | None = Field(
+        default=None,
+        description="Versions of what the numbers were computed with, where that was a process of its own.",
+    )
     attempts: int = Field(default=1, description="How often the evaluation was started until it was done.")
     notes: tuple[str, ...] = Field(default=(), description="What a reader should know before believing the numbers.")
     made_for: MadeFor | None = Field(
@@ -199,13 +180,20 @@ class Record(Part):
         description="The command that needed the record on its way; absent where the record itself was asked for.",
     )
 
-    # Without a return type, as above.
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, data: Any) -> Any:
+        return upgraded(data) if isinstance(data, dict) else data
+
+    # Without a return type: pydantic would take it for the schema that the API publishes.
     @model_serializer(mode="wrap")
     def _leave_out_made_for(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
         """A record that was asked for is written as it was before there were others."""
         written = write(self)
         if self.made_for is None:
             written.pop("made_for", None)
+        if self.ruler is None:
+            written.pop("ruler", None)
         return written
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from mlmodelscope.record.headline import headline_name
 from mlmodelscope.record.kind import kind_of
-from mlmodelscope.record.record import Record
+from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.record.tables import metrics, records
 from mlmodelscope.types import Interval
 
@@ -90,6 +91,7 @@ def _row(record: Record) -> dict[str, Any]:
         "made_for": record.made_for,
         "shown_at": _naive(record.finished_at or record.created_at),
         "document": record.model_dump_json(),
+        "headline": headline_name(record),
     }
 
 
@@ -99,13 +101,7 @@ def _naive(moment: datetime | None) -> datetime | None:
 
 
 def _metric_rows(record: Record) -> list[dict[str, Any]]:
-    found: dict[str, Interval | float] = {}
-    for name in ("top1", "top5"):
-        if record.metrics[name] is not None:
-            found[name] = record.metrics[name]
-    if record.metrics.calibration is not None:
-        found["ece"] = record.metrics.calibration["ece"]
-    found |= record.metrics.more
+    found: dict[str, MeasuredNumber | Interval | float] = {**record.metrics}
     if record.training is not None:
         found |= record.training.metrics
     if record.latency is not None:
@@ -113,9 +109,11 @@ def _metric_rows(record: Record) -> list[dict[str, Any]]:
     if record.bench is not None and record.bench.measured is not None:
         found["samples_per_s"] = record.bench.throughput or record.bench.measured.samples_per_s
         found |= {f"latency_{name}_s": each for name, each in record.bench.measured.percentiles_s.items()}
-    return [
-        {"record": record.id, "name": name, "value": number.value, "low": number.low, "high": number.high}
-        if isinstance(number, Interval)
-        else {"record": record.id, "name": name, "value": number, "low": None, "high": None}
-        for name, number in found.items()
-    ]
+    return [{"record": record.id, "name": name, **_columns(number)} for name, number in found.items()]
+
+
+def _columns(number: MeasuredNumber | Interval | float) -> dict[str, Any]:
+    if isinstance(number, float | int):
+        return {"value": number, "low": None, "high": None, "unit": None}
+    unit = number.unit if isinstance(number, MeasuredNumber) else None
+    return {"value": number.value, "low": number.low, "high": number.high, "unit": unit}

@@ -11,19 +11,30 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mlmodelscope.record.sample_rows import Row
+from mlmodelscope.task.task import Task
 
-SAMPLES = pa.schema(
-    [
-        ("id", pa.string()),
-        ("digest", pa.string()),
-        ("label", pa.int32()),
-        ("classes", pa.list_(pa.int32())),
-        ("scores", pa.list_(pa.float32())),
-        ("right", pa.bool_()),
-        ("error", pa.string()),
-        ("answer", pa.string()),
-    ]
-)
+_TYPES = {
+    "string": pa.string(),
+    "binary": pa.binary(),
+    "bool": pa.bool_(),
+    "int32": pa.int32(),
+    "float32": pa.float32(),
+    "float64": pa.float64(),
+}
+
+
+def schema_of(task: Task) -> pa.Schema:
+    """The columns of a task's samples: who they are, the task's own, and what every task has."""
+    own = [(each.name, _type(each.type)) for each in task.columns]
+    return pa.schema(
+        [("id", pa.string()), ("digest", pa.string()), *own, ("error", pa.string()), ("answer", pa.string())]
+    )
+
+
+def _type(name: str) -> pa.DataType:
+    return pa.list_(_TYPES[name[5:-1]]) if name.startswith("list<") else _TYPES[name]
+
+
 BATCHES = pa.schema([("batch", pa.int32()), ("samples", pa.int32()), ("run_ns", pa.int64())])
 
 _ROWS = 4096
@@ -59,18 +70,22 @@ class TableWriter:
         os.replace(self._draft, self._path)
 
 
-def add_row(writer: TableWriter, row: Row) -> None:
-    right = None if row.error or row.answer or row.sample.label is None else row.classes[:1] == (row.sample.label,)
-    writer.add(
-        row.sample.id,
-        row.sample.digest,
-        row.sample.label,
-        row.classes or None,
-        row.scores or None,
-        right,
-        row.error,
-        row.answer,
-    )
+class SampleTable:
+    """Writes a task's samples."""
+
+    def __init__(self, path: Path, task: Task) -> None:
+        self._task = task
+        self._names = [each.name for each in task.columns]
+        self._writer = TableWriter(path, schema_of(task))
+
+    def add(self, row: Row, error: str | None, score: bytes | None) -> None:
+        answer = None if row.text is not None else row.answer
+        values = self._task.values(row.sample.target, answer, score)
+        own = (values.get(name) for name in self._names)
+        self._writer.add(row.sample.id, row.sample.digest, *own, error, row.text)
+
+    def finish(self) -> None:
+        self._writer.finish()
 
 
 def read_rows(
@@ -80,7 +95,7 @@ def read_rows(
     import pyarrow.compute as pc
 
     filters = None
-    if only_wrong:
+    if only_wrong and "right" in pq.read_schema(path).names:
         filters = ~pc.field("right")
     elif only_failed:
         filters = pc.field("error").is_valid()

@@ -1,15 +1,18 @@
 """Some of a record's samples: found by a word, by whether they are right, by their score; sorted, a page at a time.
 
+Tables of different tasks have different columns: what a table has no column for, none of its samples is like.
+
 Fifty thousand samples are searched for every page that somebody scrolls to. So only the columns that a question needs
 are read, the rows that answer it are remembered as numbers, and of the file only the part is unpacked that is shown.
 """
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from pathlib import Path
 from typing import Any, Literal
@@ -18,8 +21,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from mlmodelscope.task.quality import quality_of
+
 Only = Literal["right", "wrong", "failed"]
-Sort = Literal["order", "score", "latency"]
+Sort = Literal["order", "score", "latency", "quality"]
+Offer = Literal["right", "score", "quality"]
+"""What samples can be told apart by, beside their names and their latency."""
 _KEPT = 64
 
 
@@ -39,7 +46,8 @@ class Wanted:
     """The first score is greater."""
     below: float | None = None
     """The first score is less."""
-    sort: Sort = "order"
+    sort: Sort | None = None
+    """By default by quality, the worst first, where samples have one, and else in the dataset's order."""
     descending: bool = False
 
 
@@ -56,15 +64,39 @@ class Search:
         with pq.ParquetFile(path) as file:
             count = file.metadata.num_rows
             times = self._remembered(folder / "batches.parquet", count, lambda: _latencies(folder, count))
-            if wanted == Wanted():
+            qualities = self._remembered(path, "quality", lambda: _qualities(path))
+            if wanted.sort is None:
+                wanted = replace(wanted, sort="quality" if qualities.null_count < count else "order")
+            if wanted == Wanted(sort="order"):
                 total, rows = count, pa.array(range(start, min(start + limit, count)), pa.int64())
             else:
-                found = self._remembered(path, wanted, lambda: _find(path, wanted, times))
+                found = self._remembered(path, wanted, lambda: _find(path, wanted, times, qualities))
                 total, rows = len(found), found.slice(start, limit)
             samples = _take(file, rows).to_pylist()
-        for sample, run_ns in zip(samples, times.take(rows).to_pylist(), strict=True):
-            sample["run_ns"] = run_ns
+        told = zip(samples, times.take(rows).to_pylist(), qualities.take(rows).to_pylist(), strict=True)
+        for sample, run_ns, quality in told:
+            sample |= {"run_ns": run_ns, "quality": quality}
         return samples, total
+
+    def offers(self, folder: Path) -> list[Offer]:
+        """What the samples of this table can be filtered and sorted by."""
+        path = folder / "samples.parquet"
+        names = pq.read_schema(path).names
+        qualities = self._remembered(path, "quality", lambda: _qualities(path))
+        has_labels = "right" in names
+        known: dict[Offer, bool] = {
+            "right": has_labels,
+            "score": has_labels and "scores" in names,
+            "quality": qualities.null_count < len(qualities),
+        }
+        return [name for name, is_there in known.items() if is_there]
+
+    def one(self, folder: Path, sample: str) -> dict[str, Any] | None:
+        """The sample of this name."""
+        path = folder / "samples.parquet"
+        with pq.ParquetFile(path) as file:
+            place = pc.index(file.read(columns=["id"])["id"], sample).as_py()
+            return None if place < 0 else _take(file, pa.array([place], pa.int64())).to_pylist()[0]
 
     def _remembered(self, path: Path, question: Hashable, find: Callable[[], pa.Array]) -> pa.Array:
         status = path.stat() if path.exists() else None
@@ -81,9 +113,10 @@ class Search:
         return found
 
 
-def _find(path: Path, wanted: Wanted, times: pa.Array) -> pa.Array:
+def _find(path: Path, wanted: Wanted, times: pa.Array, qualities: pa.Array) -> pa.Array:
     """Numbers of the rows that are wanted, in the order that is."""
-    table = pq.read_table(path, columns=sorted(_columns(wanted)))
+    known = pq.read_schema(path).names
+    table = pq.read_table(path, columns=["error", *sorted(_columns(wanted).intersection(known))])
     masks = _masks(table, wanted)
     rows = (
         pc.indices_nonzero(reduce(pc.and_, masks)).cast(pa.int64())
@@ -92,7 +125,9 @@ def _find(path: Path, wanted: Wanted, times: pa.Array) -> pa.Array:
     )
     if wanted.sort == "order":
         return rows.take(pa.array(range(len(rows) - 1, -1, -1), pa.int64())) if wanted.descending else rows
-    keys = _first(table["scores"]) if wanted.sort == "score" else times
+    keys = times if wanted.sort == "latency" else qualities
+    if wanted.sort == "score":
+        keys = _first(table["scores"]) if "scores" in known else pa.nulls(table.num_rows, pa.float64())
     ranked = pa.table({"key": keys.take(rows), "row": rows})
     order: Literal["ascending", "descending"] = "descending" if wanted.descending else "ascending"
     # Of equal ones the first comes first; what has no score or was not timed comes last.
@@ -100,11 +135,11 @@ def _find(path: Path, wanted: Wanted, times: pa.Array) -> pa.Array:
 
 
 def _columns(wanted: Wanted) -> set[str]:
-    found = {"error"} if wanted.only == "failed" else {"right"}
+    found = {"right"} if wanted.only in ("right", "wrong") else set()
     if wanted.word:
-        found |= {"id", "label", "classes", "error", "answer"}
+        found |= {"id", "label", "classes", "target", "answer"}
     if wanted.label is not None:
-        found.add("label")
+        found |= {"label", "target"}
     if wanted.answer is not None:
         found.add("classes")
     if wanted.above is not None or wanted.below is not None or wanted.sort == "score":
@@ -113,29 +148,53 @@ def _columns(wanted: Wanted) -> set[str]:
 
 
 def _masks(table: pa.Table, wanted: Wanted) -> list[pa.ChunkedArray]:
+    has, none = table.column_names, pa.chunked_array([pa.array([False] * table.num_rows, pa.bool_())])
     found = []
     if wanted.only == "failed":
         found.append(table["error"].is_valid())
     elif wanted.only is not None:
-        found.append(pc.equal(table["right"], wanted.only == "right"))
+        found.append(pc.equal(table["right"], wanted.only == "right") if "right" in has else none)
     if wanted.word:
         found.append(_mentioned(table, wanted.word, wanted.named))
     if wanted.label is not None:
-        found.append(pc.equal(table["label"], wanted.label))
+        found.append(_labelled(table, frozenset({wanted.label})))
     if wanted.answer is not None:
-        found.append(pc.equal(_first(table["classes"]), wanted.answer))
+        found.append(pc.equal(_first(table["classes"]), wanted.answer) if "classes" in has else none)
     if wanted.above is not None:
-        found.append(pc.greater(_first(table["scores"]), wanted.above))
+        found.append(pc.greater(_first(table["scores"]), wanted.above) if "scores" in has else none)
     if wanted.below is not None:
-        found.append(pc.less(_first(table["scores"]), wanted.below))
+        found.append(pc.less(_first(table["scores"]), wanted.below) if "scores" in has else none)
     return [pc.fill_null(each, False) for each in found]
 
 
 def _mentioned(table: pa.Table, word: str, named: Collection[int]) -> pa.ChunkedArray:
     texts = [pc.match_substring(table[name], word, ignore_case=True) for name in ("id", "error", "answer")]
-    classes = pa.array(sorted(named), pa.int32())
-    numbers = [pc.is_in(each, value_set=classes) for each in (table["label"], _first(table["classes"]))]
+    numbers = [_labelled(table, named)]
+    if "label" in table.column_names:
+        numbers.append(pc.is_in(_first(table["classes"]), value_set=pa.array(sorted(named), pa.int32())))
     return reduce(pc.or_, (pc.fill_null(each, False) for each in (*texts, *numbers)))
+
+
+def _labelled(table: pa.Table, classes: Collection[int]) -> pa.ChunkedArray:
+    """Of which one of these classes is true: by its label, or by those of the things in it."""
+    if "label" in table.column_names:
+        return pc.is_in(table["label"], value_set=pa.array(sorted(classes), pa.int32()))
+    found = [False] * table.num_rows
+    if classes and "target" in table.column_names:
+        for place, text in enumerate(table["target"].to_pylist()):
+            target = json.loads(text) if text else None
+            inside = target.get("classes") if isinstance(target, dict) else None
+            found[place] = isinstance(inside, list) and any(each in classes for each in inside)
+    return pa.chunked_array([pa.array(found, pa.bool_())])
+
+
+def _qualities(path: Path) -> pa.Array:
+    """Of each sample, from its score; nothing where the table keeps none."""
+    names = pq.read_schema(path).names
+    if "score" not in names:
+        return pa.nulls(pq.read_metadata(path).num_rows, pa.float64())
+    scores = pq.read_table(path, columns=["score"])["score"]
+    return pa.array([quality_of(each.as_py()) for each in scores], pa.float64())
 
 
 def _first(lists: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -31,12 +31,14 @@ if TYPE_CHECKING:
 _FIND = """
 SELECT document FROM records
 WHERE plan_digest = :plan AND status = :status AND machine_digest = :machine AND worker_digest = :worker
+  AND NOT EXISTS (SELECT 1 FROM origins WHERE origins.record = records.id)
 ORDER BY created_at DESC LIMIT 1
 """
 _LIST = """
 SELECT id, status, plan_digest, model, model_version, dataset, dataset_version, created_at, finished_at, samples,
-  failed, kind, scenario, made_for, metrics.value AS top1, metrics.low AS top1_low, metrics.high AS top1_high
-FROM records LEFT OUTER JOIN metrics ON metrics.record = records.id AND metrics.name = 'top1'
+  failed, kind, scenario, made_for, headline, metrics.value AS value, metrics.low AS low, metrics.high AS high,
+  metrics.unit AS unit
+FROM records LEFT OUTER JOIN metrics ON metrics.record = records.id AND metrics.name = records.headline
 {where} ORDER BY created_at DESC LIMIT :limit
 """
 _WHERE = {
@@ -106,7 +108,7 @@ class Store:
         self.files.write(connection, record.id, found)
 
     def find(self, plan: str, machine: str, worker: str, status: str) -> Record | None:
-        """The newest record of the same work on the same machine."""
+        """The newest record of the same work on the same machine; one that was taken in may only say that it is."""
         wanted = {"plan": plan, "machine": machine, "worker": worker, "status": status}
         found = self.database.rows(_FIND, wanted)
         return _parse(found[0]["document"]) if found else None
@@ -175,6 +177,8 @@ class Store:
         kind: str | None = None,
     ) -> list[dict[str, Any]]:
         """Summaries, newest first."""
+        from mlmodelscope.record.headline import listed
+
         wanted = {"model": model, "dataset": dataset, "status": status, "kind": kind}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = f"WHERE {' AND '.join(_WHERE[name] for name in given)}" if given else ""
@@ -183,7 +187,7 @@ class Store:
             each |= {name: _moment(each[name]) for name in ("created_at", "finished_at")}
             if each["status"] == "running" and not self.is_locked(each["plan_digest"]):
                 each["status"] = "interrupted"
-        return rows
+        return [listed(each) for each in rows]
 
     def newest(self, models: Sequence[str] = (), all_of_them: bool = False) -> Iterator[Record]:
         """The newest finished record of each work on each machine, newest first; of some models only, where named.

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.errors import MetricError
-from mlmodelscope.metric import METRICS, Metric
-from mlmodelscope.metric.interval import percentile_interval
-from mlmodelscope.metric.ties import Ties
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.journal import Journal
-from mlmodelscope.record.record import NAMED_METRICS, Failure, LatencyRecord, Metrics, TieRecord
+from mlmodelscope.record.record import Failure, LatencyRecord, MeasuredNumber
 from mlmodelscope.record.sample_rows import Row, rows_of
+from mlmodelscope.statistic.interval import percentile_interval
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.task import Scored, Terms, task_named
 from mlmodelscope.types import Interval
 
+if TYPE_CHECKING:
+    from mlmodelscope.record.samples import SampleTable
+
 _FAILURES_KEPT = 100
+_AT_ONCE = 64
 
 
 class Summary:
@@ -26,80 +28,61 @@ class Summary:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._metrics: dict[str, Metric] = {}
-        self._refused: dict[str, str] = {}
-        for name, make in METRICS.items():
-            if plan.task != "classification":
-                self._refused[name] = f"it is a metric of classification, and this is {plan.task}"
-            elif name == "calibration" and not plan.output.probabilities:
-                self._refused[name] = "the scores are logits: add `softmax` to the output's processing"
-            else:
-                self._metrics[name] = make()
+        self._task = task_named(plan.task)
+        self._tally = self._task.tally(terms_of(plan))
         self.failures: list[Failure] = []
-        self.samples = self.failed = self.improbable = 0
-        self._kept_classes = 0
-        # Scores that a manifest's own code gives may stand for anything, an order of its own included.
-        is_scored = plan.task == "classification" and "postprocess" not in plan.functions
-        self._ties = Ties() if is_scored else None
+        self.samples = self.failed = self.scored = self.improbable = 0
 
     def write(self, journal: Journal, samples: Sequence[Sample], folder: Path) -> None:
         """Write samples.parquet and batches.parquet, and take every answer in."""
         # pyarrow takes a while to import, and a record that is found needs none of it.
-        from mlmodelscope.record.samples import BATCHES, SAMPLES, TableWriter, add_row
+        from mlmodelscope.record.samples import BATCHES, SampleTable, TableWriter
 
-        table = TableWriter(folder / "samples.parquet", SAMPLES)
+        table = SampleTable(folder / "samples.parquet", self._task)
         batches = TableWriter(folder / "batches.parquet", BATCHES)
         size = self._plan.scenario.batch_size
+        held: list[Row] = []
         for answers in journal.entries():
             part = samples[answers.batch * size : (answers.batch + 1) * size]
-            for row in rows_of(answers, part):
-                add_row(table, row)
-                self._take(row)
+            held += rows_of(answers, part)
             batches.add(answers.batch, len(part), answers.run_ns)
-            self.improbable += answers.improbable
+            self.improbable += answers.content.get("improbable", 0)
+            if len(held) >= _AT_ONCE:
+                self._take(held, table)
+                held = []
+        self._take(held, table)
         table.finish()
         batches.finish()
 
-    def _take(self, row: Row) -> None:
-        self.samples += 1
-        if row.error is not None:
-            self.failed += 1
-            if len(self.failures) < _FAILURES_KEPT:
-                self.failures.append(Failure(sample=row.sample.id, reason=row.error))
-        elif row.sample.label is not None and row.answer is None:
-            self._kept_classes = max(self._kept_classes, len(row.classes))
-            for each in self._metrics.values():
-                each.update(row.sample.label, row.classes, row.scores)
-            if self._ties is not None:
-                self._ties.update(row.sample.label, row.classes, row.scores, row.tied)
+    def _take(self, rows: Sequence[Row], table: SampleTable) -> None:
+        """Score what can be scored, some rows at a time: asking the ruler costs more than what is asked."""
+        usable = [row for row in rows if row.error is None and row.text is None and row.sample.target is not None]
+        found = iter(self._tally.take([(row.sample.target, row.answer) for row in usable]))
+        known = {id(row) for row in usable}
+        for row in rows:
+            scored = next(found) if id(row) in known else Scored()
+            error = row.error or scored.error
+            self.samples += 1
+            if error is not None:
+                self.failed += 1
+                if len(self.failures) < _FAILURES_KEPT:
+                    self.failures.append(Failure(sample=row.sample.id, reason=error))
+            elif id(row) in known:
+                self.scored += 1
+            table.add(row, error, scored.score)
 
-    def metrics(self) -> Metrics:
-        numbers: dict[str, Any] = {}
-        more: dict[str, Interval | float] = {}
-        refused = dict(self._refused)
-        if self._plan.output.top_k < 5 and self._kept_classes == self._plan.output.top_k:
-            refused["top5"] = f"only the {self._plan.output.top_k} best answers were kept"
-        elif "postprocess" in self._plan.functions and 0 < self._kept_classes < 5:
-            refused["top5"] = f"the answers name {self._kept_classes} of the classes only"
-        if "postprocess" in self._plan.functions and self._kept_classes == 1:
-            refused["calibration"] = "the answers are classes without scores"
-        for name, each in self._metrics.items():
-            if name in refused:
-                continue
-            try:
-                if name in NAMED_METRICS:
-                    numbers[name] = each.compute()
-                else:
-                    more[name] = _number(each.compute())
-            except MetricError as error:
-                refused[name] = error.message
-        return Metrics(**numbers, more=more, refused=refused, ties=self._tied())
+    def found(self) -> dict[str, Any]:
+        """Metrics, details, what could not be computed, and notes, as a record has them."""
+        outcome = self._tally.outcome()
+        return {
+            "metrics": {name: _measured(name, number, self.scored) for name, number in outcome.numbers.items()},
+            "details": dict(outcome.details),
+            "refused": dict(outcome.refused),
+            "notes": (*self._notes(), *outcome.notes),
+            "ruler": dict(outcome.ruler) or None,
+        }
 
-    def _tied(self) -> TieRecord | None:
-        found = self._ties.compute(self._plan.output.top_k) if self._ties is not None else None
-        return TieRecord(**found) if found is not None else None
-
-    def notes(self) -> list[str]:
+    def _notes(self) -> list[str]:
         notes = []
         if self.failed:
             notes.append(f"{self.failed} of {self.samples} samples failed and are not in the metrics")
@@ -108,26 +91,22 @@ class Summary:
                 f"the output is declared `probability`, but the scores of {self.improbable} samples do not sum to 1: "
                 "if they are logits, declare `type: logits` and add the step `softmax`"
             )
-        return [*notes, *self._tie_notes()]
-
-    def _tie_notes(self) -> Iterator[str]:
-        """Only where another order of equal scores would be another number."""
-        found = self._tied()
-        for name, at in (("top-1", found.top1), ("top-5", found.top5)) if found is not None else ():
-            if at is not None and at.best > at.worst:
-                yield (
-                    f"{name} depends on how ties are broken: {at.samples} of {at.of} samples have tied scores; it is "
-                    f"{100 * at.worst:.2f} % with every tie against the label and {100 * at.best:.2f} % with every tie "
-                    "in its favor (here the lowest class number comes first)"
-                )
+        return notes
 
 
-def _number(computed: Any) -> Interval | float:
-    """What a metric without a field of its own may compute; anything else is refused rather than lost in a crash."""
-    values = (computed.value, computed.low, computed.high) if isinstance(computed, Interval) else (computed,)
-    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in values):
-        raise MetricError(f"it computed {str(computed)[:80]}, which is neither a finite number nor an Interval of them")
-    return computed if isinstance(computed, Interval) else float(computed)
+def terms_of(plan: Plan) -> Terms:
+    """What the numbers of a plan depend on beside its answers."""
+    parameters = {"top_k": plan.answer.top_k, "probabilities": plan.answer.probabilities, **plan.measure}
+    claimed = tuple(each.metric for each in plan.claims)
+    return Terms(parameters, by_function="postprocess" in plan.functions, claimed=claimed)
+
+
+def _measured(name: str, number: Interval | float, samples: int) -> MeasuredNumber:
+    measure = MEASURES[name]
+    found = MeasuredNumber(value=0, title=measure.title, unit=measure.unit.name, better=measure.better, samples=samples)
+    if not isinstance(number, Interval):
+        return found.model_copy(update={"value": number})
+    return found.model_copy(update={key: getattr(number, key) for key in ("value", "low", "high", "confidence")})
 
 
 def summarise_latency(

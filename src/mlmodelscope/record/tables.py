@@ -39,6 +39,7 @@ records = Table(
     Column("made_for", String(20)),
     Column("shown_at", DateTime),
     Column("document", Text, nullable=False),
+    Column("headline", String(100)),
     Index("records_by_plan", "plan_digest", "status"),
     Index("records_by_time", "created_at"),
     Index("records_by_shown", "shown_at"),
@@ -55,6 +56,7 @@ metrics = Table(
     Column("value", Float, nullable=False),
     Column("low", Float),
     Column("high", Float),
+    Column("unit", String(20)),
     Index("metrics_by_value", "name", "value"),
 )
 

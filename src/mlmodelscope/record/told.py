@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
+from mlmodelscope.record.upgrade import upgraded
 from mlmodelscope.types import Interval
 
 
@@ -19,8 +20,12 @@ class _Part(BaseModel):
     model_config = ConfigDict(extra="ignore", frozen=True)
 
 
-class ToldMetrics(_Part):
-    top1: Interval | None = None
+class ToldNumber(_Part):
+    value: float
+    low: float | None = None
+    high: float | None = None
+    unit: str = "share"
+    better: Literal["higher", "lower"] = "higher"
 
 
 class ToldLatency(_Part):
@@ -60,7 +65,7 @@ class ToldBench(_Part):
 
 
 class Told(_Part):
-    schema_version: Literal[1] = 1
+    schema_version: Literal[2] = 2
     id: str
     status: Literal["running", "finished"]
     created_at: datetime
@@ -68,8 +73,13 @@ class Told(_Part):
     machine: Machine
     samples: int = 0
     failed: int = 0
-    metrics: ToldMetrics = ToldMetrics()
+    metrics: dict[str, ToldNumber] = {}
     latency: ToldLatency | None = None
     training: Any = None
     profile: Any = None
     bench: ToldBench | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_older(cls, data: Any) -> Any:
+        return upgraded(data) if isinstance(data, dict) else data

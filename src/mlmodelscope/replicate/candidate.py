@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
 
-from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.replicate.baseline import Baseline
 from mlmodelscope.replicate.foresight import foresee
-from mlmodelscope.replicate.measure import Measure, Row, unseen
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant
 from mlmodelscope.replicate.significance import LEVEL, Split
-from mlmodelscope.replicate.stratified_sampling import Sampling
 from mlmodelscope.replicate.trial import Trials
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.statistic.population import unseen
+from mlmodelscope.task.measure import Measure, Row
 
 _EXACT = 0.8
 """How likely it is that the cause is among the variants as it is, and not only something like it."""
@@ -34,26 +34,6 @@ _GUIDED = 4.0
 """How far scores may push a variant ahead of others or back, as a logarithm."""
 _SLACK = 1e-12
 _TINY = 1e-300
-
-
-@dataclass(frozen=True)
-class Goal:
-    """What is to be explained."""
-
-    claim: Claim
-    own: float
-    """The plan's own number."""
-    low: float
-    high: float
-    """What may be measured and still be what was claimed."""
-    noise: float = 0.0
-    """Standard deviation of a number measured here as a stand-in for the claim's dataset."""
-    theirs: Mapping[int, Answer] | None = None
-    """The claimant's own answers by sample, where they are known."""
-
-    @property
-    def gap(self) -> float:
-        return self.claim.value - self.own
 
 
 @dataclass(frozen=True)
@@ -88,6 +68,8 @@ class Candidate:
     """What separates it from the plan, or the second of two edits from the first; known when a search has ended."""
     chance: float | None = None
     """How likely any of the variants that were tried would do as well by chance."""
+    is_idle: bool = False
+    """Whether it gives the same answers as what it is compared with to all samples that it has seen."""
     foreseen: float | None = None
     """The evidence that scores let expect; they guide the search and prove nothing."""
 
@@ -121,7 +103,7 @@ def prior_of(variant: Variant, variants: Mapping[str, int]) -> float:
 
     `variants` says how many there are of each pitfall: a pitfall with thirty variants hits any number sooner or later.
     """
-    log = (len(variant.pitfalls) - 1) * math.log(_PAIR)
+    log = (len(variant.pitfalls) - 1) * math.log(_PAIR) + math.log(variant.commonness)
     for name in variant.pitfalls:
         weight = PITFALLS[name].weight if name in PITFALLS else _UNKNOWN
         log += math.log(weight / max(1, variants.get(name, 1)))
@@ -129,27 +111,29 @@ def prior_of(variant: Variant, variants: Mapping[str, int]) -> float:
 
 
 def judge(
-    variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], sampling: Sampling, prior: float = 0.0
+    variant: Variant, goal: Goal, trials: Trials, seen: Sequence[int], baseline: Baseline, prior: float = 0.0
 ) -> Candidate:
-    """What the samples say that a variant has seen; the plan's own answers are known for all of them."""
+    """What the samples say that a variant has seen; the baseline's answers are known for all of them."""
     measure = goal.claim.measure
-    before, after = trials.rows(trials.plan, seen), trials.rows(variant.plan, seen)
+    before, after = trials.rows(baseline.plan, seen), trials.rows(variant.plan, seen)
     total = len(trials.labelled)
     if measure.outcome is not None:
         was, now = [measure.outcome(row) for row in before], [measure.outcome(row) for row in after]
-        difference, spread = sampling.difference(seen, was, now)
+        difference, spread = baseline.sampling.difference(seen, was, now)
     else:
         difference, spread = measure.difference(before, after)
         spread *= unseen(len(seen), total)
-    expected = goal.own + difference
-    gained, lost = changes(before, after, measure)
+    expected = baseline.own + difference
+    gained, lost = changes(trials.rows(trials.plan, seen), after, measure)
     agreement, distance, told = _agreement(after, seen, goal)
     reach = math.hypot(spread, goal.noise)
     off = max(goal.low - expected, expected - goal.high, 0.0)
     evidence = _evidence(expected, reach, goal, total) + told + prior
     left = abs(goal.claim.value - expected)
     closes = 1 - left / abs(goal.gap) if goal.gap else 1.0
-    foreseen = _foreseen(before, after, seen, goal, trials)
+    # A second edit that moves no score makes the same tensors as the first alone.
+    is_second = variant.base is not None and before != after
+    foreseen = _foreseen(before, after, seen, goal, baseline)
     return Candidate(
         variant,
         len(seen),
@@ -158,29 +142,37 @@ def judge(
         expected,
         spread,
         evidence,
-        is_possible=off <= _SURE * reach + _SLACK,
+        is_possible=off <= _SURE * reach + _SLACK and (variant.base is None or is_second),
         reaches=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
         closes=closes,
         is_near=closes >= _NEARLY and left <= _MOST_OFF,
         agreement=agreement,
         score_distance=distance,
+        is_idle=_answered(before, measure) == _answered(after, measure),
         foreseen=None if foreseen is None else foreseen + told + prior,
     )
 
 
+def _answered(rows: Sequence[Row], measure: Measure) -> list[object]:
+    """The classes, or all there is where the claim is about more than those."""
+    if measure.needs_scores:
+        return list(rows)
+    return [answer if answer is None else answer.classes for _, answer in rows]
+
+
 def _foreseen(
-    before: Sequence[Row], after: Sequence[Row], seen: Sequence[int], goal: Goal, trials: Trials
+    before: Sequence[Row], after: Sequence[Row], seen: Sequence[int], goal: Goal, baseline: Baseline
 ) -> float | None:
     """Logarithm of how likely the claim is, by what scores let expect of all samples; None where they say nothing."""
-    if goal.claim.measure.name != "top1":
+    if not goal.claim.measure.is_of_the_best:
         return None
     known = set(seen)
-    total = len(trials.labelled)
-    found = foresee(before, after, [trials.margins[at] for at in trials.labelled if at not in known])
+    total = len(baseline.margins)
+    found = foresee(before, after, [far for at, far in baseline.margins.items() if at not in known])
     if found is None:
         return None
     more, off = found
-    return _evidence(goal.own + more / total, math.hypot(off / total, goal.noise), goal, total)
+    return _evidence(baseline.own + more / total, math.hypot(off / total, goal.noise), goal, total)
 
 
 def rank(candidate: Candidate) -> tuple[float, float, int, int]:
@@ -210,20 +202,13 @@ def _inside(goal: Goal, expected: float, deviation: float, step: float) -> float
 
 
 def changes(before: Sequence[Row], after: Sequence[Row], measure: Measure) -> tuple[int, int]:
-    """(samples that only the second has right, those that only the first has right), as the measure counts them."""
+    """(samples that the second answers better, those that the first does), as the measure counts them."""
     gained = lost = 0
     for then, now in zip(before, after, strict=True):
-        was, is_now = is_right(then, measure), is_right(now, measure)
-        gained += is_now and not was
-        lost += was and not is_now
+        was, is_now = measure.quality(then), measure.quality(now)
+        gained += is_now > was
+        lost += is_now < was
     return gained, lost
-
-
-def is_right(row: Row, measure: Measure) -> bool:
-    if measure.outcome is not None:
-        return measure.outcome(row) == measure.is_better_higher
-    label, answer = row
-    return answer is not None and answer.classes[:1] == (label,)
 
 
 def _agreement(rows: Sequence[Row], seen: Sequence[int], goal: Goal) -> tuple[float | None, float | None, float]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from mlmodelscope.replicate.candidate import Goal
+from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import given_order
 from mlmodelscope.replicate.trial import Trials
@@ -23,21 +24,25 @@ Pair = tuple[int, int]
 """(class that was answered, class of the label)."""
 
 
-def other_orders(goal: Goal, trials: Trials) -> list[Variant]:
-    """The order of the classes that the plan's own answers speak for, where there is one."""
-    pairs = [_pair(trials, at) for at in trials.labelled]
+def other_orders(goal: Goal, trials: Trials, base: Variant | None = None) -> list[Variant]:
+    """The order of the classes that answers speak for, where there is one: the plan's, or those of an edited plan."""
+    plan = base.plan if base is not None else trials.plan
+    if base is not None and "label-order" in base.pitfalls:
+        return []
+    pairs = [_pair(trials, plan, at) for at in trials.labelled]
     known = [pair for pair in pairs if pair is not None and min(pair) >= 0]
     if goal.gap <= 0 or not goal.claim.measure.is_better_higher or len({label for _, label in known}) < 2:
         return []
     right = sum(answer == label for answer, label in known)
-    held_out = _held_out(known)
-    if held_out - right < max(2.0, _WORTH_TELLING * goal.gap * len(pairs)):
+    gap = goal.gap * len(pairs) if base is None else goal.claim.value * len(pairs) - right
+    if _held_out(known) - right < max(2.0, _WORTH_TELLING * gap):
         return []
     order = fit(known)
     moved = [(number, label) for number, label in enumerate(order) if number != label]
-    output = trials.plan.output.model_copy(update={"label_order": given_order(order)})
-    plan = trials.plan.model_copy(update={"output": output})
-    return [Variant(("label-order",), _words(moved, trials), plan)]
+    ordered, told = plan.with_answer(label_order=given_order(order)), _words(moved, trials)
+    if base is None:
+        return [Variant(("label-order",), told, ordered)]
+    return [Variant((*base.pitfalls, "label-order"), f"{base.words}; {told}", ordered, base.plan)]
 
 
 def fit(pairs: Iterable[Pair]) -> list[int]:
@@ -72,9 +77,9 @@ def _held_out(pairs: Sequence[Pair]) -> int:
     return right
 
 
-def _pair(trials: Trials, at: int) -> Pair | None:
-    answer, label = trials.answer(trials.plan, at), trials.dataset.samples[at].label
-    return (answer.classes[0], label) if answer is not None and answer.classes and label is not None else None
+def _pair(trials: Trials, plan: Plan, at: int) -> Pair | None:
+    answer, label = trials.answer(plan, at), trials.dataset.samples[at].label
+    return (answer.classes[0], label) if label is not None and answer is not None and answer.classes else None
 
 
 def _words(moved: Sequence[Pair], trials: Trials) -> str:

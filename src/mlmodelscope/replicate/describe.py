@@ -18,16 +18,21 @@ def describe_verdict(verdict: Verdict) -> str:
     """What was claimed, what was measured, and how sure that is."""
     claim, measured = verdict.claim, verdict.measured
     on = f" on {claim.dataset}" if claim.dataset else ""
-    digits = _digits(verdict)
-    number = f"{100 * measured.value:.{digits}f}"
+    number = claim.spelled(measured.value)
     where = f" of {verdict.stand_in}" if verdict.stand_in else ""
     if verdict.is_whole:
-        how = f"measured {number} % on all {words.count(verdict.samples)} samples"
+        how = f"measured {number} on all {words.count(verdict.samples)} samples"
     else:
-        bounds = f"{100 * measured.low:.{digits}f} to {100 * measured.high:.{digits}f}"
-        how = f"measured {number} % on {words.plural(verdict.samples, 'sample')}{where} (95 %: {bounds})"
-    said = [f"{claim.measure.title} {claim.text} % is claimed{on}, {how}.", *_apart(verdict), *_tied(verdict)]
-    if verdict.needed is not None:
+        bounds = " to ".join(f"{claim.factor * end:.{claim.digits(2)}f}" for end in (measured.low, measured.high))
+        how = f"measured {number} on {words.plural(verdict.samples, 'sample')}{where} (95 %: {bounds})"
+    said = [f"{claim.measure.title} {claim.published} is claimed{on}, {how}.", *_apart(verdict), *_tied(verdict)]
+    if verdict.is_partial:
+        of = f" of {words.count(verdict.population)}" if verdict.population is not None else ""
+        said.append(
+            f"It is computed on {words.count(verdict.samples)}{of} samples, and {claim.measure.title} of some samples "
+            "is not an estimate of that of all: only the whole dataset decides it."
+        )
+    elif verdict.needed is not None:
         said.append(f"About {words.count(verdict.needed)} samples would decide it.")
     if verdict.stand_in:
         said.append(
@@ -51,10 +56,10 @@ def _apart(verdict: Verdict) -> Iterator[str]:
     elif apart is None:
         counts = verdict.counts
         below = counts.start - 1 if counts is not None else 0
-        ends = (f"{each} would be {100 * each / verdict.samples:.{_digits(verdict)}f} %" for each in (below, below + 1))
-        yield (
-            f"No number of {words.count(verdict.samples)} samples comes to {verdict.claim.text} %: {', '.join(ends)}."
-        )
+        spelled = verdict.claim.spelled
+        ends = (f"{each} would be {spelled(each / verdict.samples)}" for each in (below, below + 1))
+        said = f"No number of {words.count(verdict.samples)} samples comes to {verdict.claim.published}"
+        yield f"{said}: {', '.join(ends)}."
 
 
 def _tied(verdict: Verdict) -> Iterator[str]:
@@ -62,17 +67,13 @@ def _tied(verdict: Verdict) -> Iterator[str]:
     tied = verdict.tied
     if tied is None:
         return
-    digits = _digits(verdict)
+    spelled = verdict.claim.spelled
     ends = (
-        f"{100 * tied.against.value:.{digits}f} % with every tie broken against the label, "
-        f"{100 * tied.favor.value:.{digits}f} % with every tie in its favor"
+        f"{spelled(tied.against.value)} with every tie broken against the label, "
+        f"{spelled(tied.favor.value)} with every tie in its favor"
     )
     said = f"{words.plural(tied.samples, 'sample')} {'has' if tied.samples == 1 else 'have'} tied scores: {ends}."
     yield f"{said} The verdict depends on how ties are broken." if tied.decides else said
-
-
-def _digits(verdict: Verdict) -> int:
-    return max(2, len(verdict.claim.text.partition(".")[2]))
 
 
 def describe_claims(verdicts: Iterable[Verdict], unchecked: Iterable[str]) -> Iterator[str]:
@@ -97,10 +98,10 @@ def describe_paired(verdict: Verdict) -> Iterator[str]:
 
 def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
     """What explains the gap, what may, or that nothing does."""
-    gap = f"the gap of {100 * verdict.gap:+.2f} points"
+    gap, spelled = f"the gap of {verdict.claim.apart(verdict.gap, signed=True)}", verdict.claim.spelled
     if len(found.explained) == 1:
         (cause,) = found.explained
-        yield f"{_spell(cause)} explains {gap}: with it, {100 * cause.expected:.2f} % is measured."
+        yield f"{_spell(cause)} explains {gap}: with it, {spelled(cause.expected)} is measured."
         yield f"  {_capital(_split(cause, found))}."
         yield from _alike(cause)
     elif found.explained:
@@ -111,8 +112,7 @@ def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
         near = found.near
         how = "measured" if not near.deviation else "expected"
         yield (
-            f"{_spell(near)} explains {100 * near.closes:.0f} % of {gap}: with it, "
-            f"{100 * near.expected:.2f} % is {how}."
+            f"{_spell(near)} explains {100 * near.closes:.0f} % of {gap}: with it, {spelled(near.expected)} is {how}."
         )
         yield f"  {_capital(_split(near, found))}."
         yield from _alike(near)
@@ -136,7 +136,7 @@ def _listed(candidates: tuple[Candidate, ...], found: Found) -> Iterator[str]:
 
 def _rest(found: Found, near: Candidate, verdict: Verdict) -> Iterator[str]:
     """What may explain what the nearest leaves open."""
-    left = f"{100 * abs(near.expected - verdict.claim.value):.2f} points"
+    left = verdict.claim.apart(abs(near.expected - verdict.claim.value))
     seconds = [each for each in found.compatible if each.variant.base is not None]
     if not seconds:
         yield f"Nothing that was tried with it explains the other {left}."

@@ -39,13 +39,15 @@ def _entries(plan: Plan) -> list[Entry]:
         return name, tuple((key, words.value(value)) for key, value in given.items() if value is not None)
 
     steps = plan.input.steps if plan.input is not None else ()
-    output = plan.output.model_dump(mode="json", exclude={"names", "steps", "layer_name"})
+    answer = plan.answer.model_dump(mode="json", exclude={"names", "steps"})
     return [
         *(entry(each.name, each.parameters) for each in steps),
         entry("predictor", plan.predictor.options),
         entry("scenario", {"batch_size": plan.scenario.batch_size}),
-        *(entry(f"output {each.name}", each.parameters) for each in plan.output.steps),
-        entry("output", output),
+        *(entry(f"output {each.name}", each.parameters) for layer in plan.outputs for each in layer.steps),
+        *(entry(f"answer {each.name}", each.parameters) for each in plan.answer.steps),
+        entry("answer", answer),
+        entry("measure", plan.measure),
         entry("packages", plan.stack.packages),
     ]
 

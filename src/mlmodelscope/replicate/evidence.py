@@ -14,11 +14,13 @@ from typing import Any, Literal
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.schema import Step
+from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report.thumbnail import from_pixels
-from mlmodelscope.worker.variants import Answer, Difference, Picture, View
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.worker.variants import Difference, Picture, View
 
 Kind = Literal["right now", "wrong now", "other answer"]
 KINDS: tuple[Kind, ...] = ("right now", "wrong now", "other answer")
@@ -107,11 +109,17 @@ def collect(trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[s
     sights, reason = _look(trials, cause, [samples[at] for at, _ in flips[:count]])
     looked = [replace(flip, sight=sight) for (_, flip), sight in zip(flips, sights, strict=False)]
     rest = [flip for _, flip in flips[len(looked) :]]
-    return Evidence(cause, len(samples), (*looked, *rest), trials.plan.output.probabilities, reason)
+    return Evidence(cause, len(samples), (*looked, *rest), trials.plan.answer.probabilities, reason)
 
 
-def _kind(sample: Sample, before: Answer | None, after: Answer | None, k: int) -> Kind | None:
-    def is_right(answer: Answer | None) -> bool:
+def _kind(sample: Sample, before: Any, after: Any, k: int) -> Kind | None:
+    if isinstance(before, bytes) or isinstance(after, bytes):
+        was, now = _quality(before), _quality(after)
+        if was == now:
+            return None if before == after else "other answer"
+        return "right now" if now > was else "wrong now"
+
+    def is_right(answer: ClassAnswer | None) -> bool:
         return answer is not None and sample.label is not None and sample.label in answer.classes[:k]
 
     if is_right(before) != is_right(after):
@@ -120,7 +128,14 @@ def _kind(sample: Sample, before: Answer | None, after: Answer | None, k: int) -
     return None if first == second else "other answer"
 
 
-def _flip(sample: Sample, kind: Kind, before: Answer | None, after: Answer | None, names: Sequence[str]) -> Flip:
+def _quality(answer: Any) -> float:
+    """How good an answer is, by its score."""
+    return float(facts_of(answer).get("quality", 0.0)) if isinstance(answer, bytes) else 0.0
+
+
+def _flip(sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[str]) -> Flip:
+    if isinstance(before, bytes) or isinstance(after, bytes):
+        return Flip(sample.id, kind, None, (), (), abs(_quality(after) - _quality(before)))
     label = None if sample.label is None else _name(sample.label, names)
     change = 0.0
     if after is not None and after.classes:
@@ -130,7 +145,7 @@ def _flip(sample: Sample, kind: Kind, before: Answer | None, after: Answer | Non
     return Flip(sample.id, kind, label, _choices(sample, before, names), _choices(sample, after, names), change)
 
 
-def _choices(sample: Sample, answer: Answer | None, names: Sequence[str]) -> tuple[Choice, ...]:
+def _choices(sample: Sample, answer: ClassAnswer | None, names: Sequence[str]) -> tuple[Choice, ...]:
     if answer is None:
         return ()
     pairs = list(zip(answer.classes, answer.scores, strict=True))[:_TOP]

@@ -98,7 +98,7 @@ _SIGNS = {"reproduced": "✅", "better than claimed": "⚠️", "not reproduced"
 
 def to_markdown(done: Replication) -> str:
     verdict = done.verdict
-    sign = _SIGNS[verdict.kind]
+    sign, spelled = _SIGNS[verdict.kind], verdict.claim.spelled
     lines = [f"### {sign} {done.record.plan.model.reference}: {verdict.kind}", "", describe_verdict(verdict)]
     lines += describe_paired(verdict)
     others = list(describe_claims(done.others, done.unchecked))
@@ -107,7 +107,7 @@ def to_markdown(done: Replication) -> str:
         lines += ["", *describe_search(done.found, verdict), "", "| pitfall | variant | expected | samples |"]
         lines.append("|---|---|---|---|")
         lines += [
-            f"| {'+'.join(each.variant.pitfalls)} | {each.variant.words} | {100 * each.expected:.2f} % | {each.seen} |"
+            f"| {'+'.join(each.variant.pitfalls)} | {each.variant.words} | {spelled(each.expected)} | {each.seen} |"
             for each in [each for each in done.found.candidates if each.closes > 0][:10]
         ]
     return "\n".join(lines) + "\n"

@@ -11,7 +11,8 @@ import math
 from collections.abc import Sequence
 from statistics import fmean, pstdev
 
-from mlmodelscope.replicate.measure import Row
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.measure import Row
 
 _FEWEST = 6
 """Samples whose scores must be known before anything is guessed from them."""
@@ -25,7 +26,8 @@ _ROOT_TWO, _ROOT_TWO_PI = math.sqrt(2), math.sqrt(2 * math.pi)
 
 def margin(row: Row) -> float | None:
     """How far the right class is ahead of the best other one; at most so far, where it is not among the best."""
-    label, answer = row
+    label: int = row[0]
+    answer: ClassAnswer | None = row[1]
     if answer is None or len(answer.scores) < 2:
         return None
     best = answer.scores[0]
@@ -51,6 +53,8 @@ def foresee(before: Sequence[Row], after: Sequence[Row], rest: Sequence[float | 
     if len(moves) < _FEWEST:
         return None
     moves.sort()
+    if moves[0] == moves[-1] == 0:  # the very same scores: mostly it makes the same tensors
+        return float(gained), 0.0
     cut = len(moves) // 8  # a few that move far say nothing of the others
     middle = moves[cut : len(moves) - cut]
     mean, spread = fmean(middle), max(pstdev(middle) * (1.2 if cut else 1.0), _LEAST_SPREAD)

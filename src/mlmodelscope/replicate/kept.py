@@ -7,8 +7,10 @@ import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
 
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer
 
+Answer = ClassAnswer | bytes | None
+"""The best classes, the score of an answer that is more than that, or none where a sample failed."""
 _SCHEMA = """
 create table if not exists answers (
     pipeline text not null, sample integer not null, classes blob, scores blob, primary key (pipeline, sample)
@@ -30,11 +32,11 @@ class KeptAnswers:
     def close(self) -> None:
         self._database.close()
 
-    def of(self, pipeline: str) -> dict[int, Answer | None]:
+    def of(self, pipeline: str) -> dict[int, Answer]:
         rows = self._database.execute("select sample, classes, scores from answers where pipeline = ?", (pipeline,))
         return {sample: _answer(classes, scores) for sample, classes, scores in rows}
 
-    def add(self, answers: Mapping[str, Mapping[int, Answer | None]]) -> None:
+    def add(self, answers: Mapping[str, Mapping[int, Answer]]) -> None:
         """By pipeline, then by sample."""
         rows = [
             (pipeline, sample, *_blobs(answer)) for pipeline, each in answers.items() for sample, answer in each.items()
@@ -54,13 +56,16 @@ def _open(path: Path) -> sqlite3.Connection:
     return database
 
 
-def _blobs(answer: Answer | None) -> tuple[bytes | None, bytes | None]:
+def _blobs(answer: Answer) -> tuple[bytes | None, bytes | None]:
+    """A score is kept in place of classes."""
     if answer is None:
         return None, None
+    if isinstance(answer, bytes):
+        return answer, None
     return array.array("q", answer.classes).tobytes(), array.array("d", answer.scores).tobytes()
 
 
-def _answer(classes: bytes | None, scores: bytes | None) -> Answer | None:
+def _answer(classes: bytes | None, scores: bytes | None) -> Answer:
     if classes is None or scores is None:
-        return None
-    return Answer(tuple(array.array("q", classes)), tuple(array.array("d", scores)))
+        return classes
+    return ClassAnswer(tuple(array.array("q", classes)), tuple(array.array("d", scores)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.report.charts import nice_ticks
 from mlmodelscope.types import Interval
 
@@ -12,22 +13,27 @@ _EDGE = 2.5  # percent left and right, so that marks at the ends are not cut
 
 
 class Axis:
-    """Shares between two ends, as percentages of a drawing's width."""
+    """Numbers between two ends, in the unit of a claim, as percentages of a drawing's width."""
 
-    def __init__(self, shares: Sequence[float]) -> None:
-        low, high = 100 * min(shares), 100 * max(shares)
-        reach = max(high - low, 0.2)
-        self.ticks = nice_ticks(max(0.0, low - 0.12 * reach), min(100.0, high + 0.12 * reach))
+    def __init__(
+        self, numbers: Sequence[float], factor: float = 100.0, bounds: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        self.factor = factor
+        low, high = factor * min(numbers), factor * max(numbers)
+        reach = max(high - low, 0.002 * factor)
+        ends = max(factor * bounds[0], low - 0.12 * reach), min(factor * bounds[1], high + 0.12 * reach)
+        self.ticks = nice_ticks(*ends)
 
-    def x(self, share: float) -> float:
+    def x(self, number: float) -> float:
         first, last = self.ticks[0], self.ticks[-1]
-        place = (100 * share - first) / (last - first)
+        place = (self.factor * number - first) / (last - first)
         return _EDGE + (100 - 2 * _EDGE) * min(1.0, max(0.0, place))
 
 
-def verdict_plot(claimed: str, value: float, low: float, high: float, measured: Interval) -> str:
+def verdict_plot(claim: Claim, low: float, high: float, measured: Interval) -> str:
     """The measured number with its interval, against what may be measured and still be what was claimed."""
-    axis = Axis([low, high, value, measured.low, measured.high])
+    value, claimed = claim.value, claim.text
+    axis = Axis([low, high, value, measured.low, measured.high], claim.factor, claim.measure.bounds)
     base, x = 46, axis.x
     left, right = x(low), x(high)
     parts = [
@@ -37,14 +43,16 @@ def verdict_plot(claimed: str, value: float, low: float, high: float, measured: 
         _line(_EDGE, base, 100 - _EDGE, base, "track"),
     ]
     for tick in axis.ticks:
-        parts += [_line(x(tick / 100), base - 4, x(tick / 100), base + 4, "tick")]
-        parts += [_text(x(tick / 100), base + 22, f"{tick:g}", "scale")]
+        at = x(tick / axis.factor)
+        parts += [_line(at, base - 4, at, base + 4, "tick"), _text(at, base + 22, f"{tick:g}", "scale")]
     start, end, middle = x(measured.low), x(measured.high), x(measured.value)
     parts.append(f'<rect class="band" x="{start:.2f}%" y="{base - 7}" width="{end - start:.2f}%" height="14" rx="7"/>')
     parts.append(f'<circle class="dot" cx="{middle:.2f}%" cy="{base}" r="8"/>')
-    parts.append(_text(middle, base - 14, f"measured {100 * measured.value:.2f}", "measured-text", near=x(value)))
-    label = f"measured {100 * measured.value:.2f} %, {100 * measured.low:.2f} to {100 * measured.high:.2f} %"
-    return _svg(base + 28, f"{label}; claimed {claimed} %", parts)
+    shown = f"{claim.factor * measured.value:.{claim.digits(2)}f}"
+    parts.append(_text(middle, base - 14, f"measured {shown}", "measured-text", near=x(value)))
+    ends = " to ".join(f"{claim.factor * end:.{claim.digits(2)}f}" for end in (measured.low, measured.high))
+    label = f"measured {claim.spelled(measured.value)}, {ends} {claim.symbol}".rstrip()
+    return _svg(base + 28, f"{label}; claimed {claim.published}", parts)
 
 
 def candidate_plot(axis: Axis, claim: tuple[float, float], own: float, expected: float, deviation: float) -> str:
@@ -59,7 +67,8 @@ def candidate_plot(axis: Axis, claim: tuple[float, float], own: float, expected:
         f'<rect class="band" x="{start:.2f}%" y="7" width="{end - start:.2f}%" height="8" rx="4"/>',
         f'<circle class="dot" cx="{axis.x(expected):.2f}%" cy="11" r="5"/>',
     ]
-    return _svg(22, f"{100 * expected:.2f} % plus or minus {196 * deviation:.2f}", parts)
+    shown = f"{axis.factor * expected:.2f} plus or minus {1.96 * axis.factor * deviation:.2f}"
+    return _svg(22, shown, parts)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

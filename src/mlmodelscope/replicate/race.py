@@ -3,7 +3,8 @@
 All variants are tried on a few samples; the likeliest are tried on twice as many, and so on, until those that may be
 the cause have seen all. Those that cannot reach the claim any more are out. A variant's number on the samples that it
 has not seen is not needed to judge it: the plan's own answers are known for all of them, and variants mostly give the
-same ones. So what counts is the difference to the plan, sample by sample, which is known far better than either number.
+same ones. So what counts is the difference to the plan, sample by sample, which is known far better than either number;
+of two edits, the difference to the first alone. What was tried stays in the race while other variants join it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.replicate.candidate import Candidate, Goal, judge, prior_of, rank
+from mlmodelscope.replicate.baseline import Baseline, baseline_of
+from mlmodelscope.replicate.candidate import Candidate, judge, prior_of, rank
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
-from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report import words
-from mlmodelscope.worker.variants import Answer
 
 _FIRST = (32, 16, 8)
 """Samples that all variants are tried on: the most of these that leaves enough to try the likely ones on more."""
@@ -33,13 +34,8 @@ _NO_WORSE = 1.5
 _SETTLED = 0.05
 """How likely it may be, set against an explanation, that there is another one nobody has looked at."""
 _HOPELESS = -9.2
-"""Logarithm of how much less likely than the best a variant must be to be dropped: ten thousand times."""
-_UNLIKELY = -11.5
-"""How promising the best must be, as a logarithm: below that, a cause not among them is a hundred times likelier."""
-
-_NO_END = 1 << 40
-"""Calls that nobody will ever make."""
-
+"""Logarithm of how unlikely a variant must be to be dropped, set against the best, or where no cause is among those
+that were tried: ten thousand times."""
 Told = Callable[[str], None]
 Tried = Callable[[int, Sequence[Mapping[str, Any]]], None]
 
@@ -49,15 +45,21 @@ class Race:
 
     def __init__(self, goal: Goal, trials: Trials, told: Told, tried: Tried) -> None:
         self.rounds: list[tuple[int, int]] = []
-        self.left_open = 0
-        """Calls that would have finished what the calls did not suffice for."""
         self.is_undecided = False
         """Whether some that were tried might still be the cause when the calls ended."""
         self._goal, self._trials, self._told, self._tried = goal, trials, told, tried
-        self.sampling = sampling_of(trials, goal)
-        self.total = len(self.sampling.order)
+        self._own = baseline_of(trials.plan, goal, trials)
+        self._baselines: dict[int, Baseline] = {}
+        self.total = len(self._own.sampling.order)
         self._sizes = _sizes(self.total)
         self._variants = Counter(name for each in trials.variants for name in each.pitfalls)
+        self._runners: list[_Runner] = []
+        self._untried = self._unfinished = 0
+
+    @property
+    def left_open(self) -> int:
+        """Calls that would have finished what the calls did not suffice for."""
+        return self._untried + self._unfinished
 
     @property
     def is_cut_short(self) -> bool:
@@ -66,33 +68,58 @@ class Race:
     def prior(self, variant: Variant) -> float:
         return prior_of(variant, self._variants)
 
-    def run(self, variants: Iterable[Variant], until: float) -> list[Candidate]:
-        """All of them, the best first; `until` is how many calls the trials may have made altogether."""
+    def baseline(self, variant: Variant) -> Baseline:
+        """The first of two edits, where its answers were known when the two were tried; else the plan."""
+        base = variant.base
+        if base is None:
+            return self._own
+        if id(base) not in self._baselines:
+            is_known = self.has_finished(base)
+            self._baselines[id(base)] = baseline_of(base, self._goal, self._trials) if is_known else self._own
+        return self._baselines[id(base)]
+
+    def has_finished(self, plan: Plan) -> bool:
+        """Whether a plan has been tried on all samples in this race, whatever was kept from an earlier one."""
+        return any(each.variant.plan is plan and each.judged.seen == self.total for each in self._runners)
+
+    def run(self, variants: Iterable[Variant], until: float, is_last: bool = False) -> None:
+        """Let more variants join; `until` is how many calls the trials may have made altogether.
+
+        It ends where no variant is likely to be the cause, so that others can be tried; the last time, it does not.
+        """
         start = self._trials.cost.calls
-        until = min(until, start + _NO_END)
-        chosen, first = self._affordable(list(variants), until - start)
-        runners = self._advance([_Runner(each) for each in chosen], first)
-        while group := self._next(runners, until - start):
+        fresh = list(variants)
+        # Other names for the same classes need no call, and so no race.
+        free = [each for each in fresh if self._trials.has_same_pipeline(each.plan, self.baseline(each).plan)]
+        chosen, first = self._affordable([each for each in fresh if each not in free], until - start)
+        self._advance([_Runner(each) for each in free], self.total)
+        self._advance([_Runner(each) for each in chosen], first)
+        self.is_undecided, self._unfinished = False, 0
+        while group := self._next(until - start, is_last):
             affordable = int((until - self._trials.cost.calls) / self._increment(group[0].judged.seen))
             if affordable < 1:
                 self.is_undecided = True
-                self.left_open += sum(self.total - each.judged.seen for each in self._open_ones(runners))
+                self._unfinished = sum(self.total - each.judged.seen for each in self._open_ones())
                 break
-            group = group[:affordable]
-            others = [each for each in runners if each not in group]
-            runners = [*others, *self._advance(group)]
-        return sorted(self._merged(runners), key=rank)
+            self._advance(group[:affordable])
 
-    def finish(self, candidate: Candidate, until: float) -> Candidate:
-        """The same candidate, once it has seen all samples; as it is where that is not affordable."""
-        if candidate.seen == self.total or self._trials.cost.calls + self.total - candidate.seen > until:
-            return candidate
-        order = self.sampling.order
-        self._trials.ask([candidate.variant.plan], order)
-        self.rounds.append((self.total, 1))
-        prior = self.prior(candidate.variant)
-        judged = judge(candidate.variant, self._goal, self._trials, order, self.sampling, prior)
-        return replace(judged, alike=candidate.alike)
+    def finish(self, plan: Plan, until: float) -> None:
+        """Try a plan that is in the race on all samples, where that is affordable."""
+        for runner in self._runners:
+            left = self.total - runner.judged.seen
+            if runner.variant.plan is plan and left and self._trials.cost.calls + left <= until:
+                self._trials.ask([plan], self._trials.labelled)
+                self.rounds.append((self.total, 1))
+                runner.candidate = self._judge(runner.variant, self.total)
+
+    def candidates(self) -> list[Candidate]:
+        """All that were tried, the best first."""
+        return sorted(self._merged(), key=rank)
+
+    def _judge(self, variant: Variant, size: int) -> Candidate:
+        baseline = self.baseline(variant)
+        seen = baseline.sampling.order[:size]
+        return judge(variant, self._goal, self._trials, seen, baseline, self.prior(variant))
 
     def _affordable(self, variants: list[Variant], calls: float) -> tuple[list[Variant], int]:
         """(the variants that can be tried at all, on how many samples first); the likeliest, where not all can."""
@@ -102,55 +129,69 @@ class Race:
                 return variants, size
         most = max(0, int(_FOR_FIRST * calls / size))
         if most < len(variants):
-            self.left_open += self.total * (len(variants) - most)
+            self._untried += self.total * (len(variants) - most)
             variants = sorted(variants, key=lambda each: -self.prior(each))[:most]
         return variants, size
 
-    def _merged(self, runners: Sequence[_Runner]) -> list[Candidate]:
+    def _merged(self) -> list[Candidate]:
         """Those that gave the very same answers to all that they have seen are one, with the others' names."""
         heads: list[tuple[Candidate, list[Variant]]] = []
-        known: dict[tuple[Answer | tuple[int, ...] | None, ...], list[Variant]] = {}
-        for each in sorted(runners, key=lambda each: (-each.judged.seen, *rank(each.judged))):
-            answers = self._answers(each.variant.plan, each.judged.seen)
-            if answers in known:
-                known[answers].append(each.variant)
+        known: dict[tuple[object, ...], list[Variant]] = {}
+        for each in sorted(self._runners, key=lambda each: (-each.judged.seen, *rank(each.judged))):
+            keys = self._alike_by(each)
+            alike = next((known[key] for key in keys if key in known), None)
+            if alike is not None:
+                alike.append(each.variant)
                 continue
-            alike: list[Variant] = []
+            alike = []
             heads.append((each.judged, alike))
+            for key in keys:
+                known.setdefault(key, alike)
+            baseline = self.baseline(each.variant)
             for size in self._sizes:
+                answers, others = (self._answers(plan, baseline, size) for plan in (each.variant.plan, baseline.plan))
                 # Of two that have changed nothing so far, nobody can say that they are alike.
-                if size <= each.judged.seen and answers[:size] != self._answers(self._trials.plan, size):
-                    known.setdefault(answers[:size], alike)
-            known.setdefault(answers, alike)
+                if size <= each.judged.seen and answers != others:
+                    known.setdefault((id(baseline), answers), alike)
         return [replace(candidate, alike=tuple(alike)) for candidate, alike in heads]
 
-    def _answers(self, plan: Plan, size: int) -> tuple[Answer | tuple[int, ...] | None, ...]:
+    def _alike_by(self, runner: _Runner) -> list[tuple[object, ...]]:
+        """What it has in common with those that are like it: compared with the same plan, or seen everywhere."""
+        variant, seen = runner.variant, runner.judged.seen
+        baseline = self.baseline(variant)
+        found: list[tuple[object, ...]] = [(id(baseline), self._answers(variant.plan, baseline, seen))]
+        if seen == self.total and not runner.judged.is_idle:
+            found.append((len(variant.pitfalls), self._answers(variant.plan, self._own, seen)))
+        return found
+
+    def _answers(self, plan: Plan, baseline: Baseline, size: int) -> tuple[object, ...]:
         """What is answered to the first samples: the classes, with their scores where the claim is about those."""
-        found = (self._trials.answer(plan, at) for at in self.sampling.order[:size])
+        found = (self._trials.answer(plan, at) for at in baseline.sampling.order[:size])
         if self._goal.claim.measure.needs_scores:
             return tuple(found)
         return tuple(None if each is None else each.classes for each in found)
 
-    def _open_ones(self, runners: Sequence[_Runner]) -> list[_Runner]:
+    def _open_ones(self) -> list[_Runner]:
         """Those that may still be the cause and have not seen all samples."""
-        best = max((each.judged.evidence for each in runners), default=0.0)
+        best = max((each.judged.evidence for each in self._runners), default=0.0)
         return [
             each
-            for each in runners
+            for each in self._runners
             if each.judged.seen < self.total and each.judged.is_possible and each.judged.evidence >= best + _HOPELESS
         ]
 
-    def _next(self, runners: Sequence[_Runner], calls: float) -> list[_Runner]:
+    def _next(self, calls: float, is_last: bool) -> list[_Runner]:
         """Those to be tried on more samples: the likeliest, and those like it that have seen as many."""
-        open_ones = self._open_ones(runners)
+        open_ones = self._open_ones()
         if not open_ones:
             return []
-        done = [each.judged for each in runners if each.judged.seen == self.total and each.judged.reaches]
+        done = [each.judged for each in self._runners if each.judged.seen == self.total and each.judged.reaches]
         known = sum(math.exp(each.evidence) for each in done)
         if known and sum(math.exp(each.judged.evidence) for each in open_ones) < _SETTLED * known:
             return []
         first = max(open_ones, key=lambda each: each.judged.promise)
-        if first.judged.promise < _UNLIKELY:
+        # Whatever was thought before: two edits are rarer than one, and may be what the samples speak for.
+        if not is_last and max(each.judged.promise - self.prior(each.variant) for each in open_ones) < _HOPELESS:
             return []
         equals = [
             each
@@ -164,21 +205,25 @@ class Race:
     def _increment(self, seen: int) -> int:
         return next(each for each in self._sizes if each > seen) - seen
 
-    def _advance(self, runners: Sequence[_Runner], first: int = 0) -> list[_Runner]:
-        """Try them on the next number of samples."""
+    def _advance(self, runners: Sequence[_Runner], first: int = 0) -> None:
+        """Try them on the next number of samples; those that are new, on the first."""
         if not runners:
-            return []
+            return
         now = runners[0].candidate.seen if runners[0].candidate is not None else first - 1
         size = next(each for each in self._sizes if each > now)
-        seen, trials = self.sampling.order[:size], self._trials
-        self._told(f"{words.plural(len(runners), 'variant')} on {words.count(size)} samples")
-        trials.ask((each.variant.plan for each in runners), seen)
-        runners = [each for each in runners if trials.is_possible(each.variant)]
-        self.rounds.append((size, len(runners)))
+        if first < self.total:
+            self._told(f"{words.plural(len(runners), 'variant')} on {words.count(size)} samples")
+        orders: dict[tuple[int, ...], list[Plan]] = {}
         for each in runners:
-            each.candidate = judge(each.variant, self._goal, trials, seen, self.sampling, self.prior(each.variant))
-        self._tried(size, _round(runners))
-        return runners
+            orders.setdefault(self.baseline(each.variant).sampling.order[:size], []).append(each.variant.plan)
+        for seen, plans in orders.items():
+            self._trials.ask(plans, seen)
+        possible = [each for each in runners if self._trials.is_possible(each.variant)]
+        self.rounds.append((size, len(possible)))
+        self._runners += [each for each in possible if each.candidate is None]
+        for each in possible:
+            each.candidate = self._judge(each.variant, size)
+        self._tried(size, _round(possible))
 
 
 def _round(runners: Sequence[_Runner]) -> list[dict[str, Any]]:
@@ -215,15 +260,6 @@ class _Runner:
     def judged(self) -> Candidate:
         assert self.candidate is not None
         return self.candidate
-
-
-def sampling_of(trials: Trials, goal: Goal) -> Sampling:
-    labelled, seed = trials.labelled, trials.plan.seed
-    if goal.claim.measure.outcome is None:
-        known = set(labelled)
-        return in_one_stratum([at for at in by_class(trials.dataset, seed) if at in known])
-    answers = {at: trials.answer(trials.plan, at) for at in labelled}
-    return by_closeness(trials.dataset, answers, labelled, seed)
 
 
 def _sizes(total: int) -> list[int]:

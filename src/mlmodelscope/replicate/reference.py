@@ -11,13 +11,13 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.schema import ReferenceLog
 from mlmodelscope.manifest.schema.log import Expected, ManifestReference
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.options import Options
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.log import options_of, read_outputs
-from mlmodelscope.replicate.claim import Claim
-from mlmodelscope.replicate.measure import MEASURES
 from mlmodelscope.settings import Settings
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.measure import MEASURES
 
 LogSource = str | Path | ReferenceLog
 
@@ -49,7 +49,10 @@ class Reference:
         # Scores differ a little between machines, and so do numbers that are made of them.
         shares = [name for name in known if MEASURES[name].outcome is not None] or list(known)[:1]
         return [
-            Claim(name, f"{100 * known[name]:.{self._digits}f}", self.dataset, self.log.reference) for name in shares
+            Claim(
+                name, f"{MEASURES[name].unit.factor * known[name]:.{self._digits}f}", self.dataset, self.log.reference
+            )
+            for name in shares
         ]
 
     @property
@@ -57,10 +60,10 @@ class Reference:
         """One sample more or less must be another number."""
         return max(2, math.floor(math.log10(max(1, self.log.samples or 1))) - 1)
 
-    def answers_to(self, samples: Sequence[str]) -> dict[int, Answer]:
+    def answers_to(self, samples: Sequence[str]) -> dict[int, ClassAnswer]:
         """Its answers by the number that a sample has here."""
         found = ((at, self.outputs.get(name)) for at, name in enumerate(samples))
-        return {at: Answer(row.classes, row.scores) for at, row in found if row is not None and row.classes}
+        return {at: ClassAnswer(row.classes, row.scores) for at, row in found if row is not None and row.classes}
 
 
 def read_reference(log: LogSource, settings: Settings) -> Reference:

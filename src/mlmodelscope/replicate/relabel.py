@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.plan.plan import PlannedOutput
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.plan.plan import PlannedAnswer
+from mlmodelscope.task.class_answer import ClassAnswer
 
 Names = tuple[str, ...]
 _ENOUGH = 0.9
@@ -18,8 +18,8 @@ _GIVEN = "classes "
 
 
 def relabelled(
-    answer: Answer, own: PlannedOutput, other: PlannedOutput, names: Sequence[str], dataset: Dataset
-) -> Answer:
+    answer: ClassAnswer, own: PlannedAnswer, other: PlannedAnswer, names: Sequence[str], dataset: Dataset
+) -> ClassAnswer:
     """An answer that was read as `own` says, read as `other` says. `names` are the model's own for its classes."""
     shift = own.label_offset - other.label_offset
     if not shift and other.label_order == own.label_order:
@@ -28,7 +28,7 @@ def relabelled(
     if other.label_order:
         order = _order(other.label_order, tuple(names), tuple(dataset.classes))
         classes = tuple(order[number] if 0 <= number < len(order) else number for number in classes)
-    return Answer(classes, answer.scores)
+    return ClassAnswer(classes, answer.scores)
 
 
 @lru_cache(maxsize=16)

@@ -15,18 +15,18 @@ from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile
+from mlmodelscope.plan.claim import Claim, claim_of, claimed_dataset, is_measurable
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan, PlannedDataset
 from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision, provision_model
 from mlmodelscope.record.record import Record
-from mlmodelscope.replicate.candidate import Candidate, Goal
-from mlmodelscope.replicate.claim import Claim, claim_of, claimed_dataset, is_measurable
+from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.evidence import Evidence, collect
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.kind import WORST_FIRST
-from mlmodelscope.replicate.measure import share_interval
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
 from mlmodelscope.replicate.recorded import read_recorded
 from mlmodelscope.replicate.reference import LogSource, Reference, read_reference
@@ -35,8 +35,10 @@ from mlmodelscope.replicate.trial import Cost, Trials
 from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
 from mlmodelscope.report.claims import is_same_dataset
 from mlmodelscope.settings import Settings
+from mlmodelscope.statistic.population import share_interval
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.task import task_named
 from mlmodelscope.watcher import Watcher
-from mlmodelscope.worker.variants import Answer
 
 
 @dataclass(frozen=True)
@@ -109,7 +111,9 @@ def replicate(
         dataset = claimed_dataset(model, claim)
     if claim is None and reference is None:  # known before anything runs
         asked = ask(model, dataset, options, **conditions)
-        choose_claims(asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k)
+        choose_claims(
+            asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k, asked.model.task
+        )
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
     record = evaluate(model, dataset, options, made_for="replicate", **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
@@ -132,22 +136,24 @@ def replicate(
 
 def judge_record(
     record: Record, claim: Claim | None, reference: Reference | None, within: float | None, settings: Settings
-) -> tuple[tuple[Verdict, ...], tuple[str, ...], Mapping[int, Answer]]:
+) -> tuple[tuple[Verdict, ...], tuple[str, ...], Mapping[int, ClassAnswer]]:
     """(the verdict on each claim, claims that cannot be checked, the claimant's answers where there is a log)."""
     plan, ours = record.plan, read_recorded(record, settings)
+    for each in [claim] if claim is not None else ():
+        _refuse_other_task(each, plan)
     unchecked: tuple[str, ...] = ()
     if claim is not None:
         claims = [claim]
     elif reference is not None:
         claims = reference.claims
     else:
-        claims, unchecked = choose_claims(plan.model.name, plan.claims, plan.dataset, plan.output.top_k)
+        claims, unchecked = choose_claims(plan.model.name, plan.claims, plan.dataset, plan.answer.top_k, plan.task)
     theirs = reference.answers_to(ours.samples) if reference is not None else {}
-    paired = pair(ours.labels, ours.answers, theirs)
+    paired = pair(ours.labels, ours.answers, theirs) if ours.has_classes else None
     verdicts = []
     for each in claims:
         is_same = is_same_dataset(each.dataset, plan.dataset)
-        population = plan.dataset.size if is_same else None
+        population = _population(each, record) if is_same else None
         verdicts.append(
             judge(
                 each,
@@ -163,32 +169,47 @@ def judge_record(
     return tuple(verdicts), unchecked, theirs
 
 
+def _refuse_other_task(claim: Claim, plan: Plan) -> None:
+    """A number that answers of this task do not have."""
+    if plan.task not in claim.measure.tasks:
+        known = ", ".join(each.name for each in task_named(plan.task).measures)
+        raise UsageError(
+            f"claims about `{claim.metric}` cannot be checked: {claim.measure.title} is a number of "
+            f"{', '.join(claim.measure.tasks)}, and {plan.model.name} is for {plan.task}",
+            hint=f"its numbers are: {known}" if known else None,
+        )
+
+
+def _population(claim: Claim, record: Record) -> int | None:
+    """How many samples the dataset has; without a word about it, all that there are, where only those decide."""
+    dataset = record.plan.dataset
+    if dataset.size is not None or claim.measure.is_stable or dataset.subset.count is not None:
+        return dataset.size
+    return record.samples
+
+
 def _tied(claim: Claim, record: Record, samples: int, population: int | None) -> Tied | None:
     """Both ends of the number, where the order of equal scores matters and the record has counted it."""
-    ties = record.metrics.ties
-    at = {"top1": ties.top1, "top5": ties.top5}.get(claim.metric.removesuffix("-error")) if ties is not None else None
-    if at is None or at.best == at.worst:
+    ends = task_named(record.plan.task).ends(claim.metric, record.details, samples)
+    if ends is None:
         return None
-    counts = [round(share * at.of) for share in (at.worst, at.best)]
-    if not claim.measure.is_better_higher:
-        counts = [samples - count for count in counts]
-    against, favor = (share_interval(count, samples, population) for count in counts)
-    return Tied(abs(counts[1] - counts[0]), against, favor)
+    against, favor = (share_interval(count, samples, population) for count in ends)
+    return Tied(abs(ends[1] - ends[0]), against, favor)
 
 
 def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Record) -> Evidence | None:
     """The samples that show the cause that was found."""
     if not found.explained and not found.near:
         return None
-    k = 5 if claim.metric.startswith("top5") else 1
+    k = claim.measure.kept_classes
     return collect(trials, found.candidates[0].variant, pictures, names=record.class_names, k=k)
 
 
 def choose_claims(
-    model: str, claims: Sequence[schema.Claim], dataset: PlannedDataset | DatasetManifest, top_k: int
+    model: str, claims: Sequence[schema.Claim], dataset: PlannedDataset | DatasetManifest, top_k: int, task: str
 ) -> tuple[list[Claim], tuple[str, ...]]:
     """(the manifest's claims about this dataset, those of them that cannot be checked, with the reason)."""
-    about = [(each, _obstacle(each, top_k)) for each in claims if is_same_dataset(each.dataset, dataset)]
+    about = [(each, _obstacle(each, top_k, task)) for each in claims if is_same_dataset(each.dataset, dataset)]
     unchecked = tuple(f"{each.metric} {each.value} on {each.dataset}: {reason}" for each, reason in about if reason)
     chosen = [claim_of(each) for each, reason in about if not reason]
     if chosen:
@@ -197,15 +218,17 @@ def choose_claims(
     said = "; ".join(unchecked) or (f"it claims {others}" if others else "")
     raise UsageError(
         f"{model} claims nothing about {dataset.name} that can be checked" + (f"; {said}" if said else ""),
-        hint=f"to check a number that was published for {dataset.name}: --claim top1=VALUE@{dataset.name}",
+        hint=f"to check a number that was published for {dataset.name}: --claim METRIC=VALUE@{dataset.name}",
     )
 
 
-def _obstacle(published: schema.Claim, top_k: int) -> str:
+def _obstacle(published: schema.Claim, top_k: int, task: str) -> str:
     """Why a claim cannot be checked; empty where it can."""
     if not is_measurable(published):
         return f"`{published.metric}` is not a number that can be measured here"
-    if claim_of(published).metric.startswith("top5") and top_k < 5:
+    if task not in claim_of(published).measure.tasks:
+        return f"`{published.metric}` is not a number of {task}"
+    if claim_of(published).measure.kept_classes > top_k:
         return f"only the {top_k} best answers are kept"
     return ""
 

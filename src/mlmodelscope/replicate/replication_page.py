@@ -56,7 +56,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
     """All that the templates show; they compute nothing."""
     verdict, found = done.verdict, done.found
     claim, measured = verdict.claim, verdict.measured
-    digits = max(2, len(claim.text.partition(".")[2]))
+    digits = claim.digits(2)
     rows = candidate_rows(done)
     return {
         "style": report.style() + (_TEMPLATES / "replication.css").read_text(encoding="utf-8"),
@@ -66,11 +66,13 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "plan": done.record.plan,
         "verdict": verdict,
         "sentence": _capital(describe_verdict(verdict)),
-        "measured": f"{100 * measured.value:.{digits}f}",
-        "gap": f"{100 * verdict.gap:+.{digits}f}".replace("-", "\N{MINUS SIGN}"),
-        "interval": f"{100 * measured.low:.{digits}f} – {100 * measured.high:.{digits}f}\N{NO-BREAK SPACE}%",
+        "measured": f"{claim.factor * measured.value:.{digits}f}",
+        "gap": f"{claim.factor * verdict.gap:+.{digits}f}".replace("-", "\N{MINUS SIGN}"),
+        "interval": " – ".join(f"{claim.factor * end:.{digits}f}" for end in (measured.low, measured.high))
+        + f"\N{NO-BREAK SPACE}{claim.symbol}".rstrip(),
+        "symbol": claim.symbol,
         "is_certain": measured.high - measured.low < 1e-9,
-        "plot": verdict_plot(claim.text, claim.value, verdict.low, verdict.high, measured),
+        "plot": verdict_plot(claim, verdict.low, verdict.high, measured),
         "other_claims": list(describe_claims(done.others, done.unchecked)),
         "search": [*describe_paired(verdict), *(describe_search(found, verdict) if found else ())],
         "causes_title": _causes_title(done),
@@ -161,14 +163,15 @@ def candidate_rows(done: Replication) -> list[Row]:
         return []
     verdict, candidates = done.verdict, done.found.candidates
     causes = {each.variant.key for each in done.found.explained}
-    axis = Axis(_reach(verdict.measured.value, verdict.claim.value))
+    claim = verdict.claim
+    axis = Axis(_reach(verdict.measured.value, claim.value), claim.factor, claim.measure.bounds)
     return [
         Row(
             " + ".join(each.variant.pitfalls),
             each.variant.words,
             "; ".join(other.words for other in each.alike),
-            words.percent(each.expected, 2),
-            f"±\N{NO-BREAK SPACE}{196 * each.deviation:.2f}" if each.deviation else "exact",
+            claim.spelled(each.expected),
+            f"±\N{NO-BREAK SPACE}{1.96 * claim.factor * each.deviation:.2f}" if each.deviation else "exact",
             each.gained,
             each.lost,
             each.seen,
@@ -258,7 +261,7 @@ def command(done: Replication) -> str:
     if len(done.verdicts) == 1:  # several are the manifest's own
         parts += ["--claim", f"{claim.metric}={claim.text}" + (f"@{claim.dataset}" if claim.dataset else "")]
     if abs(done.verdict.low - claim.low) > 1e-12:
-        parts += ["--within", f"{100 * (claim.value - done.verdict.low):g}"]
+        parts += ["--within", f"{claim.factor * (claim.value - done.verdict.low):g}"]
     for aspect in ("software", "hardware"):
         if aspect in plan.manifests:
             parts += [f"--{aspect}", f"{plan.manifests[aspect].name}@{plan.manifests[aspect].version}"]

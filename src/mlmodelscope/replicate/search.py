@@ -1,8 +1,9 @@
 """Which edit of a plan explains a claimed number, or which two.
 
 Single edits race first. Where the best of them comes near, finer ones like it are tried; then what runs the model, the
-samples being the same; and where no single edit will do, those that come nearest are each tried with every other one.
-What reproduces the claimed number explains it only if the paired difference of the answers is significant.
+samples being the same; and where no single edit will do, those that come nearest are each tried with every other one,
+in turn. Where nothing comes to the claim, all that may be the cause race on until the calls are spent. What reproduces
+the claimed number explains it only if the paired difference of the answers is significant.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
+from mlmodelscope.measure.facts import facts_of
+from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.assess import assess
-from mlmodelscope.replicate.candidate import Candidate, Goal, rank
+from mlmodelscope.replicate.candidate import Candidate, rank
 from mlmodelscope.replicate.confusion import other_orders
+from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
 from mlmodelscope.replicate.race import Race, Told, Tried
 from mlmodelscope.replicate.trial import Trials
@@ -78,8 +83,19 @@ class _State:
     def has_reached(self) -> bool:
         return any(each.reaches and each.seen == self.race.total for each in self.found)
 
-    def run(self, variants: Sequence[Variant], until: float) -> None:
-        self.found = sorted((*self.found, *self.race.run(variants, until)), key=rank)
+    @property
+    def has_single(self) -> bool:
+        """Whether one edit alone comes to the claim."""
+        return any(each.reaches and each.seen == self.race.total and len(each.pitfalls) == 1 for each in self.found)
+
+    def run(self, variants: Sequence[Variant], until: float, is_last: bool = False) -> None:
+        self.race.run(variants, until, is_last)
+        self.found = self.race.candidates()
+
+    def finish(self, plan: Plan) -> None:
+        """Try it on all samples, where that is affordable."""
+        self.race.finish(plan, self.all)
+        self.found = self.race.candidates()
 
     def assess(self) -> None:
         self.found = assess(self.found, self.goal, self.trials, self.race)
@@ -116,14 +132,17 @@ def search(
     )
     for stage in stages:
         _go_on(state, stage, about_stack)
-    state.assess()
-    near = None
     if not state.has_reached:
-        near = _nearest(state)
-        _try_pairs(state, near)
+        state.assess()
+        _try_pairs(state, _nearest(state), len(orders) > 0)
     if orders and not is_early:
         _go_on(state, lambda _: orders, about_stack)
+    state.assess()
+    if not any(each.explains for each in state.found):
+        # As long as calls are left, what may be the cause is not left open, nor what comes to the claim as well.
+        state.run((), all_, is_last=True)
         state.assess()
+    near = None if state.has_single else _nearest(state)
     spent = trials.cost.calls - start
     needed = math.ceil((spent + race.left_open) / total) if race.is_cut_short else None
     return _conclude(state, near, needed)
@@ -131,11 +150,13 @@ def search(
 
 def _go_on(state: _State, stage: Callable[[Sequence[Candidate]], list[Variant]], known: Sequence[Variant]) -> None:
     """Try what a stage makes of what was found, where nothing comes to the claim yet."""
-    if state.race.is_cut_short or state.has_reached:
+    if state.has_reached:
         return
     fresh = stage(state.found)
+    if state.race.is_cut_short and not _needs_no_call(fresh):
+        return
     state.trials.add(each for each in fresh if each not in known)
-    state.run(fresh, math.inf if _needs_no_call(fresh) else state.single)
+    state.run(fresh, state.single)
 
 
 def _needs_no_call(variants: Sequence[Variant]) -> bool:
@@ -148,16 +169,24 @@ def _classes(trials: Trials) -> int:
 
 
 def _nearest(state: _State) -> Candidate | None:
-    """What closes most of the gap for certain, and has seen all samples."""
-    for each in sorted(state.found, key=lambda each: -each.closes)[:_BASES]:
-        if not _is_worth_telling(each, state.goal):
+    """What closes most of the gap for certain, and has seen all samples.
+
+    One edit, or two where they leave next to nothing of the gap and neither does alone.
+    """
+    singles = [each for each in state.found if len(each.pitfalls) == 1]
+    pairs = [] if state.has_reached else [each for each in state.found if len(each.pitfalls) > 1 and each.is_near]
+    chosen = [each for some in (singles, pairs) for each in sorted(some, key=lambda each: -each.closes)[:_BASES]]
+    for each in sorted(chosen, key=lambda each: (not each.is_near, len(each.pitfalls), -each.closes)):
+        if each.variant.base is not None:  # what the second of two adds shows where the first's answers are known
+            state.finish(each.variant.base)
+        elif not _is_worth_telling(each, state.goal):
             continue
-        finished = state.race.finish(each, state.all)
-        others = [other for other in state.found if other is not each]
-        state.found = sorted((*others, finished), key=rank)
+        state.finish(each.variant.plan)
         state.assess()
-        again = next(other for other in state.found if other.variant is each.variant)
-        if _is_worth_telling(again, state.goal):
+        again = next((other for other in state.found if other.variant is each.variant), None)
+        if again is None or not _is_worth_telling(again, state.goal):
+            continue
+        if again.is_near or len(again.pitfalls) == 1:
             return again
     return None
 
@@ -168,21 +197,44 @@ def _is_worth_telling(each: Candidate, goal: Goal) -> bool:
     return each.closes >= _WORTH_TELLING and each.is_significant and (is_short or each.is_near)
 
 
-def _try_pairs(state: _State, near: Candidate | None) -> None:
-    """Go on from what comes nearest, with a second edit of another pitfall."""
-    if state.race.is_cut_short:
+def _try_pairs(state: _State, near: Candidate | None, is_ordered: bool) -> None:
+    """Go on from what comes nearest, with a second edit of another pitfall; then from what comes next.
+
+    `is_ordered`: the answers speak for another order of the classes. Then a number does not tell what an edit is worth,
+    and the order is read off the answers of each.
+    """
+    race, cost = state.race, state.trials.cost
+    if race.is_cut_short:
         return
-    bases = [near.variant] if near is not None and near.is_near else _bases(state.found, state.race.prior)
-    fresh = _pairs(bases, state.goal, state.trials)
-    state.trials.add(fresh)
-    state.run(fresh, state.all)
+    first = [near] if near is not None else []
+    bases = [*first, *(each for each in _bases(state, is_ordered) if each.variant is not (near and near.variant))]
+    known: set[tuple[str, ...]] = set()
+    for base in bases:
+        if state.has_reached:
+            break
+        least = 0.0 if base is bases[0] else _WORTH_TELLING
+        if _closes_surely(base, state.goal) > least or is_ordered:
+            # What a second edit changes is known best where the first one's answers are.
+            state.finish(base.variant.plan)
+        orders = other_orders(state.goal, state.trials, base.variant) if race.has_finished(base.variant.plan) else []
+        fresh = [*orders, *_pairs([base.variant], state.goal, state.trials)]
+        fresh = [each for each in fresh if (*sorted(each.pitfalls), each.key) not in known]
+        known |= {(*sorted(each.pitfalls), each.key) for each in fresh}
+        state.trials.add(fresh)
+        state.run(fresh, cost.calls + _share(base, bases, near) * (state.all - cost.calls))
     if not state.has_reached and (again := _other_firsts(state.found)):
         state.trials.add(again)
         state.run(again, state.all)
-    reached = [each.variant.base for each in state.found if each.reaches and each.seen == state.race.total]
-    for base in {id(each): each for each in reached if each is not None}.values():
-        state.trials.ask([base], state.race.sampling.order)
-    state.assess()
+    reached = [each.variant.base for each in state.found if each.reaches and each.seen == race.total]
+    for made in {id(each): each for each in reached if each is not None}.values():
+        state.trials.ask([made], state.trials.labelled)
+
+
+def _share(base: Candidate, bases: Sequence[Candidate], near: Candidate | None) -> float:
+    """How much of what is left a base may take: the nearest comes first, and the others are not forgotten."""
+    if base is bases[-1]:
+        return 1.0
+    return 0.75 if base is near else 0.5
 
 
 def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Found:
@@ -191,11 +243,19 @@ def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Foun
     # As long as others that were tried may be the cause, none is said to be it.
     explained = () if race.is_undecided else _best_of(each for each in reached if each.explains)
     compatible = () if explained else _best_of(reached)
-    if explained:
-        near = None
+    seconds = [each.variant.base for each in compatible if each.variant.base is not None]
+    if explained or (near is not None and seconds and all(base is not near.variant.plan for base in seconds)):
+        near = None  # what comes to the claim does not go on from there
     named = [*explained, *([near] if near is not None else ()), *compatible]
     order = {each.variant.key: place for place, each in enumerate(named)}
-    found = sorted(found, key=lambda each: (order.get(each.variant.key, len(order)), *rank(each)))
+    kinds = _evidence_of_kinds(found)
+
+    def place(each: Candidate) -> tuple[float, ...]:
+        # What changes no answer explains none, however little was seen of it.
+        is_out = each.is_idle or not each.is_possible
+        return order.get(each.variant.key, len(order)), is_out, -kinds[frozenset(each.pitfalls)], *rank(each)
+
+    found = sorted(found, key=place)
     several = explained or compatible
     return Found(
         tuple(found),
@@ -209,6 +269,16 @@ def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Foun
     )
 
 
+def _evidence_of_kinds(found: Sequence[Candidate]) -> dict[frozenset[str], float]:
+    """Logarithm of how likely each kind of mistake is: that of all its variants together, as one of them is meant."""
+    members: dict[frozenset[str], list[float]] = {}
+    for each in found:
+        members.setdefault(frozenset(each.pitfalls), []).append(each.evidence)
+    return {
+        kind: max(some) + math.log(sum(math.exp(each - max(some)) for each in some)) for kind, some in members.items()
+    }
+
+
 def _can_matter(variant: Variant, goal: Goal) -> bool:
     """Softmax keeps the order of the answers, so that nothing but their scores can show it."""
     return variant.pitfalls != ("softmax",) or goal.claim.measure.needs_scores or goal.theirs is not None
@@ -218,18 +288,33 @@ def _is_about_stack(variant: Variant) -> bool:
     return any(name in PITFALLS and PITFALLS[name].is_about_stack for name in variant.pitfalls)
 
 
-def _bases(found: Sequence[Candidate], priors: Callable[[Variant], float]) -> list[Variant]:
+def _bases(state: _State, is_ordered: bool) -> list[Candidate]:
     """The nearest of each pitfall: with two mistakes, undoing one of them mostly helps.
 
-    Where two mistakes hide one another, undoing either makes it worse, so the commonest mistake is one of them, too.
+    Where two mistakes hide one another, undoing either makes it worse, so the commonest mistake is one of them, too;
+    where the order of the classes is one of them, no number tells what undoing the other is worth.
     """
+
+    def nearness(each: Candidate) -> tuple[bool, float]:
+        surely = _closes_surely(each, state.goal)
+        return surely > 0, surely if surely > 0 else each.closes
+
+    def prior(each: Candidate) -> float:
+        return state.race.prior(each.variant)
+
     best: dict[tuple[str, ...], Candidate] = {}
-    for each in sorted(found, key=lambda each: -each.closes):
-        if not _is_about_stack(each.variant) and len(each.pitfalls) == 1:
+    for each in sorted(state.found, key=nearness, reverse=True):
+        if not _is_about_stack(each.variant) and len(each.pitfalls) == 1 and not each.is_idle:
             best.setdefault(each.pitfalls, each)
-    near = [each.variant for each in best.values()]
-    common = sorted(near[_BASES:], key=priors, reverse=True)[:1]
-    return [*near[:_BASES], *common]
+    near = list(best.values())
+    if is_ordered:
+        return sorted(near, key=prior, reverse=True)[:_BASES]
+    return [*near[:_BASES], *sorted(near[_BASES:], key=prior, reverse=True)[:1]]
+
+
+def _closes_surely(each: Candidate, goal: Goal) -> float:
+    """Share of the gap that it closes even if the samples it has seen flatter it by a standard deviation."""
+    return each.closes - each.deviation / abs(goal.gap)
 
 
 def _finer(found: Sequence[Candidate]) -> list[Variant]:
@@ -248,7 +333,8 @@ def _pairs(bases: Sequence[Variant], goal: Goal, trials: Trials) -> list[Variant
         for each in variants_of(base.plan, described=trials.described):
             names = (*base.pitfalls, *each.pitfalls)
             if len(set(names)) == len(names) and not _is_about_stack(each) and _can_matter(each, goal):
-                made = Variant(names, f"{base.words}; {each.words}", each.plan, base.plan)
+                common = base.commonness * each.commonness
+                made = Variant(names, f"{base.words}; {each.words}", each.plan, base.plan, common)
                 pairs.setdefault((*sorted(names), each.key), made)
     return list(pairs.values())
 
@@ -277,6 +363,13 @@ def _best_of(candidates: Iterable[Candidate]) -> tuple[Candidate, ...]:
     return tuple(each for each in found if agreement is None or each.agreement == agreement)
 
 
+def _said(answer: Any) -> int | None:
+    """The class that is answered, or how good an answer is that is more than a class, in thousandths."""
+    if isinstance(answer, bytes):
+        return round(1000 * float(facts_of(answer).get("quality", 0.0)))
+    return int(answer.classes[0]) if answer is not None and answer.classes else None
+
+
 def _separation(several: Sequence[Candidate], trials: Trials) -> Separation | None:
     if len(several) < 2:
         return None
@@ -285,7 +378,7 @@ def _separation(several: Sequence[Candidate], trials: Trials) -> Separation | No
     needed = 0
     for at in trials.labelled:
         answers = [trials.answer(each.variant.plan, at) for each in several]
-        best = [answer.classes[0] if answer is not None and answer.classes else None for answer in answers]
+        best = [_said(answer) for answer in answers]
         longer = [(*before, now) for before, now in zip(known, best, strict=True)]
         if len(set(longer)) > len(set(known)):
             known, needed = longer, needed + 1

@@ -17,14 +17,14 @@ Words = Annotated[str, Field(max_length=1000)]
 
 
 class Cost(Part):
-    """A variant of the manifest, and what it would do to the share of right answers."""
+    """A variant of the manifest, and what it would do to the first number of the task."""
 
     pitfall: Words
     title: Annotated[str, Field(max_length=1000, description="What the pitfall is about, in words.")]
     words: Words
-    top1: float
-    difference: Annotated[float, Field(description="Of top-1 to the manifest as it is.")]
-    gained: Annotated[int, Field(description="Samples that it has right and the manifest as it is has wrong.")]
+    value: Annotated[float, Field(description="The number with it.")]
+    difference: Annotated[float, Field(description="Of the number to that of the manifest as it is.")]
+    gained: Annotated[int, Field(description="Samples that it answers better than the manifest as it is.")]
     lost: int
     samples: int
     same_as: Annotated[
@@ -32,9 +32,9 @@ class Cost(Part):
     ] = None
     difference_low: float
     difference_high: float
-    p_value: Annotated[float, Field(description="McNemar's test.")]
-    top5: float | None = None
-    flips: Annotated[int, Field(description="Samples whose best class is another one.")]
+    p_value: Annotated[float, Field(description="How likely such a change is by chance; McNemar's test for a share.")]
+    others: Annotated[dict[str, float], Field(description="Further numbers with it, by their names.")] = {}
+    flips: Annotated[int, Field(description="Samples whose answer is another one.")]
     failed: Annotated[int, Field(description="Samples that it has no answer to.")]
     idle: Annotated[bool, Field(description="Whether it changes no answer.")] = False
 
@@ -53,8 +53,10 @@ class Sensed(Part):
     dataset: Words
     record: Annotated[str, Field(max_length=200, description="Of the manifest as it is.")]
     samples: int
-    top1: Annotated[Measured, Field(description="Of the manifest as it is.")]
-    top5: Measured | None = None
+    metric: Annotated[str, Field(description="The number that effects are about, by its name.")]
+    titles: Annotated[dict[str, str], Field(description="What people call the numbers.")]
+    unit: Annotated[str, Field(description="`share`, `dB`, `number`.")]
+    numbers: Annotated[dict[str, Measured], Field(description="Of the manifest as it is, by their names.")]
     effects: Annotated[tuple[Cost, ...], Field(max_length=_MOST, description="The costliest first.")]
     not_tried: Annotated[tuple[NotTried, ...], Field(max_length=_MOST)] = ()
 
@@ -66,8 +68,10 @@ def sensed_of(record: Record, measured: Sensitivity) -> Sensed:
         dataset=f"{plan.dataset.name}@{plan.dataset.version}",
         record=record.id,
         samples=len(measured.samples),
-        top1=_measured(measured.top1),
-        top5=_measured(measured.top5) if measured.top5 else None,
+        metric=measured.measures[0].name,
+        titles={each.name: each.title for each in measured.measures},
+        unit=measured.measures[0].unit.name,
+        numbers={name: _measured(number) for name, number in measured.numbers.items()},
         effects=tuple(map(_cost, measured.effects)),
         not_tried=tuple(
             NotTried(reason=reason, variants=tuple(words)) for reason, words in measured.impossible.items()
@@ -85,7 +89,7 @@ def _cost(each: Effect) -> Cost:
         pitfall=name,
         title=PITFALLS[name].title if name in PITFALLS else name,
         words=each.variant.words,
-        top1=each.after,
+        value=each.after,
         difference=change.value,
         gained=each.gained,
         lost=each.lost,
@@ -93,8 +97,8 @@ def _cost(each: Effect) -> Cost:
         same_as=each.same_as,
         difference_low=change.low,
         difference_high=change.high,
-        p_value=each.top1.p_value,
-        top5=each.after5,
+        p_value=each.p_value,
+        others=dict(each.others),
         flips=each.flips,
         failed=each.failed,
         idle=each.is_idle,

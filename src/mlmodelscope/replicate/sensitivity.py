@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
+from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
+from mlmodelscope.replicate.candidate import changes
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.replication import open_trials
-from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness
+from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials, pipeline_key
-from mlmodelscope.replicate.verdict import Paired
 from mlmodelscope.settings import Settings
+from mlmodelscope.statistic.mcnemar import mcnemar
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.measure import MEASURES, Measure, Row
+from mlmodelscope.task.task import task_named
 from mlmodelscope.types import Interval
 from mlmodelscope.watcher import Watcher
-from mlmodelscope.worker.variants import Answer
 
 AS_IT_IS = "the manifest as it is"
 _Z = NormalDist().inv_cdf(0.975)
@@ -32,95 +35,38 @@ _POINTS = 0.0075
 
 
 @dataclass(frozen=True)
-class Estimate:
-    """What a part of the samples says of all."""
-
-    before1: float
-    difference: Interval
-    after5: float | None
-
-
-@dataclass(frozen=True)
 class Effect:
     """What a pitfall would do to a model's numbers, on the samples that the variant has an answer to."""
 
     variant: Variant
-    top1: Paired
-    """The variant's answers beside those of the manifest as it is."""
-    top5: Paired | None
-    """The same for the best five, where so many are kept."""
+    samples: int
+    """Samples that it has an answer to."""
+    gained: int
+    """Samples that it answers better than the manifest as it is."""
+    lost: int
+    flips: int
+    """Samples whose answer is another one."""
+    before: float
+    """The first number, of the manifest as it is."""
+    difference: Interval
+    """Its change, known better than either number: it is that of the same samples."""
+    p_value: float
+    """How likely such a change is by chance."""
+    others: Mapping[str, float]
+    """The further numbers with the edit, by their names."""
     failed: int
     """Samples that the variant has no answer to, such as pictures that its decoder cannot read."""
     reason: str | None
     """Why it has none, for one of them."""
-    answers: tuple[Answer | None, ...]
+    answers: tuple[Any, ...]
     same_as: str | None = None
     """The first variant that makes the very same answers, where there is one."""
-    estimate: Estimate | None = None
-    """What it would be on all samples, where it has seen a part of them only."""
-
-    @property
-    def samples(self) -> int:
-        return self.top1.samples
-
-    @property
-    def right(self) -> int:
-        return self.top1.both + self.top1.only_ours
-
-    @property
-    def gained(self) -> int:
-        return self.top1.only_ours
-
-    @property
-    def lost(self) -> int:
-        return self.top1.only_theirs
-
-    @property
-    def flips(self) -> int:
-        """Samples whose best class is another one."""
-        return self.samples - self.top1.same_answer
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no sample gets another answer, nor is right or wrong where it was not."""
-        return (
-            not self.failed
-            and not self.flips
-            and (self.top5 is None or self.top5.both + self.top5.neither == self.samples)
-        )
-
-    @property
-    def before(self) -> float:
-        """Share of right answers of the manifest as it is."""
-        if self.estimate is not None:
-            return self.estimate.before1
-        return (self.top1.both + self.top1.only_theirs) / self.samples
+    is_idle: bool = False
+    """Whether no sample gets another answer, nor is better or worse by any number."""
 
     @property
     def after(self) -> float:
         return self.before + self.difference.value
-
-    @property
-    def after5(self) -> float | None:
-        """Share of samples with the right answer among the best five."""
-        if self.estimate is not None:
-            return self.estimate.after5
-        return (self.top5.both + self.top5.only_ours) / self.samples if self.top5 is not None else None
-
-    @property
-    def difference(self) -> Interval:
-        """The change of the share of right answers, known better than either share: it is that of the same samples.
-
-        The interval is Agresti and Min's, which takes half a sample each way for granted: that none of seventy samples
-        changed does not mean that none ever will.
-        """
-        if self.estimate is not None:
-            return self.estimate.difference
-        n, gained, lost = self.samples + 2, self.gained + 0.5, self.lost + 0.5
-        centre = (gained - lost) / n
-        half = _Z * math.sqrt(gained + lost - (gained - lost) ** 2 / n) / n
-        value = (self.gained - self.lost) / self.samples
-        return Interval(value, max(-1.0, min(value, centre - half)), min(1.0, max(value, centre + half)))
 
 
 @dataclass(frozen=True)
@@ -129,11 +75,17 @@ class Sensitivity:
 
     effects: tuple[Effect, ...]
     samples: tuple[Sample, ...]
-    own: tuple[Answer | None, ...]
-    top1: Interval
-    top5: Interval | None
+    own: tuple[Any, ...]
+    measures: tuple[Measure, ...]
+    """The numbers that were looked at; effects are those on the first."""
+    numbers: Mapping[str, Interval]
+    """Of the manifest as it is, by their names."""
     impossible: dict[str, list[str]]
     """Variants that could not be tried here at all, by the reason."""
+
+    @property
+    def first(self) -> Interval:
+        return self.numbers[self.measures[0].name]
 
 
 def sensitivity(
@@ -172,9 +124,16 @@ def measure_in(
     known = set(trials.labelled)
     order = [at for at in by_class(trials.dataset, trials.plan.seed) if at in known]
     chosen = sorted(order[: limit or len(order)])
+    measures = _measures(trials.plan)
     trials.ask([trials.plan], chosen)
     own = {at: trials.answer(trials.plan, at) for at in chosen}
-    sampling = by_closeness(trials.dataset, own, chosen, trials.plan.seed)
+    is_share = measures[0].outcome is not None
+    taken = set(chosen)
+    sampling = (
+        by_closeness(trials.dataset, own, chosen, trials.plan.seed)
+        if is_share
+        else in_one_stratum([at for at in order if at in taken])
+    )
     # What this stack lacks is known once the model is open as the manifest says it; the others are asked.
     open_ones, seen = list(trials.possible), dict.fromkeys((each.key for each in trials.variants), 0)
     most = trials.cost.calls + budget * len(chosen) if budget is not None else math.inf
@@ -186,8 +145,23 @@ def measure_in(
         before = size
         trials.ask((each.plan for each in open_ones), sampling.order[:size])
         seen.update((each.key, size) for each in open_ones)
-        open_ones = [each for each in open_ones if not _is_known(trials, each, sampling, size)]
-    return _collect(trials, chosen, sampling, seen)
+        open_ones = [each for each in open_ones if not _is_known(trials, each, sampling, size, measures[0])]
+    return _collect(trials, chosen, sampling, seen, measures)
+
+
+def _measures(plan: Plan) -> tuple[Measure, ...]:
+    """The task's first numbers that the answers suffice for, and that the plan's rule has."""
+    task = task_named(plan.task)
+    known = [MEASURES[name] for name in task.headline]
+    found = [
+        each
+        for each in known
+        if each.kept_classes <= plan.answer.top_k
+        and all(plan.measure.get(name) == value for name, value in getattr(each, "needs", {}).items())
+    ]
+    if not found:
+        raise UsageError(f"nothing of {plan.task} is measured, so nothing can become better or worse")
+    return tuple(found)
 
 
 def _affordable(wanted: int, before: int, left: float, variants: int) -> int:
@@ -203,26 +177,38 @@ def _sizes(total: int) -> list[int]:
     return sizes
 
 
-def _is_known(trials: Trials, variant: Variant, sampling: Sampling, size: int) -> bool:
+def _is_known(trials: Trials, variant: Variant, sampling: Sampling, size: int, measure: Measure) -> bool:
     """Whether the effect is known to three quarters of a point, or to a sixth of itself."""
     seen = sampling.order[:size]
     if all(trials.answer(variant.plan, at) == trials.answer(trials.plan, at) for at in seen):
         return True  # the very same scores: nothing will come of it
-    difference, deviation = _estimate(trials, variant.plan, sampling, seen, 1)
+    answered = [at for at in seen if trials.answer(variant.plan, at) is not None]
+    if not answered:
+        return False
+    difference, deviation = _estimate(trials, variant.plan, sampling, answered, measure)
     return _Z * deviation <= max(_POINTS, abs(difference) / 6)
 
 
-def _estimate(trials: Trials, plan: Plan, sampling: Sampling, seen: Sequence[int], k: int) -> tuple[float, float]:
-    was = [trials.is_right(trials.plan, at, k) for at in seen]
-    now = [trials.is_right(plan, at, k) for at in seen]
-    return sampling.difference(seen, was, now)
+def _estimate(
+    trials: Trials, plan: Plan, sampling: Sampling, seen: Sequence[int], measure: Measure
+) -> tuple[float, float]:
+    """(change, its standard deviation) on all samples, from some of them."""
+    before, after = trials.rows(trials.plan, seen), trials.rows(plan, seen)
+    if measure.outcome is not None:
+        return sampling.difference(
+            seen, [measure.outcome(row) for row in before], [measure.outcome(row) for row in after]
+        )
+    difference, spread = measure.difference(before, after)
+    return difference, spread * (1 if len(seen) < len(sampling.order) else 0)
 
 
-def _collect(trials: Trials, chosen: Sequence[int], sampling: Sampling, seen: Mapping[str, int]) -> Sensitivity:
+def _collect(
+    trials: Trials, chosen: Sequence[int], sampling: Sampling, seen: Mapping[str, int], measures: Sequence[Measure]
+) -> Sensitivity:
     own = tuple(trials.answer(trials.plan, at) for at in chosen)
-    right = {k: sum(trials.is_right(trials.plan, at, k) for at in chosen) for k in (1, 5)}
-    has5 = trials.plan.output.top_k >= 5
-    known: dict[tuple[Answer | None, ...], str] = {}
+    rows = trials.rows(trials.plan, chosen)
+    numbers = {each.name: each.interval(rows) for each in measures}
+    known: dict[tuple[Any, ...], str] = {}
     impossible: dict[str, list[str]] = {}
     effects = []
     for variant in trials.variants:
@@ -235,46 +221,87 @@ def _collect(trials: Trials, chosen: Sequence[int], sampling: Sampling, seen: Ma
             continue
         key = tuple(answers.values())
         is_same = all(answers[at] == trials.answer(trials.plan, at) for at in asked)
-        estimate = None
-        if len(asked) < len(chosen):
-            value, deviation = _estimate(trials, variant.plan, sampling, answered, 1)
-            change5 = _estimate(trials, variant.plan, sampling, answered, 5)[0] if has5 else 0.0
-            estimate = Estimate(
-                right[1] / len(chosen),
-                Interval(value, value - _Z * deviation, value + _Z * deviation),
-                right[5] / len(chosen) + change5 if has5 else None,
-            )
+        made = _effect(trials, variant, answered, sampling, measures, numbers, whole=len(asked) == len(chosen))
+        failed = len(asked) - len(answered)
         effects.append(
-            Effect(
-                variant,
-                _pair(trials, variant.plan, answered, 1),
-                _pair(trials, variant.plan, answered, 5) if has5 else None,
-                len(asked) - len(answered),
-                reason,
-                tuple(answers.get(at) for at in chosen),
-                AS_IT_IS if is_same else known.get(key),
-                estimate,
+            replace(
+                made,
+                failed=failed,
+                reason=reason,
+                answers=tuple(answers.get(at) for at in chosen),
+                same_as=AS_IT_IS if is_same else known.get(key),
+                is_idle=made.is_idle and not failed,
             )
         )
         known.setdefault(key, variant.words)
-    effects.sort(key=lambda effect: effect.difference.value)
+    sign = 1 if measures[0].is_better_higher else -1
+    effects.sort(key=lambda effect: sign * effect.difference.value)
     samples = tuple(trials.dataset.samples[at] for at in chosen)
-    top5 = wilson(right[5], len(chosen)) if has5 else None
-    return Sensitivity(tuple(effects), samples, own, wilson(right[1], len(chosen)), top5, impossible)
+    return Sensitivity(tuple(effects), samples, own, tuple(measures), numbers, impossible)
 
 
-def _pair(trials: Trials, plan: Plan, answered: Sequence[int], k: int) -> Paired:
-    """The variant ("ours") beside the manifest as it is ("theirs"), sample by sample."""
-    rows = [(trials.is_right(plan, at, k), trials.is_right(trials.plan, at, k)) for at in answered]
-    same = sum(_best(trials.answer(plan, at)) == _best(trials.answer(trials.plan, at)) for at in answered)
-    return Paired(
-        both=rows.count((True, True)),
-        only_ours=rows.count((True, False)),
-        only_theirs=rows.count((False, True)),
-        neither=rows.count((False, False)),
-        same_answer=same,
+def _effect(
+    trials: Trials,
+    variant: Variant,
+    answered: Sequence[int],
+    sampling: Sampling,
+    measures: Sequence[Measure],
+    numbers: Mapping[str, Interval],
+    whole: bool,
+) -> Effect:
+    """The variant beside the manifest as it is, sample by sample."""
+    first, *others = measures
+    before, after = trials.rows(trials.plan, answered), trials.rows(variant.plan, answered)
+    gained, lost = changes(before, after, first)
+    moved = [sum(changes(before, after, each)) for each in measures]
+    same = sum(_best(trials.answer(variant.plan, at)) == _best(trials.answer(trials.plan, at)) for at in answered)
+    if whole:
+        own, further = first.number(before), {each.name: each.number(after) for each in others}
+        difference, chance = _difference(before, after, first, gained, lost)
+    else:
+        own = numbers[first.name].value
+        value, deviation = _estimate(trials, variant.plan, sampling, answered, first)
+        difference = Interval(value, value - _Z * deviation, value + _Z * deviation)
+        chance = mcnemar(gained, lost) if first.outcome is not None else _chance(value, deviation)
+        further = {
+            each.name: numbers[each.name].value + _estimate(trials, variant.plan, sampling, answered, each)[0]
+            for each in others
+        }
+    flips = len(answered) - same
+    idle = not flips and not any(moved)
+    return Effect(
+        variant, len(answered), gained, lost, flips, own, difference, chance, further, 0, None, (), None, idle
     )
 
 
-def _best(answer: Answer | None) -> tuple[int, ...]:
-    return answer.classes[:1] if answer is not None else ()
+def _difference(
+    before: Sequence[Row], after: Sequence[Row], measure: Measure, gained: int, lost: int
+) -> tuple[Interval, float]:
+    """(the change of a number on the same samples, how likely it is by chance).
+
+    For a share the interval is Agresti and Min's, which takes half a sample each way for granted: that none of seventy
+    samples changed does not mean that none ever will.
+    """
+    if measure.outcome is None:
+        value, spread = measure.difference(before, after)
+        return Interval(value, value - _Z * spread, value + _Z * spread), _chance(value, spread)
+    if not measure.is_better_higher:
+        gained, lost = lost, gained
+    n, up, down = len(before) + 2, gained + 0.5, lost + 0.5
+    center = (up - down) / n
+    half = _Z * math.sqrt(up + down - (up - down) ** 2 / n) / n
+    value = (gained - lost) / len(before)
+    interval = Interval(value, max(-1.0, min(value, center - half)), min(1.0, max(value, center + half)))
+    return interval, mcnemar(gained, lost)
+
+
+def _chance(value: float, deviation: float) -> float:
+    """Of a change so large, by the normal curve."""
+    if not deviation:
+        return 1.0 if not value else 0.0
+    return 2 * (1 - NormalDist().cdf(abs(value) / deviation))
+
+
+def _best(answer: Any) -> Any:
+    """What counts as the answer: the best class, or all of it."""
+    return answer.classes[:1] if isinstance(answer, ClassAnswer) else answer

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.worker.variants import Answer
+from mlmodelscope.task.class_answer import ClassAnswer
 
 _SHARES = (0.2, 0.25, 0.25, 0.3)
 """Of the samples where it was near, from the closest answers to the clearest; all others follow."""
@@ -63,7 +63,9 @@ class Sampling:
         return difference, math.sqrt(variance) * (1 + 4 / len(seen))
 
 
-def by_closeness(dataset: Dataset, answers: Mapping[int, Answer | None], samples: Sequence[int], seed: int) -> Sampling:
+def by_closeness(
+    dataset: Dataset, answers: Mapping[int, ClassAnswer | None], samples: Sequence[int], seed: int
+) -> Sampling:
     """Samples in strata of how close the answers to them were."""
     chance = random.Random(seed)
     distance = {at: _distance(dataset.samples[at].label, answers.get(at)) for at in samples}
@@ -106,7 +108,7 @@ def _prone(strata: int) -> tuple[float, ...]:
     return _PRONE if strata == len(_PRONE) else (1.0,) * strata
 
 
-def _distance(label: int | None, answer: Answer | None) -> float | None:
+def _distance(label: int | None, answer: ClassAnswer | None) -> float | None:
     """How far an answer is from changing between right and wrong; nothing where the right class is not in sight."""
     if answer is None or len(answer.scores) < 2 or label not in answer.classes:
         return None

@@ -12,29 +12,32 @@ from typing import Any, Self
 
 from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.measure.ruler import ruler
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.replicate.foresight import margin
 from mlmodelscope.replicate.kept import KeptAnswers
-from mlmodelscope.replicate.measure import Row
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import relabelled
+from mlmodelscope.task.measure import Row
+from mlmodelscope.task.ruled import item_of
+from mlmodelscope.task.task import task_named
 from mlmodelscope.worker.answers import Batch
-from mlmodelscope.worker.variants import Answer, VariantWorker
+from mlmodelscope.worker.variants import VariantWorker
 
 
 def bench_key(plan: Plan) -> str:
-    """Plans that one open model can serve: the same files in the same stack with the same options."""
-    output = plan.output.model_dump(mode="json", exclude={"label_offset", "label_order", "names"})
+    """Plans that one open model can serve: the same files and layers in the same stack with the same options."""
     parts = (plan.model, plan.predictor, plan.stack, plan.scenario)
-    return _digest([output, *(part.model_dump(mode="json") for part in parts)])
+    layers = [each.layer_name for each in plan.outputs]
+    return _digest([layers, *(part.model_dump(mode="json") for part in parts)])
 
 
 def pipeline_key(plan: Plan) -> str:
-    """Plans with the same steps before the same model get the same answers from it, whatever is made of them later."""
-    assert plan.input is not None
-    return _digest([bench_key(plan), *(step.model_dump(mode="json") for step in plan.input.steps)])
+    """Plans with the same steps before and after the same model get the same answers, whatever they call them."""
+    answer = plan.answer.model_dump(mode="json", exclude={"label_offset", "label_order", "names"})
+    layers = [each.model_dump(mode="json") for each in (*plan.inputs, *plan.outputs)]
+    return _digest([bench_key(plan), answer, plan.measure, *layers])
 
 
 def _digest(value: Any) -> str:
@@ -70,6 +73,7 @@ class Trials:
     ) -> None:
         self.plan = plan
         self.dataset = dataset
+        self._is_ruled = task_named(plan.task).is_ruled
         self.names = names
         """What the model calls its classes, by number."""
         self.described = described
@@ -81,7 +85,7 @@ class Trials:
         self._provide, self._kept, self._told = provide, kept, told
         self._sites: dict[str, Site] = {}
         self._plans: dict[str, dict[str, Plan]] = {}
-        self._answers: dict[str, dict[int, Answer | None]] = {}
+        self._answers: dict[str, dict[int, Any]] = {}
         self._impossible: set[str] = set()
         self._keys: dict[int, tuple[Plan, str]] = {}
         self._open: _OpenBench | None = None
@@ -117,15 +121,10 @@ class Trials:
 
     @cached_property
     def labelled(self) -> list[int]:
-        """The samples that have a label, by number."""
-        return [at for at, sample in enumerate(self.dataset.samples) if sample.label is not None]
+        """The samples of which something is true, by number."""
+        return [at for at, sample in enumerate(self.dataset.samples) if sample.target is not None]
 
-    @cached_property
-    def margins(self) -> dict[int, float | None]:
-        """How far the plan's own answers put the right class ahead; they must be known for all samples."""
-        return {at: margin(row) for at, row in zip(self.labelled, self.rows(self.plan, self.labelled), strict=True)}
-
-    def give(self, answers: dict[int, Answer | None]) -> None:
+    def give(self, answers: dict[int, Any]) -> None:
         """Answers of the plan itself that are known from its record."""
         self._answers[self._key(self.plan)].update(answers)
 
@@ -146,17 +145,30 @@ class Trials:
                 done += part
                 self._told(done, total)
 
-    def answer(self, plan: Plan, sample: int) -> Answer | None:
-        """What a plan answers to a sample that it has been asked."""
+    def answer(self, plan: Plan, sample: int) -> Any:
+        """What a plan answers to a sample that it has been asked: the best classes, or the answer's score."""
         found = self._answers[self._key(plan)].get(sample)
-        return None if found is None else relabelled(found, self.plan.output, plan.output, self.names, self.dataset)
+        if found is None or self._is_ruled:
+            return found
+        return relabelled(found, self.plan.answer, plan.answer, self.names, self.dataset)
 
     def is_known(self, plan: Plan, sample: int) -> bool:
         """Whether a plan has been asked about a sample."""
         return sample in self._answers[self._key(plan)]
 
+    def is_known_everywhere(self, plan: Plan) -> bool:
+        """Whether a plan has been asked about all labelled samples."""
+        answers = self._answers[self._key(plan)]
+        return all(at in answers for at in self.labelled)
+
+    def has_same_pipeline(self, plan: Plan, other: Plan) -> bool:
+        """Whether one call answers for both plans: what differs is how its answer is read."""
+        return self._key(plan) == self._key(other)
+
     def rows(self, plan: Plan, samples: Sequence[int]) -> list[Row]:
-        """Labels and answers; the samples must be labelled ones."""
+        """What measures are computed from; something must be true of the samples."""
+        if self._is_ruled:
+            return [self.answer(plan, at) for at in samples]
         return [(self.dataset.samples[at].label or 0, self.answer(plan, at)) for at in samples]
 
     def is_right(self, plan: Plan, sample: int, k: int) -> bool:
@@ -188,9 +200,23 @@ class Trials:
 
     def _know(self, plan: Plan) -> None:
         key = self._key(plan)
-        self._plans.setdefault(bench_key(plan), {})[key] = plan
+        own = self.plan.answer  # classes are numbered as the plan does it, and called otherwise later
+        alike = plan.with_answer(label_offset=own.label_offset, label_order=own.label_order, names=own.names)
+        self._plans.setdefault(bench_key(plan), {})[key] = alike
         if key not in self._answers:
             self._answers[key] = self._kept.of(key) if self._kept is not None else {}
+
+    def _scored(self, plan: Plan, samples: Sequence[int], answers: Sequence[Any]) -> Sequence[Any]:
+        """What is kept of answers: themselves, or their scores, which are small."""
+        if not self._is_ruled:
+            return answers
+        nothing = task_named(plan.task).nothing
+        answers = [nothing if each is None else each for each in answers]
+        pairs = [(at, each) for at, each in zip(samples, answers, strict=True) if each is not None]
+        items = [item_of(self.dataset.samples[at].target, each) for at, each in pairs]
+        scores = iter(ruler().score(plan.task, plan.measure, items))
+        known = [None if each is None else next(scores) for each in answers]
+        return [each if isinstance(each, bytes) else None for each in known]
 
     def _run(self, bench: str, missing: tuple[int, ...], wanted: dict[str, Plan]) -> Iterable[int]:
         own = bench == bench_key(self.plan)
@@ -214,7 +240,10 @@ class Trials:
             part = parts[found.batch.index]
             self.cost.calls += found.calls * len(part)
             self.reasons |= found.reasons
-            fresh = {key: dict(zip(part, answers, strict=True)) for key, answers in found.answers.items()}
+            fresh = {
+                key: dict(zip(part, self._scored(wanted[key], part, answers), strict=True))
+                for key, answers in found.answers.items()
+            }
             for key, answers in fresh.items():
                 self._answers[key].update(answers)
             if self._kept is not None:

@@ -4,7 +4,8 @@
     better than claimed   it is better by more than the margin, even with its uncertainty: no failure of the model, but
                           what was measured is not what was published
     not reproduced        it is worse by more than the margin, even with its uncertainty
-    undecided             the samples do not suffice, and how many would is said; or it depends on how ties are broken
+    undecided             the samples do not suffice, and how many would is said; or it depends on how ties are broken;
+                          or the measure is biased on a part of the samples, as average precision is
 
 A number that is measured on all samples of the claim's dataset has no uncertainty of choice left: it is the claim's
 number or it is not. One that is measured on some of them has the less of it the more they are (the finite population
@@ -25,12 +26,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
 
-from mlmodelscope.metric.mcnemar import mcnemar
-from mlmodelscope.replicate.claim import Claim
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.kind import Kind
-from mlmodelscope.replicate.measure import unseen
+from mlmodelscope.statistic.mcnemar import mcnemar
+from mlmodelscope.statistic.population import unseen
+from mlmodelscope.task.class_answer import ClassAnswer
 from mlmodelscope.types import Interval
-from mlmodelscope.worker.variants import Answer
 
 _CONFIDENCE = 0.95
 _SLACK = 1e-12
@@ -120,6 +121,11 @@ class Verdict:
         return self.population is not None and self.samples >= self.population
 
     @property
+    def is_partial(self) -> bool:
+        """Whether some samples were measured, of which no estimate of all can be made."""
+        return not self.claim.measure.is_stable and not self.is_whole
+
+    @property
     def counts(self) -> range | None:
         """How many of the samples would have to count for the claimed number, where that is a number of samples."""
         if self.claim.measure.outcome is None:
@@ -151,11 +157,15 @@ def judge(
     """The verdict on a number and its interval; `within` is the margin, as a share."""
     low, high = claim.low, claim.high
     if within is not None:
-        low, high = claim.value - within, claim.value + within
+        margin = 100 * within / claim.factor  # given as a share: of a number in dB, 0.01 is one dB
+        low, high = claim.value - margin, claim.value + margin
     is_better_higher = claim.measure.is_better_higher
     kind = _kind(measured, low, high, is_better_higher)
+    is_whole = population is not None and samples >= population
+    if not claim.measure.is_stable and not is_whole:
+        kind = "undecided"  # on a part it is biased: whatever comes out, nothing follows for all samples
     needed = _needed(measured, min((low, high), key=lambda edge: abs(measured.value - edge)), samples, population)
-    needed = needed if kind == "undecided" else None
+    needed = needed if kind == "undecided" and claim.measure.is_stable else None
     if tied is not None:
         ends = {_kind(end, low, high, is_better_higher) for end in (tied.against, tied.favor)}
         tied = replace(tied, decides=kind != "undecided" and ends != {kind})
@@ -190,7 +200,9 @@ def _needed(measured: Interval, edge: float, samples: int, population: int | Non
     return low
 
 
-def pair(labels: Sequence[int | None], ours: Sequence[Answer | None], theirs: Mapping[int, Answer]) -> Paired | None:
+def pair(
+    labels: Sequence[int | None], ours: Sequence[ClassAnswer | None], theirs: Mapping[int, ClassAnswer]
+) -> Paired | None:
     """Our answers beside theirs, for the samples (by number) that have a label and that they answered."""
     counts = {(True, True): 0, (True, False): 0, (False, True): 0, (False, False): 0}
     same = 0

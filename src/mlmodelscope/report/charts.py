@@ -12,36 +12,39 @@ from collections.abc import Sequence
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
-from mlmodelscope.metric.interval import wilson
+from mlmodelscope.statistic.interval import wilson
+from mlmodelscope.task.measure import SHARE, Unit
 from mlmodelscope.types import Interval
 
 _MARGIN = 3.0  # percent left and right, so that marks at the ends are not cut
 
 
-def interval_bar(interval: Interval, published: str | None = None, remark: str = "") -> str:
-    """An accuracy with its interval on a labelled axis, and the published number (in percent) marked where it lies."""
+def interval_bar(interval: Interval, published: str | None = None, remark: str = "", unit: Unit = SHARE) -> str:
+    """A number with its interval on a labelled axis, and the published one marked where it lies."""
     claim = float(published) if published is not None else None
-    marks = [100 * interval.low, 100 * interval.high] + ([claim] if claim is not None else [])
-    reach = max(max(marks) - min(marks), 0.2)
-    ticks = nice_ticks(max(0.0, min(marks) - 0.3 * reach), min(100.0, max(marks) + 0.3 * reach))
+    low, high, value = (unit.factor * each for each in (interval.low, interval.high, interval.value))
+    marks = [low, high] + ([claim] if claim is not None else [])
+    reach = max(max(marks) - min(marks), 0.002 * unit.factor)
+    first, last = min(marks) - 0.3 * reach, max(marks) + 0.3 * reach
+    ticks = nice_ticks(max(0.0, first), min(100.0, last)) if unit is SHARE else nice_ticks(first, last)
 
     def x(number: float) -> float:
         return _across(number, ticks[0], ticks[-1])
 
-    low, high, middle = x(100 * interval.low), x(100 * interval.high), x(100 * interval.value)
     parts = [_line(x(ticks[0]), 34, x(ticks[-1]), 34, "track")]
     for tick in ticks:
         parts.append(_line(x(tick), 30, x(tick), 38, "tick"))
         parts.append(_text(x(tick), 56, f"{tick:g}", "scale"))
-    parts.append(f'<rect class="band" x="{low:.2f}%" y="27" width="{high - low:.2f}%" height="14" rx="7"/>')
-    parts.append(f'<circle class="dot" cx="{middle:.2f}%" cy="34" r="7"/>')
-    label = f"{100 * interval.value:.2f} %, interval {100 * interval.low:.2f} to {100 * interval.high:.2f} %"
+    parts.append(f'<rect class="band" x="{x(low):.2f}%" y="27" width="{x(high) - x(low):.2f}%" height="14" rx="7"/>')
+    parts.append(f'<circle class="dot" cx="{x(value):.2f}%" cy="34" r="7"/>')
+    symbol = f" {unit.symbol}" if unit.symbol else ""
+    label = f"{value:.2f}{symbol}, interval {low:.2f} to {high:.2f}{symbol}"
     if claim is not None:
         parts.append(_line(x(claim), 17, x(claim), 46, "claim"))
         # Narrow screens leave the remark out, and show it beside the claim alone.
         content = f'published {escape(published or "")}<tspan class="remark">{escape(remark)}</tspan>'
         parts.append(_marked(x(claim), 11, content, "claim-text", _anchor(x(claim))))
-        label += f", published {published} %{remark}"
+        label += f", published {published}{symbol}{remark}"
     return _svg(62, label, parts)
 
 
@@ -162,6 +165,36 @@ def curve(points: Sequence[tuple[float, float]], name: str) -> str:
             f"<title>{escape(f'{100 * progress:.0f} %: {name} {value:.5g}')}</title></circle>"
         )
     return _svg(216, f"{name} from {known[0][1]:.4g} to {known[-1][1]:.4g}", parts)
+
+
+def precision_recall(points: Sequence[dict[str, float]]) -> str:
+    """Precision over recall; the area below the line is the average precision."""
+    top, base = 10, 250
+
+    def y(share: float) -> float:
+        return base - (base - top) * share
+
+    def x(share: float) -> float:
+        return 9 + 89 * share
+
+    parts = []
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_line(x(0), y(share), x(1), y(share), "grid"))
+        parts.append(_text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
+        parts.append(_text(x(share), base + 20, f"{100 * share:g}", "scale"))
+    for before, after in itertools.pairwise(points):
+        parts.append(
+            _line(x(before["recall"]), y(before["precision"]), x(after["recall"]), y(after["precision"]), "cap")
+        )
+    for each in points:
+        title = f"recall {100 * each['recall']:.0f} %: precision {100 * each['precision']:.1f} %"
+        parts.append(
+            f'<circle class="dot" cx="{x(each["recall"]):.2f}%" cy="{y(each["precision"]):.1f}" r="4.5">'
+            f"<title>{escape(title)}</title></circle>"
+        )
+    parts.append(_line(x(0), base, x(1), base, "axis"))
+    half = next((each["precision"] for each in points if each["recall"] >= 0.5), 0.0)
+    return _svg(276, f"Precision over recall; {100 * half:.1f} % at a recall of 50 %", parts)
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from mlmodelscope.errors import VersionError
-from mlmodelscope.manifest.schema import Claim, DatasetManifest
+from mlmodelscope.errors import MLModelScopeError, VersionError
+from mlmodelscope.manifest import schema
+from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.manifest.version import Constraint, Version
-from mlmodelscope.metric.interval import samples_needed
+from mlmodelscope.plan.claim import Claim, claim_of, is_measurable
 from mlmodelscope.plan.plan import PlannedDataset
-from mlmodelscope.record.record import Record
+from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.report import words
-from mlmodelscope.types import Interval
+from mlmodelscope.statistic.interval import samples_needed
 
 Position = Literal["inside", "above", "below"]
 
@@ -26,18 +27,21 @@ _ONE_POINT = 0.01
 class ClaimComparison:
     """One published number and its measured counterpart."""
 
+    claim: schema.Claim
     metric: str
     published: str
-    """In percent, with the digits it was published with."""
-    measured: Interval
+    """With the digits it was published with."""
+    unit: str
+    """In which it was published: a symbol behind the number, such as %."""
+    measured: MeasuredNumber
     same_dataset: bool
     """Whether the claim says that it is of the dataset evaluated here."""
     samples: int
     """Samples that the measured number is made of."""
     position: Position
     """Where the published number lies, seen from the measured interval."""
-    samples_for_one_point: int
-    """How many samples would make the interval ±1 point wide."""
+    samples_for_one_point: int | None
+    """For a share of samples: how many would make the interval ±1 point wide."""
     sentence: str
     """What can be said, complete in itself."""
     source: str | None = None
@@ -50,38 +54,44 @@ class ClaimComparison:
             return "other dataset"
         if self.position != "inside":
             return f"{self.position} the interval"
-        return "inside the interval" if self.samples >= self.samples_for_one_point else "too few samples"
+        return "too few samples" if self.is_wide else "inside the interval"
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the samples are too few to decide anything."""
+        return self.samples_for_one_point is not None and self.samples < self.samples_for_one_point
 
 
 @dataclass(frozen=True)
 class UnmeasuredClaim:
     """A published number that this record says nothing about."""
 
-    claim: Claim
+    claim: schema.Claim
     reason: str
 
 
 def compare_claims(record: Record) -> list[ClaimComparison]:
     """Every claim whose metric this record measured, in the order of the manifest."""
-    return [_compare(claim, record) for claim in record.plan.claims if _measured(claim, record) is not None]
+    found = [(claim, _measured(claim, record)) for claim in record.plan.claims]
+    return [_compare(claim, measured, record) for claim, measured in found if measured is not None]
 
 
 def unmeasured_claims(record: Record) -> list[UnmeasuredClaim]:
     """The other claims, and why nothing can be said of them."""
     return [
-        UnmeasuredClaim(claim, record.metrics.refused.get(claim.metric, "it is not measured here"))
+        UnmeasuredClaim(claim, record.refused.get(claim.metric, "it is not measured here"))
         for claim in record.plan.claims
         if _measured(claim, record) is None
     ]
 
 
-def place(published: str, interval: Interval) -> Position:
-    """Where a published percentage lies; `75.1` may stand for anything from 75.05 to 75.15."""
-    number = float(published)
-    rounding = 0.5 * 10.0 ** -len(published.partition(".")[2])
-    if (number + rounding) / 100 < interval.low:
+def place(claim: Claim, measured: MeasuredNumber) -> Position:
+    """Where a published number lies; `75.1` may stand for anything from 75.05 to 75.15."""
+    low = measured.value if measured.low is None else measured.low
+    high = measured.value if measured.high is None else measured.high
+    if claim.high < low:
         return "below"
-    return "above" if (number - rounding) / 100 > interval.high else "inside"
+    return "above" if claim.low > high else "inside"
 
 
 def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
@@ -95,21 +105,26 @@ def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManife
         return False
 
 
-def _measured(claim: Claim, record: Record) -> Interval | None:
-    return record.metrics[claim.metric] if claim.metric in words.METRIC_NAMES else None
+def _measured(published: schema.Claim, record: Record) -> MeasuredNumber | None:
+    try:
+        return record.metrics.get(claim_of(published).metric) if is_measurable(published) else None
+    except MLModelScopeError:  # a unit that the metric does not have
+        return None
 
 
-def _compare(claim: Claim, record: Record) -> ClaimComparison:
-    measured: Interval = record.metrics[claim.metric]
-    dataset = record.plan.dataset
+def _compare(written: schema.Claim, measured: MeasuredNumber, record: Record) -> ClaimComparison:
+    claim, dataset = claim_of(written), record.plan.dataset
+    is_share = claim.measure.outcome is not None
     comparison = ClaimComparison(
+        claim=written,
         metric=claim.metric,
-        published=claim.value,
+        published=claim.text,
+        unit=claim.symbol,
         measured=measured,
         same_dataset=is_same_dataset(claim.dataset, dataset),
         samples=words.answered(record),
-        position=place(claim.value, measured),
-        samples_for_one_point=samples_needed(measured.value, _ONE_POINT, measured.confidence),
+        position=place(claim, measured),
+        samples_for_one_point=samples_needed(measured.value, _ONE_POINT, measured.confidence) if is_share else None,
         sentence="",
         source=claim.source,
     )
@@ -118,7 +133,7 @@ def _compare(claim: Claim, record: Record) -> ClaimComparison:
 
 
 def _of_one_dataset(comparison: ClaimComparison) -> str:
-    claim, interval = _name(comparison), words.percent_range(comparison.measured)
+    claim, interval = _name(comparison), words.measured_range(comparison.measured)
     samples = words.plural(comparison.samples, "sample")
     if comparison.position != "inside":
         direction = "lower" if comparison.position == "above" else "higher"
@@ -126,11 +141,11 @@ def _of_one_dataset(comparison: ClaimComparison) -> str:
             f"{claim} lies {comparison.position} the interval of {interval} measured on {samples}: "
             f"the number found here is {direction}."
         )
-    if comparison.samples >= comparison.samples_for_one_point:
+    if not comparison.is_wide:
         return f"{claim} lies inside the interval of {interval} measured on {samples}."
     return (
         f"{claim} lies inside the interval, but {samples} cannot decide it: the interval is "
-        f"{words.points(words.half_width(comparison.measured))}; {_narrower(comparison)}."
+        f"{_half_width(comparison)}; {_narrower(comparison)}."
     )
 
 
@@ -140,17 +155,34 @@ def _of_two_datasets(comparison: ClaimComparison, claim: Claim, dataset: Planned
     else:
         here = dataset.name if claim.dataset.partition("@")[0] != dataset.name else f"{dataset.name}@{dataset.version}"
         said = f"{_name(comparison)} is of {claim.dataset}, the measured one of {here}: not the same dataset."
-    if comparison.samples >= comparison.samples_for_one_point:
+    if not comparison.is_wide:
         return said
     return (
         f"{said} {words.plural(comparison.samples, 'sample')} could not decide it anyway: the interval is "
-        f"{words.points(words.half_width(comparison.measured))}; {_narrower(comparison)}."
+        f"{_half_width(comparison)}; {_narrower(comparison)}."
     )
 
 
 def _name(comparison: ClaimComparison) -> str:
-    return f"The published {words.METRIC_NAMES[comparison.metric]} of {comparison.published}\N{NO-BREAK SPACE}%"
+    return f"The published {words.title(comparison.metric)} of {published(comparison)}"
+
+
+def published(comparison: ClaimComparison) -> str:
+    """The published number with its unit."""
+    return f"{comparison.published}\N{NO-BREAK SPACE}{comparison.unit}".strip()
+
+
+def published_text(claim: schema.Claim) -> str:
+    """A number that could not be measured, as it was published."""
+    unit = {"percent": " %", "dB": " dB"}.get(claim.unit or "percent", "")
+    return f"{claim.value}{unit}"
+
+
+def _half_width(comparison: ClaimComparison) -> str:
+    interval = comparison.measured.interval
+    return words.points(words.half_width(interval)) if interval is not None else "not known"
 
 
 def _narrower(comparison: ClaimComparison) -> str:
-    return f"about {words.count(comparison.samples_for_one_point)} samples would narrow it to ±1\N{NO-BREAK SPACE}point"
+    needed = comparison.samples_for_one_point or 0
+    return f"about {words.count(needed)} samples would narrow it to ±1\N{NO-BREAK SPACE}point"

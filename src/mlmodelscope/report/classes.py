@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from mlmodelscope.metric.interval import wilson
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.samples import read_rows
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
+from mlmodelscope.statistic.interval import wilson
 
 # An accuracy of fewer samples than this says little about a class.
 _FEW = 5
@@ -39,9 +39,13 @@ class Confusion:
 
 def worst_classes(record: Record) -> list[ClassAccuracy]:
     """Every class that occurs, worst first; of equally bad ones, those with more samples first."""
-    found = record.metrics.per_class or {}
-    ranked = sorted(found.items(), key=lambda item: (item[1]["right"] / item[1]["seen"], -item[1]["seen"], item[0]))
-    return [ClassAccuracy(words.class_name(record, label), each["right"], each["seen"]) for label, each in ranked]
+    ranked = _ranked(record)
+    return [ClassAccuracy(words.class_name(record, each["class"]), each["right"], each["seen"]) for each in ranked]
+
+
+def _ranked(record: Record) -> list[dict[str, int]]:
+    found: list[dict[str, int]] = record.details.get("per_class", []) if "confusion" in record.details else []
+    return sorted(found, key=lambda each: (each["right"] / each["seen"], -each["seen"], each["class"]))
 
 
 def split_classes(classes: list[ClassAccuracy]) -> list[tuple[str, int]]:
@@ -66,7 +70,7 @@ def confusions(record: Record) -> list[Confusion]:
     """The most frequent mistakes first."""
     return [
         Confusion(words.class_name(record, each["label"]), words.class_name(record, each["answer"]), each["count"])
-        for each in record.metrics.confusion or ()
+        for each in record.details.get("confusion", ())
     ]
 
 
@@ -76,18 +80,18 @@ def class_table(record: Record, store: Store) -> dict[str, Any]:
     taken_for: dict[int, tuple[int, int]] = {}
     for (label, answer), count in pairs:
         taken_for.setdefault(label, (answer, count))
-    found = record.metrics.per_class or {}
-    ranked = sorted(found.items(), key=lambda item: (item[1]["right"] / item[1]["seen"], -item[1]["seen"], item[0]))
+    ranked = _ranked(record)
     return {
         "items": [
             {
-                "label": label,
-                "name": words.class_name(record, label),
-                **each,
+                "label": each["class"],
+                "name": words.class_name(record, each["class"]),
+                "right": each["right"],
+                "seen": each["seen"],
                 "accuracy": wilson(each["right"], each["seen"]),
-                "taken_for": _taken(record, *taken_for[label]) if label in taken_for else None,
+                "taken_for": _taken(record, *taken_for[each["class"]]) if each["class"] in taken_for else None,
             }
-            for label, each in ranked
+            for each in ranked
         ],
         "confused": [
             {
@@ -97,7 +101,7 @@ def class_table(record: Record, store: Store) -> dict[str, Any]:
             }
             for (label, answer), count in pairs[:_CONFUSED]
         ],
-        "about": describe_classes(worst_classes(record)) if found else "",
+        "about": describe_classes(worst_classes(record)) if ranked else "",
     }
 
 

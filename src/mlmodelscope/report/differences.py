@@ -74,13 +74,10 @@ def _manifests(log: ReferenceLog, record: Record) -> list[Difference]:
 
 def _metrics(log: ReferenceLog, record: Record) -> list[Difference]:
     items = []
-    trained = {metric_name(name): value for name, value in (record.training.metrics if record.training else {}).items()}
+    known = {metric_name(name): number.value for name, number in record.metrics.items()}
+    known |= {metric_name(name): value for name, value in (record.training.metrics if record.training else {}).items()}
     for name, number in log.metrics.items():
-        value: float | None = trained.get(name)
-        if value is None and name in ("top1", "top5"):
-            value = record.metrics[name].value if record.metrics[name] is not None else None
-        if value is None and name == "ece" and record.metrics.calibration is not None:
-            value = record.metrics.calibration["ece"]
+        value: float | None = known.get(name)
         if value is None or abs(value - number.value) > 1e-9:
             items.append(Difference("metric", name, number.value, value))
     return items

@@ -13,11 +13,16 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import charts, reproduction, words
-from mlmodelscope.report.claims import ClaimComparison, compare_claims, unmeasured_claims
+from mlmodelscope.report.claims import ClaimComparison, compare_claims, published, published_text, unmeasured_claims
+from mlmodelscope.report.class_numbers import class_sheet, spelled
 from mlmodelscope.report.classes import confusions, describe_classes, split_classes, too_few, worst_classes
 from mlmodelscope.report.latency import describe_latency, latency_chart, latency_rows
 from mlmodelscope.report.mistakes import find_mistakes
+from mlmodelscope.report.numbers import headline_of, other_numbers
 from mlmodelscope.report.pipeline import pipeline_blocks
+from mlmodelscope.report.worst import find_worst, quality_words
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.task import task_named
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _SECTIONS = (
@@ -26,9 +31,13 @@ _SECTIONS = (
     ("latency", "Latency"),
     ("accuracy", "Accuracy"),
     ("mistakes", "Wrong answers"),
+    ("worst", "Samples"),
     ("pipeline", "Pipeline"),
     ("again", "Run it again"),
 )
+
+_CARDS = 4
+"""More numbers than these, the first ones aside, are a table."""
 
 
 def write_html(record: Record, store: Store, artifacts: ArtifactStore) -> str:
@@ -53,23 +62,37 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
     """All that the templates show; they compute nothing."""
     classes = worst_classes(record)
     comparisons = compare_claims(record)
+    calibration = record.details.get("calibration")
+    worst = find_worst(record, store, artifacts)
+    left_out = {"claims" if not record.plan.claims else "", "worst" if worst is None else "mistakes"}
+    others = other_numbers(record)
     return {
         "style": style(),
         "words": words,
-        "sections": [each for each in _SECTIONS if each[0] != "claims" or record.plan.claims],
+        "sections": [each for each in _SECTIONS if each[0] not in left_out],
         "lede": _lede(record),
         "predictor": _predictor(record),
         "record": record,
         "plan": record.plan,
         "comparisons": comparisons,
+        "published": published,
+        "published_text": published_text,
         "unmeasured": unmeasured_claims(record),
         "interval_charts": _interval_charts(record, comparisons),
         "latency_chart": latency_chart(record.latency) if record.latency else "",
         "latency_rows": latency_rows(record.latency) if record.latency else [],
         "latency_sentence": describe_latency(record.latency) if record.latency else "",
-        "reliability_chart": charts.reliability(record.metrics.calibration["bins"])
-        if record.metrics.calibration
-        else "",
+        "reliability_chart": charts.reliability(calibration["bins"]) if calibration else "",
+        "calibration": calibration,
+        "headline": headline_of(record),
+        "numbers": others if len(others) <= _CARDS else {},
+        "listed": {**headline_of(record), **others} if len(others) > _CARDS else {},
+        "about_measure": _about,
+        "sheet": class_sheet(record),
+        "spelled": spelled,
+        "curve_chart": charts.precision_recall(curve) if (curve := record.details.get("precision_recall")) else "",
+        "worst": worst,
+        "quality_words": quality_words,
         "classes": classes,
         "classes_sentence": describe_classes(classes) if classes else "",
         "classes_split": split_classes(classes),
@@ -91,22 +114,26 @@ def _interval_charts(record: Record, comparisons: list[ClaimComparison]) -> dict
     """A chart for each accuracy; of several claims the first on the same dataset is marked, else the first."""
     marked = {each.metric: each for each in sorted(reversed(comparisons), key=lambda each: each.same_dataset)}
     found = {}
-    for name in words.METRIC_NAMES:
-        interval, claim = record.metrics[name], marked.get(name)
+    for name, number in headline_of(record).items():
+        interval, claim = number.interval if number is not None else None, marked.get(name)
         if interval is not None:
             remark = "" if claim is None or claim.same_dataset else ", other dataset"
-            found[name] = charts.interval_bar(interval, claim.published if claim else None, remark)
+            assert number is not None
+            shown = words.unit_of(number)
+            found[name] = charts.interval_bar(interval, claim.published if claim else None, remark, shown)
     return found
+
+
+def _about(metric: str) -> str:
+    return getattr(MEASURES.get(metric), "about", "")
 
 
 def _lede(record: Record) -> str:
     """The result in one sentence."""
-    samples, top1, top5 = words.answered(record), record.metrics.top1, record.metrics.top5
-    if top1 is None:
+    samples = words.answered(record)
+    text = task_named(record.plan.task).sentence(samples, record.metrics)
+    if not text:
         return f"{words.plural(samples, 'sample')} answered; there is no accuracy to show."
-    text = f"{words.count(round(top1.value * samples))} of {words.plural(samples, 'sample')} answered right"
-    if top5 is not None:
-        text += f", {words.count(round(top5.value * samples))} with the right class among the first five"
     return f"{text}; {words.plural(record.failed, 'more sample')} failed." if record.failed else f"{text}."
 
 

@@ -9,9 +9,11 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import reproduction, words
-from mlmodelscope.report.claims import compare_claims, unmeasured_claims
+from mlmodelscope.report.claims import compare_claims, published, published_text, unmeasured_claims
+from mlmodelscope.report.class_numbers import class_sheet, spelled
 from mlmodelscope.report.classes import confusions, describe_classes, too_few, worst_classes
 from mlmodelscope.report.latency import describe_latency, latency_rows
+from mlmodelscope.report.numbers import headline_of, other_numbers
 from mlmodelscope.report.pipeline import pipeline_blocks
 
 _SHOWN = 10
@@ -33,16 +35,11 @@ def _head(record: Record) -> Iterator[str]:
 
 def _numbers(record: Record) -> Iterator[str]:
     rows = []
-    for name, shown in words.METRIC_NAMES.items():
-        number = record.metrics[name]
+    for name, number in {**headline_of(record), **other_numbers(record)}.items():
         if number is None:
-            rows.append((shown, "–", _plain(record.metrics.refused.get(name, "no data"))))
+            rows.append((_plain(words.title(name)), "–", _plain(record.refused.get(name, "no data"))))
         else:
-            rows.append((shown, words.percent(number.value, words.digits_of(number)), words.percent_range(number)))
-    if record.metrics.calibration is not None:
-        rows.append(("expected calibration error", words.percent(record.metrics.calibration["ece"]), ""))
-    for name, more in record.metrics.more.items():
-        rows.append((_plain(name), words.number_value(more), words.number_range(more)))
+            rows.append((_plain(words.title(name)), words.measured_value(number), words.measured_range(number)))
     failed = f", {words.count(record.failed)} failed" if record.failed else ""
     rows.append(("samples", f"{words.count(record.samples)}{failed}", ""))
     if record.latency is not None:
@@ -58,15 +55,15 @@ def _numbers(record: Record) -> Iterator[str]:
 def _claims(record: Record) -> Iterator[str]:
     rows = [
         (
-            words.METRIC_NAMES[each.metric],
-            f"{each.published} %",
-            f"{words.percent(each.measured.value)} ({words.percent_range(each.measured)})",
+            words.title(each.metric),
+            published(each),
+            f"{words.measured_value(each.measured)} ({words.measured_range(each.measured)})",
             _plain(each.sentence),
         )
         for each in compare_claims(record)
     ]
     rows += [
-        (_code(each.claim.metric), f"{each.claim.value} %", "–", _plain(each.reason))
+        (_code(each.claim.metric), published_text(each.claim), "–", _plain(each.reason))
         for each in unmeasured_claims(record)
     ]
     if rows:
@@ -82,6 +79,15 @@ def _latency(record: Record) -> Iterator[str]:
 
 
 def _accuracy(record: Record) -> Iterator[str]:
+    sheet = class_sheet(record)
+    if sheet is not None:
+        yield "### Classes"
+        yield sheet.about
+        rows = [
+            (_code(each.name), *(spelled(*pair) for pair in zip(sheet.columns, each.values, strict=True)))
+            for each in sheet.classes[:_SHOWN]
+        ]
+        yield _table(("worst classes", *(column.title for column in sheet.columns)), rows)
     classes, pairs = worst_classes(record), confusions(record)
     if classes:
         yield "### Classes"

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mlmodelscope.dataset.open import open_dataset
-from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
-from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails
+from mlmodelscope.report.sample_pictures import sample_pictures
+from mlmodelscope.report.thumbnail import Thumbnail
 
 SHOWN = 24
 
@@ -50,11 +48,13 @@ class Mistakes:
 
 def find_mistakes(record: Record, store: Store, artifacts: ArtifactStore) -> Mistakes:
     wrong = store.samples(record, only_wrong=True)
+    if "right" not in wrong.column_names:  # no sample of this task is simply right or wrong
+        return Mistakes(0, (), None)
     rows = most_confident(wrong, SHOWN).to_pylist()
-    thumbnails, problem = _thumbnails(rows, record, artifacts)
+    pictures, problem = sample_pictures(rows, record, artifacts)
     shown = tuple(
-        Mistake(row["id"], words.class_name(record, row["label"]), _answers(row, record), thumbnail)
-        for row, thumbnail in zip(rows, thumbnails, strict=True)
+        Mistake(row["id"], words.class_name(record, row["label"]), _answers(row, record), picture.thumbnail)
+        for row, picture in zip(rows, pictures, strict=True)
     )
     return Mistakes(wrong.num_rows, shown, problem)
 
@@ -72,7 +72,7 @@ def most_confident(table: pa.Table, number: int) -> pa.Table:
 
 def _answers(row: dict[str, Any], record: Record) -> tuple[Answer, ...]:
     pairs = list(zip(row["classes"], row["scores"], strict=True))[:5]
-    bars = record.plan.output.probabilities and all(0 <= score <= 1 for _, score in pairs)
+    bars = record.plan.answer.probabilities and all(0 <= score <= 1 for _, score in pairs)
     return tuple(
         Answer(
             words.class_name(record, number),
@@ -82,25 +82,3 @@ def _answers(row: dict[str, Any], record: Record) -> tuple[Answer, ...]:
         )
         for number, score in pairs
     )
-
-
-def _thumbnails(
-    rows: Sequence[dict[str, Any]], record: Record, artifacts: ArtifactStore
-) -> tuple[list[Thumbnail], str | None]:
-    """A picture for each row; a dataset that has gone away costs the pictures, not the report."""
-    if not rows:
-        return [], None
-    wanted = {row["id"] for row in rows}
-    try:
-        dataset = open_dataset(record.plan.dataset, artifacts)
-    except (MLModelScopeError, OSError) as error:
-        reason = error.message if isinstance(error, MLModelScopeError) else str(error)
-        return [Thumbnail(None)] * len(rows), reason
-    found = {sample.id: sample for sample in dataset.samples if sample.id in wanted}
-    make = Thumbnails().make
-    return [
-        make(found[row["id"]].content)
-        if row["id"] in found and found[row["id"]].digest == row["digest"]
-        else Thumbnail(None, "the dataset no longer has it")
-        for row in rows
-    ], None

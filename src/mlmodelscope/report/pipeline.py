@@ -46,10 +46,10 @@ def pipeline_blocks(plan: Plan) -> list[Block]:
             for stage in ("setup", "init", "load", "preprocess")
             if stage in plan.functions
         ),
-        *(_step(step, "input", STEPS) for step in (plan.input.steps if plan.input else ())),
+        *(_step(step, "input", STEPS) for each in plan.inputs for step in each.steps),
         _model(plan),
         *(_function(plan, stage, "output") for stage in ("postprocess", "unload") if stage in plan.functions),
-        *(_step(step, "output", OUTPUT_STEPS) for step in plan.output.steps),
+        *(_step(step, "output", OUTPUT_STEPS) for each in plan.outputs for step in each.steps),
         _answers(plan),
     ]
 
@@ -69,13 +69,16 @@ def _model(plan: Plan) -> Block:
     declaration = PREDICTORS.get(plan.predictor.name or "")
     runs = plan.predictor.name or "Python"
     layers = [
-        Parameter("output", words.value(plan.output.layer_name), "Layer that the scores come from.", True),
+        *(
+            Parameter("output", words.value(each.layer_name), f"Layer that the {each.role} come from.", True)
+            for each in plan.outputs
+        ),
         Parameter("predictor", runs, "Framework that runs the model.", True),
     ]
-    if plan.input is not None:
+    for each in reversed(plan.inputs):
         layers[:0] = [
-            Parameter("input", words.value(plan.input.layer_name), "Layer that takes the tensor.", True),
-            Parameter("element_type", plan.input.element_type, "Element type of that tensor.", True),
+            Parameter("input", words.value(each.layer_name), "Layer that takes the tensor.", True),
+            Parameter("element_type", each.element_type, "Element type of that tensor.", True),
         ]
     if "run" in plan.functions:
         layers.append(Parameter("run", "Python", "The manifest's own function calls the framework.", True))
@@ -85,18 +88,18 @@ def _model(plan: Plan) -> Block:
 
 
 def _answers(plan: Plan) -> Block:
-    output = plan.output
+    answer = plan.answer
     return Block(
         "answers",
         "answers",
         "The best classes of each sample, best first.",
         (
-            Parameter("top_k", str(output.top_k), "How many are kept.", True),
+            Parameter("top_k", str(answer.top_k), "How many are kept.", True),
             Parameter(
                 "label_offset",
-                str(output.label_offset),
+                str(answer.label_offset),
                 "Output number of the dataset's class 0.",
-                output.label_offset != 0,
+                answer.label_offset != 0,
             ),
         ),
     )

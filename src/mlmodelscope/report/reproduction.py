@@ -35,7 +35,7 @@ def command(plan: Plan) -> str:
         ("--threads", plan.predictor.options.get("threads", default.threads), default.threads),
         ("--limit", plan.dataset.subset.count, default.limit),
         ("--seed", plan.seed, default.seed),
-        ("--top-k", plan.output.top_k, default.top_k),
+        ("--top-k", plan.answer.top_k, default.top_k),
     ):
         if value != usual:
             parts += [flag, str(value)]
@@ -78,7 +78,7 @@ def _files(plan: Plan) -> Iterator[tuple[str, PlannedFile | None]]:
     yield "model graph" if plan.model.weights else "model", plan.model.graph
     yield "model weights", plan.model.weights
     yield "firmware", plan.model.firmware
-    yield "names of the model's classes", plan.output.names
+    yield "names of the model's classes", plan.answer.names
     several = len(plan.dataset.sources) > 1
     for source in plan.dataset.sources:
         of = f" of {source.name}" if several else ""

@@ -6,24 +6,54 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
+from mlmodelscope.task.quality import quality_of
+from mlmodelscope.task.task import task_named
 
-HEADER = ("id", "digest", "label", "label_name", "answer", "answer_name", "score", "right", "error", "top5")
+HEADER = ("id", "digest", "label", "label_name", "answer", "answer_name", "score", "right", "error", "best")
+PLAIN = ("id", "digest", "target", "answer", "quality", "error")
 
 
 def write_csv(record: Record, store: Store, artifacts: ArtifactStore) -> str:
-    """One row for each sample; `top5` holds class numbers, best first, between semicolons."""
+    """One row for each sample; `best` holds class numbers, best first, between semicolons."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADER)
-    for batch in store.samples(record).to_batches():
-        writer.writerows(_cells(row, record) for row in batch.to_pylist())
+    table = store.samples(record)
+    has_labels = "right" in table.column_names
+    writer.writerow(HEADER if has_labels else PLAIN)
+    for batch in table.to_batches():
+        writer.writerows(_cells(row, record) if has_labels else _plain(row, record) for row in batch.to_pylist())
     return out.getvalue()
+
+
+def _plain(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
+    """Truth and answer as JSON."""
+    answer = row["answer"] or spelled_answer(row, record)
+    quality = quality_of(row.get("score"))
+    return _inert(row["id"]), row["digest"], row.get("target"), answer, quality, _inert(row["error"])
+
+
+def spelled_answer(row: Mapping[str, Any], record: Record) -> str | None:
+    found = _with_names(task_named(record.plan.task).plain(row), record)
+    return None if found is None else json.dumps(found, ensure_ascii=False)
+
+
+def _with_names(answer: Any, record: Record) -> Any:
+    """Things with the names of their classes."""
+    if not isinstance(answer, list):
+        return answer
+    return [
+        {**each, "label": words.class_name(record, each["class"])}
+        if isinstance(each, dict) and isinstance(each.get("class"), int)
+        else each
+        for each in answer
+    ]
 
 
 def _cells(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
@@ -55,12 +85,23 @@ def _inert(text: str | None) -> str | None:
 def write_json(record: Record, store: Store, artifacts: ArtifactStore) -> str:
     """`{"record": …, "samples": […]}`, a sample on each line."""
     lines = [
-        json.dumps(row | {"scores": _finite(row["scores"])}, ensure_ascii=False, allow_nan=False)
+        json.dumps(_readable(row, record), ensure_ascii=False, allow_nan=False)
         for batch in store.samples(record).to_batches()
         for row in batch.to_pylist()
     ]
     samples = ",\n".join(lines)
     return f'{{"record": {record.model_dump_json(indent=1)},\n"samples": [\n{samples}\n]}}\n'
+
+
+def _readable(row: dict[str, Any], record: Record) -> dict[str, Any]:
+    """Without what only programs of ours can read; columns that belong together are one answer."""
+    plain = _with_names(task_named(record.plan.task).plain(row), record) if "score" in row else None
+    if plain is not None:
+        target = json.loads(row["target"]) if row.get("target") else None
+        about = {"target": target, "answer": plain, "quality": quality_of(row["score"]), "error": row["error"]}
+        return {"id": row["id"], "digest": row["digest"], **about}
+    kept = {name: value for name, value in row.items() if not isinstance(value, bytes)}
+    return kept | ({"scores": _finite(row["scores"])} if "scores" in row else {})
 
 
 def _finite(scores: list[float] | None) -> list[float | None] | None:

@@ -6,11 +6,9 @@ import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mlmodelscope.record.record import Record
+from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE, UNITS, Unit
 from mlmodelscope.types import Interval
-
-METRIC_NAMES = {"top1": "top-1", "top5": "top-5"}
-"""Metrics that a claim can be compared with, and what they are called."""
 
 _SPACE = "\N{NO-BREAK SPACE}"
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
@@ -64,13 +62,43 @@ def duration_range(interval: Interval, unit: tuple[float, str] | None = None) ->
     return f"{significant(interval.low / size)} – {significant(interval.high / size)}{_SPACE}{name}"
 
 
-def number_range(number: Interval | float) -> str:
-    """The interval of a number without a unit; empty where it has none."""
-    return f"{significant(number.low)} – {significant(number.high)}" if isinstance(number, Interval) else ""
+def title(metric: str) -> str:
+    """What people call a metric; its own name where it is from a package that is not installed."""
+    found = MEASURES.get(metric)
+    return found.title if found is not None else metric
 
 
-def number_value(number: Interval | float) -> str:
-    return significant(number.value if isinstance(number, Interval) else number)
+def headed(metric: str) -> str:
+    """The same as a heading."""
+    name = title(metric)
+    return name[:1].upper() + name[1:]
+
+
+def measured_value(number: MeasuredNumber) -> str:
+    """A number with as many digits as its interval deserves, and its unit."""
+    return _with_symbol(_written(number.value, number), unit_of(number))
+
+
+def measured_range(number: MeasuredNumber) -> str:
+    """Both ends of its interval; empty where it has none."""
+    if number.low is None or number.high is None:
+        return ""
+    return _with_symbol(f"{_written(number.low, number)} – {_written(number.high, number)}", unit_of(number))
+
+
+def unit_of(number: MeasuredNumber) -> Unit:
+    return UNITS.get(number.unit, NUMBER)
+
+
+def _with_symbol(text: str, unit: Unit) -> str:
+    return f"{text}{_SPACE}{unit.symbol}" if unit.symbol else text
+
+
+def _written(value: float, number: MeasuredNumber) -> str:
+    unit, interval = unit_of(number), number.interval
+    if unit is SHARE:
+        return f"{100 * value:.{digits_of(interval) if interval is not None else 1}f}"
+    return f"{value * unit.factor:.2f}" if unit is not NUMBER else significant(value)
 
 
 def significant(number: float) -> str:

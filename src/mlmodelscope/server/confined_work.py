@@ -28,6 +28,7 @@ from mlmodelscope.manifest.convert import convert_document, unclear
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.provision.artifact import Artifact, ArtifactStore
+from mlmodelscope.report.sample_pictures import picture_size
 from mlmodelscope.report.thumbnail import small_picture
 from mlmodelscope.server.placeholders import refuse_placeholders
 from mlmodelscope.server.sent_text import Named, named_files, refuse_secrets, refused_files
@@ -83,7 +84,7 @@ def listed_samples(dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(str(error)) from None
     return {
-        "samples": [[each.id, dict(each.content), each.digest, each.label] for each in found.samples],
+        "samples": [[each.id, dict(each.content), each.digest, each.target] for each in found.samples],
         "classes": list(found.classes),
     }
 
@@ -96,6 +97,16 @@ def drawn(content: dict[str, Any], digest: str, side: int) -> dict[str, str]:
     except (ImageError, MissingLibrary, OSError, KeyError) as error:
         raise UsageError(str(error)) from None
     return {"data": base64.b64encode(found.data).decode(), "media_type": found.media_type}
+
+
+def sized(content: dict[str, Any], digest: str) -> dict[str, Any]:
+    """How large a sample's picture is."""
+    try:
+        refuse_another(content, digest)
+        found = picture_size(content)
+    except (ImageError, OSError, KeyError) as error:
+        raise UsageError(str(error)) from None
+    return {"size": list(found) if found else None}
 
 
 def refuse_another(content: dict[str, Any], digest: str) -> None:

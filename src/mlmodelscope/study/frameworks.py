@@ -43,7 +43,7 @@ _KINDS = 8
 _COLUMNS = (
     Column("stack", "stack"),
     Column("framework", "framework"),
-    Column("top1", "top-1", percent),
+    Column("accuracy", "accuracy", percent),
     Column("same_classes", "same answer"),
     Column("same_scores", "same bits"),
     Column("samples", "samples"),
@@ -123,7 +123,7 @@ def _row(name: str, record: Record, compared: Row) -> dict[str, Any]:
     return {
         "stack": name,
         "framework": _framework(record),
-        "top1": compared.top1,
+        "accuracy": compared.accuracy.value if compared.accuracy is not None else None,
         "same_classes": compared.same_classes,
         "same_scores": compared.same_scores,
         "samples": compared.samples,

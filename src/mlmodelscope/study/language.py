@@ -95,7 +95,7 @@ Opened = tuple[PythonProcess, dict[str, Caller], str | None]
 def _open(bench: Bench, folder: Path) -> Iterator[Opened]:
     """Every caller that there can be here, and why C is not among them where it is not."""
     with open_python(bench, folder) as process:
-        output = pick(_named(process.described["outputs"]), bench.plan.output.layer_name, "output")
+        output = pick(_named(process.described["outputs"]), bench.plan.outputs[0].layer_name, "output")
         callers: dict[str, Caller] = {}
         missing = None
         native = None

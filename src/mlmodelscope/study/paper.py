@@ -37,12 +37,12 @@ class Fact:
 class Scores:
     """Top-1 and top-5 in percent, as printed."""
 
-    top1: str
-    top5: str
+    first: str
+    second: str
 
     @property
     def shares(self) -> tuple[float, float]:
-        return float(self.top1) / 100, float(self.top5) / 100
+        return float(self.first) / 100, float(self.second) / 100
 
 
 @dataclass(frozen=True)

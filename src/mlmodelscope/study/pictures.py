@@ -49,7 +49,7 @@ def decode_only(plan: Plan) -> Plan:
     """The pixels as they come from the decoder, before anything is made of them."""
     assert plan.input is not None
     kept = plan.input.steps[: 1 + next((at for at, step in enumerate(plan.input.steps) if step.name == "decode"), 0)]
-    return plan.model_copy(update={"input": plan.input.model_copy(update={"steps": kept})})
+    return plan.with_steps(kept)
 
 
 def pictures_of(seen: Sequence[Seen]) -> list[Picture]:

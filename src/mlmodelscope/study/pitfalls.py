@@ -162,35 +162,39 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def points(change: Interval) -> str:
-    return f"{100 * change.value:+.1f} ({100 * change.low:+.1f} to {100 * change.high:+.1f})"
+def points(change: Interval, factor: float = 100.0) -> str:
+    digits = 1 if factor == 100 else 3
+    value, low, high = (f"{factor * each:+.{digits}f}" for each in (change.value, change.low, change.high))
+    return f"{value} ({low} to {high})"
 
 
 def p_value(chance: float) -> str:
     return f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1e}" if chance >= 1e-99 else "0"
 
 
-EFFECT_COLUMNS: tuple[Column, ...] = (
-    Column("variant", "variant"),
-    Column("top1", "top-1", percent),
-    Column("top5", "top-5", percent),
-    Column("difference", "difference of top-1 (95 %)", lambda each: points(Interval(**each))),
-    Column("flips", "answers that flip"),
-    Column("p_value", "McNemar p", p_value),
-    Column("same_as", "same answers as"),
-)
+def effect_columns(found: Sensitivity) -> tuple[Column, ...]:
+    """With a column for each number that was looked at."""
+    first = found.measures[0].title
+    return (
+        Column("variant", "variant"),
+        *(Column(each.name, each.title, percent) for each in found.measures),
+        Column("difference", f"difference of {first} (95 %)", lambda each: points(Interval(**each))),
+        Column("flips", "answers that flip"),
+        Column("p_value", "McNemar p", p_value),
+        Column("same_as", "same answers as"),
+    )
 
 
-def effect_row(each: Effect) -> dict[str, Any]:
+def effect_row(each: Effect, found: Sensitivity) -> dict[str, Any]:
     change = each.difference
     return {
         "pitfall": each.variant.pitfalls[0],
         "variant": each.variant.words,
-        "top1": each.after,
-        "top5": each.after5,
+        found.measures[0].name: each.after,
+        **each.others,
         "difference": {"value": change.value, "low": change.low, "high": change.high},
         "flips": each.flips,
-        "p_value": each.top1.p_value,
+        "p_value": each.p_value,
         "samples": each.samples,
         "failed": each.failed,
         "same_as": each.same_as,
@@ -198,22 +202,23 @@ def effect_row(each: Effect) -> dict[str, Any]:
 
 
 def _accuracy(name: str, found: Sensitivity, theirs: Scores | None) -> Table:
-    top5 = found.top5.value if found.top5 else None
-    own: dict[str, Any] = {"pitfall": "", "variant": AS_IT_IS, "top1": found.top1.value, "top5": top5}
-    columns = EFFECT_COLUMNS
-    rows = [own, *(effect_row(each) for each in found.effects)]
+    own: dict[str, Any] = {"pitfall": "", "variant": AS_IT_IS}
+    own |= {measure: number.value for measure, number in found.numbers.items()}
+    columns = effect_columns(found)
+    rows = [own, *(effect_row(each, found) for each in found.effects)]
     if theirs is not None:
-        own["paper_top1"], own["paper_top5"] = INCEPTION.measured.shares
+        names = [f"paper_{each.name}" for each in found.measures]
+        own |= dict(zip(names, INCEPTION.measured.shares, strict=False))
         chosen = chosen_variant(name, found.effects)
         for row, each in zip(rows[1:], found.effects, strict=True):
             if each is chosen:
-                row["paper_top1"], row["paper_top5"] = theirs.shares
-        columns = (
-            *columns[:3],
-            Column("paper_top1", "paper's top-1", lambda share: f"{100 * share:.2f} %"),
-            Column("paper_top5", "paper's top-5", lambda share: f"{100 * share:.2f} %"),
-            *columns[3:],
+                row |= dict(zip(names, theirs.shares, strict=False))
+        at = 1 + len(found.measures)
+        published = (
+            Column(name, f"paper's {each.title}", lambda share: f"{100 * share:.2f} %")
+            for name, each in zip(names, found.measures, strict=True)
         )
+        columns = (*columns[:at], *published, *columns[at:])
     title = f"accuracy (the paper's is of {INCEPTION.model}, Table 1)" if theirs is not None else "accuracy"
     return Table("accuracy", title, columns, tuple(rows))
 
@@ -249,7 +254,7 @@ def _side_by_side(record: Record, found: Sensitivity, at: int) -> Table:
     sample = found.samples[at]
     label = _name(record, sample.label) if sample.label is not None else "unlabelled"
     columns = [Column(key, key, lambda cell: f"{cell['score']:.3f} {cell['class']}") for key, _ in shown]
-    return Table("top5", f"the best five for {sample.id} ({label})", (Column("rank", "#"), *columns), tuple(rows))
+    return Table("best", f"the best five for {sample.id} ({label})", (Column("rank", "#"), *columns), tuple(rows))
 
 
 def _name(record: Record, number: int) -> str:

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from mlmodelscope.plan.claim import claim_of, is_measurable
 from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope.replicate.sensitivity import AS_IT_IS, measure
 from mlmodelscope.study.paper import FACTS, FIRST, INCEPTION, TABLE1, TABLE1_SETTING, Scores
 from mlmodelscope.study.pitfalls import (
-    EFFECT_COLUMNS,
     chosen_variant,
+    effect_columns,
     effect_row,
     effects_chart,
     notes_on,
     refuse_nothing,
 )
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, study
+from mlmodelscope.task.task import Number
 
 _COLUMNS = {"color-layout": "colour layout", "cropping": "cropping", "type-conversion": "type conversion"}
 _BESIDES = ("data-layout",)
@@ -28,17 +31,17 @@ def table1(request: Request) -> Outcome:
     names = [name for name in (*_COLUMNS, *_BESIDES) if name in PITFALLS]
     found = measure(record, request.settings, names, watcher=request.watcher)
     refuse_nothing(record, found, names)
-    top5 = found.top5.value if found.top5 else None
-    own: dict[str, Any] = {"model": f"{record.plan.model.reference}, here", "measured": (found.top1.value, top5)}
-    claims = {claim.metric: claim.value for claim in record.plan.claims}
-    if "top1" in claims:
-        own["reported"] = (float(claims["top1"]) / 100, float(claims["top5"]) / 100 if "top5" in claims else None)
+    numbers = [each.name for each in found.measures]
+    own: dict[str, Any] = {"model": f"{record.plan.model.reference}, here", "measured": _pair(found.numbers, numbers)}
+    claims = {claim.metric: claim for claim in map(claim_of, filter(is_measurable, record.plan.claims))}
+    if numbers[0] in claims:
+        own["reported"] = _pair(claims, numbers)
     notes = []
     for name in _COLUMNS:
         effect = chosen_variant(name, found.effects)
         if effect is not None:
-            row = effect_row(effect)
-            own[name] = (row["top1"], row["top5"])
+            row = effect_row(effect, found)
+            own[name] = (row[numbers[0]], row.get(numbers[1]) if len(numbers) > 1 else None)
             notes.append(f"{_COLUMNS[name]} here: {effect.variant.words}.")
     rows = [own]
     for line in TABLE1:
@@ -53,8 +56,8 @@ def table1(request: Request) -> Outcome:
     single = Table(
         "variants",
         f"every variant, against {AS_IT_IS}",
-        (Column("pitfall", "pitfall"), *EFFECT_COLUMNS),
-        tuple(effect_row(each) for each in found.effects),
+        (Column("pitfall", "pitfall"), *effect_columns(found)),
+        tuple(effect_row(each, found) for each in found.effects),
     )
     paper = {
         name: 100 * (scores.shares[0] - INCEPTION.measured.shares[0]) for name, scores in INCEPTION.pitfalls.items()
@@ -71,6 +74,12 @@ def table1(request: Request) -> Outcome:
     )
 
 
+def _pair(known: Mapping[str, Number], names: Sequence[str]) -> tuple[float, float | None]:
+    """The first two numbers of those that are known."""
+    second = known.get(names[1]) if len(names) > 1 else None
+    return known[names[0]].value, second.value if second is not None else None
+
+
 def _both(shares: tuple[float, float | None]) -> str:
-    top1, top5 = shares
-    return f"{100 * top1:.2f} / " + (f"{100 * top5:.2f}" if top5 is not None else "–")
+    first, second = shares
+    return f"{100 * first:.2f} / " + (f"{100 * second:.2f}" if second is not None else "–")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, median_low
 from typing import Any
 
-from mlmodelscope.metric.interval import percentile_interval
+from mlmodelscope.statistic.interval import percentile_interval
 from mlmodelscope.trace.span import LEVELS, Overhead, Span, span_id_of
 
 _OF_THE_RUN = ("counters", "sample", "symbol")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import struct
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
-
-Runs = tuple[tuple[int, int], ...]
-"""Classes as (first, last) of neighbours, both included."""
+from mlmodelscope.task.array_answer import array_answers
+from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope_worker.output.answer import NO_CLASS
+from mlmodelscope_worker.task.classification import FORM as CLASSES
 
 
 @dataclass(frozen=True)
@@ -21,34 +24,58 @@ class Batch:
 
 @dataclass(frozen=True)
 class Answers:
-    """What came out for one batch. Buffers hold the samples that did not fail, in order."""
+    """What came out for one batch, as it travels: content and buffers hold the samples that did not fail, in order."""
 
     batch: int
-    k: int
-    classes: bytes
-    """int32, samples x k."""
-    scores: bytes
-    """float32, samples x k."""
     errors: dict[int, str]
     """Why a sample failed, by its place in the batch."""
     run_ns: int
-    improbable: int
-    """Samples whose scores were declared probabilities and are none."""
-    answers: tuple[str, ...] | None = None
-    """Answers that are not classes, as JSON texts, of the samples that did not fail."""
-    ties: Mapping[int, Runs] = field(default_factory=dict)
-    """By place in the batch: further classes with exactly the score of the last one that was kept."""
+    content: Mapping[str, Any] = field(default_factory=dict)
+    """`form`, and what that form has; empty where all samples failed."""
+    buffers: tuple[bytes, ...] = ()
+
+    @property
+    def rows(self) -> list[Any]:
+        """The answers themselves, in the form of their task."""
+        return decoded(self.content, self.buffers)
 
 
 def cut_batches(samples: Sequence[Sample], size: int) -> list[Batch]:
     return [Batch(index, samples[index * size : (index + 1) * size]) for index in range(-(-len(samples) // size))]
 
 
-def runs_from(written: Mapping[str, Sequence[Sequence[int]]]) -> dict[int, Runs]:
-    """As JSON has them."""
-    return {int(slot): tuple((first, last) for first, last in runs) for slot, runs in written.items()}
-
-
 def failed_batch(batch: Batch, reason: str) -> Answers:
     """A batch none of whose samples has an answer."""
-    return Answers(batch.index, 0, b"", b"", dict.fromkeys(range(len(batch.samples)), reason), 0, 0)
+    return Answers(batch.index, dict.fromkeys(range(len(batch.samples)), reason), 0)
+
+
+def decoded(content: Mapping[str, Any], buffers: Sequence[bytes]) -> list[Any]:
+    """Answers from the form in which they travelled."""
+    return _FORMS[content["form"]](content, buffers) if content else []
+
+
+def _classes(content: Mapping[str, Any], buffers: Sequence[bytes]) -> list[ClassAnswer]:
+    k = content["k"]
+    classes = struct.unpack(f"<{len(buffers[0]) // 4}i", buffers[0])
+    scores = struct.unpack(f"<{len(buffers[1]) // 4}f", buffers[1])
+    ties = {int(row): tuple((first, last) for first, last in runs) for row, runs in content["ties"].items()}
+    found = []
+    for row in range(len(classes) // k if k else 0):
+        kept = k
+        while kept and classes[row * k + kept - 1] == NO_CLASS:
+            kept -= 1
+        part = slice(row * k, row * k + kept)
+        found.append(ClassAnswer(classes[part], scores[part], ties.get(row, ())))
+    return found
+
+
+def _texts(content: Mapping[str, Any], buffers: Sequence[bytes]) -> list[str]:
+    texts: list[str] = content["texts"]
+    return texts
+
+
+_FORMS: Mapping[str, Callable[[Mapping[str, Any], Sequence[bytes]], list[Any]]] = {
+    CLASSES: _classes,
+    "texts": _texts,
+    "arrays": array_answers,
+}

@@ -16,7 +16,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
-from mlmodelscope.worker.answers import Answers, Batch, runs_from
+from mlmodelscope.worker.answers import Answers, Batch
 from mlmodelscope.worker.loaded import Loaded, loaded_from
 from mlmodelscope.worker.plugins import inside_the_stack, module_paths
 from mlmodelscope.worker.process import Buffer, WorkerProcess
@@ -201,14 +201,18 @@ class Worker(OpenWorker):
         return message.tensors, found
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
-        """The tensors that the model would get, each with shape and element type, or the reason why there is none."""
+        """The first tensor that the model would get, with shape and element type, or the reason why there is none."""
         self._process.send(messages.Prepare(contents(samples)))
         message, buffers = self._process.receive(messages.Prepared)
         remaining = iter(buffers)
-        return [
-            (described, next(remaining)) if described else message.errors[str(slot)]
-            for slot, described in enumerate(message.tensors)
-        ]
+        found: list[tuple[dict[str, Any], bytes] | str] = []
+        for slot, described in enumerate(message.tensors):
+            if described is None:
+                found.append(message.errors[str(slot)])
+            else:
+                contents_of = [next(remaining) for _ in described]
+                found.append((described[0], contents_of[0]))
+        return found
 
 
 def contents(samples: Sequence[Sample]) -> list[Content]:
@@ -216,11 +220,8 @@ def contents(samples: Sequence[Sample]) -> list[Content]:
 
 
 def _answers(batch: Batch, answer: BatchAnswer, buffers: list[bytes]) -> Answers:
-    classes, scores = buffers if buffers else (b"", b"")
     errors = {int(slot): message for slot, message in answer.errors.items()}
-    texts = tuple(answer.answers) if answer.answers is not None else None
-    ties = runs_from(answer.ties)
-    return Answers(batch.index, answer.k, classes, scores, errors, answer.run_ns, answer.improbable, texts, ties)
+    return Answers(batch.index, errors, answer.run_ns, answer.content, tuple(buffers))
 
 
 def needs_of(site: Site, plan: Plan) -> Needs:
@@ -241,19 +242,25 @@ def task_of(site: Site, plan: Plan) -> Task:
     options = {**plan.predictor.options, **plan.predictor.where}
     task = Task(
         predictor=PredictorTask(plan.predictor.name, site.model_files, options),
-        input=plan.input.model_dump(mode="json") if plan.input else None,
-        output=plan.output.model_dump(mode="json", exclude={"names"}),
         batch_size=plan.scenario.batch_size,
+        task=plan.task,
+        **reading_of(plan),
         plugins=[each.model_dump(mode="json") for each in inside_the_stack(plan)],
     )
     return _with_functions(task, site, plan) if plan.functions else task
+
+
+def reading_of(plan: Plan) -> dict[str, Any]:
+    """What a worker must know of a plan's inputs, outputs and answers."""
+    outputs = [{**each.model_dump(mode="json"), "place": place} for place, each in enumerate(plan.outputs)]
+    inputs = [each.model_dump(mode="json") for each in plan.inputs]
+    return {"inputs": inputs, "outputs": outputs, "answer": plan.answer.model_dump(mode="json", exclude={"names"})}
 
 
 def _with_functions(task: Task, site: Site, plan: Plan) -> Task:
     """The same with what the manifest's own functions want to know."""
     names = site.other_files.get("features")
     return task._replace(
-        task=plan.task,
         functions={stage: each.model_dump(mode="json") for stage, each in plan.functions.items()},
         context=plan.context,
         files={**site.model_files, **site.other_files},

@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-import array
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.site import Site
-from mlmodelscope.worker.answers import Batch
-from mlmodelscope.worker.client import OpenWorker, task_of
+from mlmodelscope.worker.answers import Batch, decoded
+from mlmodelscope.worker.client import OpenWorker, reading_of, task_of
 from mlmodelscope.worker.plugins import inside_the_stack, of_all
 from mlmodelscope_worker import messages
 from mlmodelscope_worker.messages import VariantAnswer
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The best classes for one sample, best first."""
-
-    classes: tuple[int, ...]
-    scores: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -31,7 +22,7 @@ class VariantAnswers:
     """What came out for one batch."""
 
     batch: Batch
-    answers: Mapping[str, Sequence[Answer | None]]
+    answers: Mapping[str, Sequence[Any]]
     """By variant: one for each sample, none where it failed."""
     reasons: Mapping[str, str]
     """Why a variant failed, for one of its samples."""
@@ -88,7 +79,7 @@ class VariantWorker(OpenWorker):
         pipelines = [
             {
                 "id": key,
-                "steps": _steps(each),
+                **reading_of(each),
                 "plugins": [plugin.model_dump(mode="json") for plugin in inside_the_stack(each)],
             }
             for key, each in variants.items()
@@ -137,8 +128,9 @@ def _picture(said: Mapping[str, Any], buffers: Sequence[bytes]) -> Picture | Non
 
 
 def _answers(batch: Batch, answer: VariantAnswer, buffers: list[bytes]) -> VariantAnswers:
-    groups = [_rows(k, *buffers[2 * place : 2 * place + 2]) for place, k in enumerate(answer.k)]
-    answers: dict[str, Sequence[Answer | None]] = {}
+    remaining = iter(buffers)
+    groups = [decoded(each["content"], list(islice(remaining, each["buffers"]))) for each in answer.groups]
+    answers: dict[str, Sequence[Any]] = {}
     reasons: dict[str, str] = {}
     for variant, found in answer.variants.items():
         errors = {int(slot): reason for slot, reason in found["errors"].items()}
@@ -146,14 +138,4 @@ def _answers(batch: Batch, answer: VariantAnswer, buffers: list[bytes]) -> Varia
             reasons[variant] = next(iter(errors.values()))
         rows = iter(groups[found["group"]] if found["group"] is not None else ())
         answers[variant] = [None if slot in errors else next(rows, None) for slot in range(len(batch.samples))]
-    return VariantAnswers(batch, answers, reasons, len(groups))
-
-
-def _rows(k: int, classes: bytes, scores: bytes) -> list[Answer | None]:
-    numbers, values = array.array("i", classes).tolist(), array.array("f", scores).tolist()
-    rows: list[Answer | None] = []
-    for at in range(0, len(numbers), k):
-        best = tuple(values[at : at + k])
-        # Where one score is no number, nobody knows what would have been best.
-        rows.append(Answer(tuple(numbers[at : at + k]), best) if all(map(math.isfinite, best)) else None)
-    return rows
+    return VariantAnswers(batch, answers, reasons, answer.calls)

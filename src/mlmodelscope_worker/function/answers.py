@@ -3,6 +3,7 @@
 from ..failure import describe_failure
 from ..output.answer import NO_CLASS, AnswerError, classify, spell
 from ..protocol import MAX_HEADER
+from ..task.classification import FORM
 
 _MOST_BYTES = MAX_HEADER // 2  # of a batch's answers: they travel in a header, with others
 
@@ -14,12 +15,12 @@ class ClassAnswers(object):
         self._top_k, self._names, self._label_offset = top_k, names, label_offset
 
     def settle(self, work, answers):
-        """(how many classes, no texts, buffers); an answer that cannot be used is a failed sample."""
+        """(content, buffers); an answer that cannot be used is a failed sample."""
         rows = _each(work, answers, lambda answer: classify(answer, self._top_k, self._names))
         if not rows:
-            return 0, None, ()
+            return {}, ()
         kept, scores = self._buffers(rows)
-        return kept.shape[1], None, (kept, scores)
+        return {"form": FORM, "k": kept.shape[1], "improbable": 0, "ties": {}}, (kept, scores)
 
     def _buffers(self, rows):
         """(classes, scores) as rectangles. A shorter answer is filled up with NO_CLASS: no other may be cut for it."""
@@ -38,7 +39,7 @@ class TextAnswers(object):
     """Answers of any other task, which travel as JSON in the header."""
 
     def settle(self, work, answers):
-        """(no classes, texts, no buffers)."""
+        """(content, no buffers)."""
         size = [0]
 
         def text_of(answer):
@@ -48,7 +49,7 @@ class TextAnswers(object):
                 raise AnswerError("the answers of one batch are larger than %d MiB" % (_MOST_BYTES >> 20))
             return text
 
-        return 0, _each(work, answers, text_of), ()
+        return {"form": "texts", "texts": _each(work, answers, text_of)}, ()
 
 
 def _each(work, answers, settle):

@@ -1,6 +1,6 @@
 """A batch on its way through the functions of a manifest."""
 
-from ..session import alike, spell_tensor
+from ..session import alike_tensors, spell_tensor
 from .watch import Watch
 
 
@@ -11,8 +11,6 @@ class Work(object):
         self.batch = batch
         self.good = [slot for slot in range(len(batch.samples)) if slot not in batch.errors]
         self.watch = Watch()
-        self.improbable = 0
-        self.ties = {}
         self._rows = {}
         self._streams = []
 
@@ -35,7 +33,7 @@ class Work(object):
             self.fail("preprocess returned %d tensors, for others of the batch %d" % (len(row), len(first)), slot)
             return
         for have, want in zip(row, first):
-            if not (alike(have, want) if strict else have.shape == want.shape):
+            if not (alike_tensors(have, want) if strict else have.shape == want.shape):
                 spelled = (spell_tensor(have), spell_tensor(want))
                 self.fail("its tensor is %s, the batch has %s" % spelled, slot)
                 return

@@ -7,7 +7,7 @@ A classification's answer may be written in many ways: a class number; scores ov
 
 import json
 
-from .classification import top_classes
+from .ranking import top_classes
 
 NO_CLASS = -(1 << 31)
 """Stands behind the last class of an answer that is shorter than others of its batch."""

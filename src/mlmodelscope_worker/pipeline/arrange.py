@@ -34,7 +34,7 @@ def color(image, *, color_layout: Choice("Order of the channels afterwards.", "R
 @step()
 def transpose(image):
     """Swap height and width."""
-    return image.with_pixels(image.pixels.transpose(1, 0, 2), fresh=image.fresh)
+    return image.with_pixels(image.pixels.transpose(1, 0, 2), fresh=image.fresh).placed(image.frame.transposed())
 
 
 @step(main="data_layout", settle=_settle_layout)

@@ -44,9 +44,9 @@ def crop(
     if dimensions is not None:
         part_height, part_width = dimensions
     elif square:
-        part_height = part_width = _side(min(height, width), percentage / 100.0, "floor")
+        part_height = part_width = side_of(min(height, width), percentage / 100.0, "floor")
     else:
-        part_height, part_width = (_side(side, percentage / 100.0, "floor") for side in (height, width))
+        part_height, part_width = (side_of(side, percentage / 100.0, "floor") for side in (height, width))
     if part_height > height or part_width > width:
         raise ImageError(
             "cannot crop %d x %d (width x height) out of %d x %d" % (part_width, part_height, width, height)
@@ -60,9 +60,10 @@ def crop(
 
 
 def cut(image, top, left, height, width):
+    frame = image.frame.cut(top, left, height, width)
     if image.native is not None:
-        return image.with_native(image.library.crop(image.native, top, left, height, width))
-    return image.with_pixels(image.pixels[top : top + height, left : left + width], fresh=False)
+        return image.with_native(image.library.crop(image.native, top, left, height, width)).placed(frame)
+    return image.with_pixels(image.pixels[top : top + height, left : left + width], fresh=False).placed(frame)
 
 
 def _settle_resize(parameters):
@@ -86,13 +87,13 @@ def _settle_resize(parameters):
     return parameters
 
 
-def _resize_rules():
-    """The same for an editor: which methods a library has, and whether it antialiases with them."""
+def method_rules(known, library, method):
+    """The same for an editor: which methods a library has, and whether it antialiases; then what is left out means."""
     allowed = []
-    for name, methods in sorted(libraries.RESIZE_METHODS.items()):
-        for choices in sorted(set(libraries.antialias_choices(name, method) for method in methods)):
-            fitting = [method for method in methods if libraries.antialias_choices(name, method) == choices]
-            left_out = {"library": name == "pillow", "method": "bilinear" in fitting}
+    for name, methods in sorted(known.items()):
+        for choices in sorted(set(libraries.antialias_choices(name, each) for each in methods)):
+            fitting = [each for each in methods if libraries.antialias_choices(name, each) == choices]
+            left_out = {"library": name == library, "method": method in fitting}
             allowed.append(
                 {
                     "properties": {
@@ -103,10 +104,16 @@ def _resize_rules():
                     "required": sorted(key for key, default in left_out.items() if not default),
                 }
             )
-    return [one_of("dimensions", "short_side", "max_dimension"), {"anyOf": allowed}]
+    return {"anyOf": allowed}
 
 
-@step(main="dimensions", settle=_settle_resize, rules=_resize_rules())
+_RESIZE_RULES = [
+    one_of("dimensions", "short_side", "max_dimension"),
+    method_rules(libraries.RESIZE_METHODS, "pillow", "bilinear"),
+]
+
+
+@step(main="dimensions", settle=_settle_resize, rules=_RESIZE_RULES)
 def resize(
     image,
     *,
@@ -129,21 +136,21 @@ def resize(
     """Scale the image."""
     height, width = image.size
     if dimensions is not None and not keep_aspect_ratio:
-        return _scale(image, dimensions[0], dimensions[1], method, library, antialias)
+        return scale_to(image, dimensions[0], dimensions[1], method, library, antialias)
     if dimensions is not None:
         scale = max(dimensions[0] / float(height), dimensions[1] / float(width))
     elif short_side is not None:
         scale = short_side / float(min(height, width))
     else:
         scale = max_dimension / float(max(height, width))
-    new_height, new_width = (_side(side, scale, rounding) for side in (height, width))
+    new_height, new_width = (side_of(side, scale, rounding) for side in (height, width))
     if dimensions is not None:
         new_height, new_width = max(new_height, dimensions[0]), max(new_width, dimensions[1])
-    scaled = _scale(image, new_height, new_width, method, library, antialias)
+    scaled = scale_to(image, new_height, new_width, method, library, antialias)
     return crop(scaled, dimensions=dimensions) if dimensions is not None else scaled
 
 
-def _side(side, scale, rounding):
+def side_of(side, scale, rounding):
     exact = side * scale
     nearest = round(exact)
     if abs(exact - nearest) < 1e-6:  # 3 * (256 / 3.0) must be 256, whatever the rounding
@@ -151,13 +158,15 @@ def _side(side, scale, rounding):
     return max(1, int(_ROUNDING[rounding](exact)))
 
 
-def _scale(image, height, width, method, library, antialias):
+def scale_to(image, height, width, method, library, antialias):
     if (height, width) == image.size:
         return image
     _refuse_large(height, width)
+    frame = image.frame.scaled(height, width)
     if image.native is not None and image.library.name == library:
-        return image.with_native(image.library.resize_native(image.native, height, width, method))
-    return image.with_pixels(libraries.load(library).resize(image.pixels, height, width, method, antialias))
+        return image.with_native(image.library.resize_native(image.native, height, width, method)).placed(frame)
+    scaled = libraries.load(library).resize(image.pixels, height, width, method, antialias)
+    return image.with_pixels(scaled).placed(frame)
 
 
 def _refuse_large(height, width):
@@ -188,7 +197,7 @@ def pad(
     top = (dimensions[0] - height) // 2 if method == "center" else 0
     left = (dimensions[1] - width) // 2 if method == "center" else 0
     canvas[top : top + height, left : left + width] = pixels
-    return image.with_pixels(canvas)
+    return image.with_pixels(canvas).placed(image.frame.padded(top, left, dimensions[0], dimensions[1]))
 
 
 def _border(value, pixels):

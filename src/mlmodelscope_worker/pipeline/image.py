@@ -1,5 +1,7 @@
 """The value that flows through an image pipeline."""
 
+from .frame import Frame
+
 
 class Image(object):
     """Pixels with their meaning: axis order and channel order.
@@ -8,15 +10,16 @@ class Image(object):
     array is made when somebody asks for it. `fresh` says that the array is ours alone and may be changed in place.
     """
 
-    __slots__ = ("_array", "native", "library", "layout", "color", "fresh")
+    __slots__ = ("_array", "native", "library", "layout", "color", "fresh", "_frame")
 
-    def __init__(self, array=None, layout="HWC", color="RGB", native=None, library=None, fresh=False):
+    def __init__(self, array=None, layout="HWC", color="RGB", native=None, library=None, fresh=False, frame=None):
         self._array = array
         self.native = native
         self.library = library
         self.layout = layout
         self.color = color
         self.fresh = fresh
+        self._frame = frame
 
     @property
     def array(self):
@@ -26,10 +29,22 @@ class Image(object):
         return self._array
 
     def with_array(self, array, fresh=True, layout=None, color=None):
-        return Image(array, layout or self.layout, color or self.color, fresh=fresh)
+        return Image(array, layout or self.layout, color or self.color, fresh=fresh, frame=self._frame)
 
     def with_native(self, native):
-        return Image(None, self.layout, self.color, native=native, library=self.library)
+        return Image(None, self.layout, self.color, native=native, library=self.library, frame=self._frame)
+
+    @property
+    def frame(self):
+        """Where its pixels lie in the picture that was decoded."""
+        if self._frame is None:
+            self._frame = Frame(self.size)
+        return self._frame
+
+    def placed(self, frame):
+        """The same, which lies elsewhere by now."""
+        self._frame = frame
+        return self
 
     @property
     def size(self):

@@ -38,16 +38,16 @@ class Pipeline(object):
         return value
 
     def in_steps(self, value, mark):
-        """The array that a call's value has; `mark` gets each step's name when it is done."""
+        """What a call gives, its array made; `mark` gets each step's name when it is done."""
         name = None
         for function, parameters in self._calls:
             if name is not None:
                 mark(name)
             value, name = function(value, **parameters), function.__name__
-        array = value.array  # where a library's own object becomes an array, that belongs to the last step
+        made = value.with_array(value.array, fresh=value.fresh)  # making one of a library's own object is of that step
         if name is not None:
             mark(name)
-        return array
+        return made
 
 
 def choose_one(parameters, *names):

@@ -4,7 +4,9 @@ Its model is a JSON file: {"shape": [null, 3, 8, 8], "element_type": "float32", 
 try out accidents, {"fail_above": x} (raise when an input's mean is above x), {"die_above": x} (the process is killed)
 or {"nan_above": x} (one of its scores is not a number). {"copies": true} has it run as if on a device, in three parts.
 {"layers": n} lets it be profiled: so many layers, each of which calls two operators. {"sleep_s": x} takes its time.
-{"levels": n} rounds its scores to so many different ones, so that there are ties.
+{"levels": n} rounds its scores to so many different ones, so that there are ties. {"boxes": n} makes it a detector: so
+many boxes down the diagonal, each half as wide and high as the picture (shares, y first), with scores from 0 to 1.
+{"echo": true} answers with the input itself: a picture, or a map of classes.
 """
 
 import json
@@ -48,13 +50,26 @@ class Fake(Predictor):
         self._sleep_s = model.get("sleep_s", 0)
         self._levels = model.get("levels")
         self.inputs = [Tensor("input", model.get("element_type", "float32"), shape)]
+        self._boxes = model.get("boxes")
         self.outputs = [Tensor("logits", "float32", [shape[0], self._classes])]
+        if self._boxes:
+            self._found, self._classes = self._classes, self._boxes
+            self.outputs = [
+                Tensor("boxes", "float32", [shape[0], self._boxes, 4]),
+                Tensor("scores", "float32", [shape[0], self._boxes]),
+                Tensor("classes", "float32", [shape[0], self._boxes]),
+            ]
+        self._echoes = model.get("echo", False)
+        if self._echoes:
+            self.outputs = [Tensor("output", self.inputs[0].element_type, shape)]
 
     def run(self, tensors):
         import numpy as np
 
         if self._sleep_s:
             time.sleep(self._sleep_s)
+        if self._echoes:
+            return [tensors[0].copy()]
         scores = np.empty((len(tensors[0]), self._classes), np.float32)
         for row, sample in enumerate(tensors[0]):
             level = float(sample.mean(dtype="float64"))
@@ -70,7 +85,15 @@ class Fake(Predictor):
                 scores[row] = np.floor(scores[row] * (self._levels / 4.0))
             if self._nan_above is not None and level > self._nan_above:
                 scores[row, -1] = np.nan
-        return [scores]
+        return self._detected(scores) if self._boxes else [scores]
+
+    def _detected(self, scores):
+        import numpy as np
+
+        start = np.arange(self._boxes, dtype=np.float32) / (2 * self._boxes)
+        boxes = np.stack([start, start, start + 0.5, start + 0.5], axis=1)
+        kinds = (np.arange(self._boxes) % self._found).astype(np.float32)
+        return [np.stack([boxes] * len(scores)), scores / 4, np.stack([kinds] * len(scores))]
 
     def parts(self):
         if not self._copies:

@@ -11,7 +11,7 @@ def first_call(session, asked, buffers):
     if not hasattr(session, "stack"):
         raise ModelError("the manifest's own functions run the model, so that its layers cannot be asked for")
     sample = _first_that_goes(session, asked.samples, buffers)
-    tensors = [session.stack([sample] * session.batch_size)]
+    tensors = session.stack([sample] * session.batch_size)
     session.predictor.check(tensors)
     try:
         profile = session.predictor.first_profile(tensors)

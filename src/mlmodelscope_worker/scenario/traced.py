@@ -90,7 +90,8 @@ class Bench(object):
         usable, shape, reason = [], None, "there are none"
         for sample in samples:
             try:
-                prepared = getattr(self._session.prepare(sample, self._buffers), "shape", None)
+                tensors = getattr(self._session.prepare(sample, self._buffers), "tensors", ())
+                prepared = [tensor.shape for tensor in tensors]
                 self._answer([sample], self._buffers)
                 if usable and prepared != shape:
                     raise ModelError("its tensor has another shape than the first sample's")

@@ -20,8 +20,9 @@ def environment_of(
         graph.write_text(json.dumps({"shape": [None, 3, 8, 8]}))
         task = Task(
             predictor=PredictorTask("fake", {"graph": str(graph)}, {}),
-            input={"layer_name": None, "element_type": "float32", "steps": []},
-            output={"layer_name": None, "steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
+            inputs=[{"part": "image", "layer_name": None, "element_type": "float32", "steps": []}],
+            outputs=[{"role": "logits", "layer_name": None, "place": 0, "steps": []}],
+            answer={"steps": [], "probabilities": False, "top_k": 1, "label_offset": 0},
             batch_size=1,
             plugins=[dict(each) for each in plugins],
         )

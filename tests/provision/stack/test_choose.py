@@ -80,3 +80,11 @@ def test_a_framework_that_a_system_packages_is_found_by_its_package(stacks: Path
 def test_of_packages_whose_versions_cannot_be_compared_the_first_choice_wins(stacks: Path) -> None:
     found = known_software(model("tflite", "*"))
     assert found is not None and found.name == "litert"
+
+
+def test_the_stack_of_tensorflow_lite_models_has_what_their_steps_name() -> None:
+    """Most of them are published with pictures that OpenCV resized."""
+    found = known_software(model("tflite", "*"))
+    assert found is not None and found.stack is not None
+    names = {line.partition("==")[0] for line in found.stack.requirements}
+    assert {"pillow", "opencv-python-headless"} <= names

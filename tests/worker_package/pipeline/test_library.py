@@ -13,6 +13,7 @@ from mlmodelscope_worker.pipeline.library import (
     DCT_METHODS,
     PACKAGES,
     RESIZE_METHODS,
+    SCALE_METHODS,
     MissingLibrary,
     antialias_choices,
 )
@@ -165,11 +166,11 @@ def test_every_library_that_is_here_was_tried(any_library: str) -> None:
 
 
 def test_every_library_says_which_packages_bring_it() -> None:
-    assert set(PACKAGES) == set(DCT_METHODS) | set(RESIZE_METHODS)
+    assert set(PACKAGES) == set(DCT_METHODS) | set(RESIZE_METHODS) | set(SCALE_METHODS)
 
 
 @pytest.mark.parametrize(
-    ("library", "method"), [(name, method) for name in RESIZE_METHODS for method in RESIZE_METHODS[name]]
+    ("library", "method"), [(name, method) for name in SCALE_METHODS for method in SCALE_METHODS[name]]
 )
 def test_what_a_library_does_by_itself_is_one_of_its_choices(library: str, method: str) -> None:
     choices = antialias_choices(library, method)
@@ -180,3 +181,23 @@ def test_a_missing_library_names_the_command_that_brings_it(monkeypatch: pytest.
     monkeypatch.setitem(PACKAGES, "nothing", ("nothing-at-all",))
     with pytest.raises(MissingLibrary, match="this stack cannot use nothing .*pip install nothing-at-all"):
         libraries.load("nothing")
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ModuleNotFoundError("No module named 'turbojpeg'"), r"; install it with: pip install 'PyTurboJPEG<2'$"),
+        (ImportError("libturbojpeg was not found"), r"\(libturbojpeg was not found\)$"),
+    ],
+)
+def test_only_what_is_not_installed_is_to_be_installed(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError, told: str
+) -> None:
+    """Of PyTurboJPEG the release that works with the system's library."""
+
+    def refuse(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr("mlmodelscope_worker.pipeline.library.importlib.import_module", refuse)
+    with pytest.raises(MissingLibrary, match=told):
+        libraries.load("turbojpeg")

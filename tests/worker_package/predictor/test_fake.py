@@ -45,3 +45,11 @@ def test_fake_accidents_happen_when_they_should() -> None:
     assert np.isnan(Fake({"nan_above": 0.9}).run([bright])[0]).any()
     with pytest.raises(RuntimeError, match="the fake model fails above 0.9"):
         Fake({"fail_above": 0.9}).run([bright])
+
+
+def test_fake_boxes_lie_down_the_diagonal() -> None:
+    fake = Fake({"shape": [None, 3, 8, 8], "classes": 2, "boxes": 4})
+    boxes, scores, classes = fake.run([batch(2)])
+    assert [each.name for each in fake.outputs] == ["boxes", "scores", "classes"]
+    assert boxes[1].tolist()[1] == [0.125, 0.125, 0.625, 0.625] and classes[1].tolist() == [0, 1, 0, 1]
+    assert scores.shape == (2, 4) and ((scores >= 0) & (scores < 1)).all()

@@ -409,6 +409,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/records/{name}/shapes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Shapes
+         * @description What is true of a sample and what was answered, to be drawn over its picture.
+         */
+        get: operations["get_sample_shapes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/records/{name}/classes": {
         parameters: {
             query?: never;
@@ -1855,6 +1875,12 @@ export interface components {
              */
             answer?: string | null;
             /**
+             * Shapes
+             * @description What there is to see of the answer, in pixels of the input.
+             * @default []
+             */
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
+            /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
              * @default []
@@ -2410,6 +2436,42 @@ export interface components {
             event: components["schemas"]["ToldPrediction"];
         };
         /**
+         * BoxShape
+         * @description A thing, by the rectangle around it.
+         */
+        BoxShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Left */
+            left: number;
+            /** Top */
+            top: number;
+            /** Right */
+            right: number;
+            /** Bottom */
+            bottom: number;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * Remark
+             * @default
+             */
+            remark: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "box";
+        };
+        /**
          * Cache
          * @description One kind of cache.
          */
@@ -2610,7 +2672,7 @@ export interface components {
             metric: string;
             /**
              * Value
-             * @description The number as published, in percent, with its digits: `75.10` claims more than `75.1`.
+             * @description The number as published, a share in percent, with its digits: `75.10` claims more than `75.1`.
              */
             value: string | number;
             /**
@@ -2635,6 +2697,16 @@ export interface components {
              * @description Under which conditions, in words: crop, resolution, …
              */
             conditions?: string | null;
+            /**
+             * Unit
+             * @description What the value is counted in; by default what the metric is usually published in.
+             */
+            unit?: ("percent" | "share" | "dB" | "number") | null;
+            /**
+             * Better
+             * @description Whether a higher or a lower number is better; known for the metrics that can be checked.
+             */
+            better?: ("higher" | "lower") | null;
         };
         /** ClaimList */
         ClaimList: {
@@ -2746,13 +2818,65 @@ export interface components {
             /** @description The most frequent wrong answer. */
             taken_for: components["schemas"]["TakenFor"] | null;
         };
+        /**
+         * ClassColumn
+         * @example {
+         *       "is_count": false,
+         *       "name": "ap",
+         *       "title": "AP"
+         *     }
+         */
+        ClassColumn: {
+            /** Name */
+            name: string;
+            /** Title */
+            title: string;
+            /**
+             * Is Count
+             * @description How many, and not a share from 0 to 1.
+             */
+            is_count: boolean;
+        };
+        /**
+         * ClassMeasures
+         * @example {
+         *       "label": 0,
+         *       "name": "person",
+         *       "values": [
+         *         262,
+         *         0.31,
+         *         0.62
+         *       ]
+         *     }
+         */
+        ClassMeasures: {
+            /** Label */
+            label: number;
+            /** Name */
+            name: string;
+            /**
+             * Values
+             * @description One for each of `columns`.
+             */
+            values: (number | null)[];
+        };
         /** ClassTable */
         ClassTable: {
             /**
              * Items
-             * @description The worst first.
+             * @description The worst first; empty where no sample is simply right or wrong.
              */
             items: components["schemas"]["ClassAccuracy"][];
+            /**
+             * Columns
+             * @description What is measured of each class, where that is more.
+             */
+            columns: components["schemas"]["ClassColumn"][];
+            /**
+             * Measured
+             * @description Each class, the worst first.
+             */
+            measured: components["schemas"]["ClassMeasures"][];
             /**
              * Confused
              * @description What is taken for what, the most frequent first.
@@ -2911,7 +3035,7 @@ export interface components {
         };
         /**
          * Cost
-         * @description A variant of the manifest, and what it would do to the share of right answers.
+         * @description A variant of the manifest, and what it would do to the first number of the task.
          */
         Cost: {
             /** Pitfall */
@@ -2923,16 +3047,19 @@ export interface components {
             title: string;
             /** Words */
             words: string;
-            /** Top1 */
-            top1: number;
+            /**
+             * Value
+             * @description The number with it.
+             */
+            value: number;
             /**
              * Difference
-             * @description Of top-1 to the manifest as it is.
+             * @description Of the number to that of the manifest as it is.
              */
             difference: number;
             /**
              * Gained
-             * @description Samples that it has right and the manifest as it is has wrong.
+             * @description Samples that it answers better than the manifest as it is.
              */
             gained: number;
             /** Lost */
@@ -2950,14 +3077,20 @@ export interface components {
             difference_high: number;
             /**
              * P Value
-             * @description McNemar's test.
+             * @description How likely such a change is by chance; McNemar's test for a share.
              */
             p_value: number;
-            /** Top5 */
-            top5?: number | null;
+            /**
+             * Others
+             * @description Further numbers with it, by their names.
+             * @default {}
+             */
+            others: {
+                [key: string]: number;
+            };
             /**
              * Flips
-             * @description Samples whose best class is another one.
+             * @description Samples whose answer is another one.
              */
             flips: number;
             /**
@@ -3077,6 +3210,15 @@ export interface components {
          *       ],
          *       "exact": false,
          *       "finished_at": "2026-01-31T10:41:40Z",
+         *       "headline": {
+         *         "better": "higher",
+         *         "high": 0.7638,
+         *         "low": 0.7563,
+         *         "name": "top1",
+         *         "title": "top-1",
+         *         "unit": "share",
+         *         "value": 0.7601
+         *       },
          *       "latency_s": 0.021,
          *       "model": "resnet50@1.0.0",
          *       "record": "20260131-101502-3f9a2b",
@@ -3110,7 +3252,13 @@ export interface components {
             cpu: string;
             /** Samples */
             samples: number;
-            /** Top1 */
+            /** @description The first number of its task, where it has one. */
+            headline: components["schemas"]["Headline"] | null;
+            /**
+             * Top1
+             * @deprecated
+             * @description Older name of `headline` of a classification.
+             */
             top1: number | null;
             /**
              * Latency S
@@ -3703,6 +3851,41 @@ export interface components {
             setup?: string | null;
         };
         /**
+         * Headline
+         * @description The number that stands for a record in a list.
+         */
+        Headline: {
+            /**
+             * Name
+             * @description Of the metric, as claims and `metrics` have it.
+             */
+            name: string;
+            /**
+             * Title
+             * @description What people call it.
+             */
+            title: string;
+            /** Value */
+            value: number;
+            /**
+             * Low
+             * @description Lower end of its interval, where it has one.
+             */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /**
+             * Unit
+             * @description `share` is a number between 0 and 1; `dB`, `number`.
+             */
+            unit: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower";
+        };
+        /**
          * Health
          * @example {
          *       "status": "up",
@@ -3884,11 +4067,49 @@ export interface components {
              */
             label_column: string;
             /**
+             * Label Columns
+             * @description CSV or JSONL: a column for each class, 1 where a sample has that label; for several labels.
+             * @default []
+             */
+            label_columns: string[];
+            /**
+             * Separator
+             * @description What stands between the labels of a sample that may have several.
+             * @default ;
+             */
+            separator: string;
+            /**
              * Offset
              * @description Number of the first class in the labels: 1 where they count from 1.
              * @default 0
              */
             offset: number;
+            /**
+             * Map
+             * @description Class of each value in a mask, or of each category id; without it a value is its class.
+             * @default {}
+             */
+            map: {
+                [key: string]: number;
+            };
+            /**
+             * Other
+             * @description Class of values that `map` does not list.
+             */
+            other?: number | null;
+            /**
+             * Void
+             * @description Values in a mask whose pixels do not count.
+             * @default []
+             */
+            void: number[];
+            /**
+             * Missing
+             * @description A picture without a mask: the dataset is refused, or the picture is not a sample of it.
+             * @default refuse
+             * @enum {string}
+             */
+            missing: "refuse" | "skip";
         };
         /** LatencyRatio */
         LatencyRatio: {
@@ -4704,6 +4925,34 @@ export interface components {
             /** Framework */
             framework?: string | null;
         };
+        /**
+         * MaskShape
+         * @description Pixels of one thing, or of all classes.
+         */
+        MaskShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Png */
+            png: string;
+            /**
+             * Legend
+             * @default []
+             */
+            legend: [
+                string,
+                string
+            ][];
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "mask";
+        };
         /** Measure */
         Measure: {
             /** Name */
@@ -4714,7 +4963,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "share" | "time_s" | "number" | "bytes" | "count";
+            kind: "share" | "dB" | "time_s" | "number" | "bytes" | "count";
             /**
              * Better
              * @enum {string}
@@ -4741,6 +4990,51 @@ export interface components {
             low: number;
             /** High */
             high: number;
+        };
+        /**
+         * MeasuredNumber
+         * @description A number over all samples that did not fail.
+         */
+        MeasuredNumber: {
+            /** Value */
+            value: number;
+            /**
+             * Title
+             * @description What people call it.
+             * @default
+             */
+            title: string;
+            /**
+             * Low
+             * @description Lower end of its interval, where it has one.
+             */
+            low?: number | null;
+            /** High */
+            high?: number | null;
+            /**
+             * Confidence
+             * @description How sure the interval is.
+             * @default 0.95
+             */
+            confidence: number;
+            /**
+             * Unit
+             * @description `share` is a number between 0 and 1.
+             * @default share
+             */
+            unit: string;
+            /**
+             * Better
+             * @default higher
+             * @enum {string}
+             */
+            better: "higher" | "lower";
+            /**
+             * Samples
+             * @description Samples that it is made of.
+             * @default 0
+             */
+            samples: number;
         };
         /**
          * Memory
@@ -4799,45 +5093,6 @@ export interface components {
              * @description Million transfers a second, as configured.
              */
             speed_mts?: number | null;
-        };
-        /**
-         * Metrics
-         * @description Numbers over all samples that did not fail; what could not be computed is named with its reason.
-         */
-        Metrics: {
-            top1?: components["schemas"]["Interval"] | null;
-            top5?: components["schemas"]["Interval"] | null;
-            /** Calibration */
-            calibration?: {
-                [key: string]: unknown;
-            } | null;
-            /** Per Class */
-            per_class?: {
-                [key: string]: {
-                    [key: string]: number;
-                };
-            } | null;
-            /** Confusion */
-            confusion?: {
-                [key: string]: unknown;
-            }[] | null;
-            /** @description Tied scores, where the answers are made of scores. */
-            ties?: components["schemas"]["TieRecord"] | null;
-            /**
-             * Refused
-             * @default {}
-             */
-            refused: {
-                [key: string]: string;
-            };
-            /**
-             * More
-             * @description Numbers of metrics that have no field of their own, by their name; absent without any.
-             * @default {}
-             */
-            more: {
-                [key: string]: components["schemas"]["Interval"] | number;
-            };
         };
         /** MissingAnalysis */
         MissingAnalysis: {
@@ -5297,6 +5552,17 @@ export interface components {
             high: number | null;
             /** Unstable */
             unstable: boolean;
+            /**
+             * Metric
+             * @description Of an accuracy: the name of the metric.
+             */
+            metric?: string | null;
+            /** Title */
+            title?: string | null;
+            /** Unit */
+            unit?: string | null;
+            /** Better */
+            better?: ("higher" | "lower") | null;
         };
         /**
          * OverviewRow
@@ -5317,6 +5583,12 @@ export interface components {
             best_batch: number | null;
             /** Optimal Batch */
             optimal_batch: number | null;
+            /** @description The first number of the dataset's task. */
+            accuracy: components["schemas"]["OverviewNumber"] | null;
+            /**
+             * @deprecated
+             * @description Older name of `accuracy` of a classification.
+             */
             top1: components["schemas"]["OverviewNumber"] | null;
             /** @description Of one sample at a time. */
             latency_s: components["schemas"]["OverviewNumber"] | null;
@@ -5421,6 +5693,31 @@ export interface components {
             errorMessage: string;
         };
         /**
+         * PictureShape
+         * @description A picture of its own, such as an enhanced one.
+         */
+        PictureShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Png */
+            png: string;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "picture";
+        };
+        /**
          * Pinned
          * @example {
          *       "pinned": true,
@@ -5440,9 +5737,10 @@ export interface components {
         Plan: {
             /**
              * Schema Version
-             * @default 1
+             * @default 2
+             * @constant
              */
-            schema_version: number;
+            schema_version: 2;
             /** Task */
             task: string;
             /**
@@ -5451,8 +5749,36 @@ export interface components {
              */
             job_type: string;
             model: components["schemas"]["PlannedModel"];
-            input?: components["schemas"]["PlannedInput"] | null;
-            output: components["schemas"]["PlannedOutput"];
+            /**
+             * Inputs
+             * @description None where functions take samples as they are.
+             * @default []
+             */
+            inputs: components["schemas"]["PlannedInput"][];
+            /**
+             * Outputs
+             * @default []
+             */
+            outputs: components["schemas"]["PlannedOutput"][];
+            /**
+             * @default {
+             *       "steps": [],
+             *       "probabilities": false,
+             *       "top_k": 5,
+             *       "label_offset": 0,
+             *       "label_order": "",
+             *       "tie_breaking": "lowest"
+             *     }
+             */
+            answer: components["schemas"]["PlannedAnswer"];
+            /**
+             * Measure
+             * @description How answers are scored: what the task leaves open.
+             * @default {}
+             */
+            measure: {
+                [key: string]: unknown;
+            };
             dataset: components["schemas"]["PlannedDataset"];
             predictor: components["schemas"]["PlannedPredictor"];
             stack: components["schemas"]["PlannedStack"];
@@ -5515,6 +5841,51 @@ export interface components {
                 [key: string]: components["schemas"]["PlannedManifest"];
             };
         };
+        /**
+         * PlannedAnswer
+         * @description How outputs become an answer.
+         */
+        PlannedAnswer: {
+            /**
+             * Steps
+             * @description What is done to all outputs together, in this order.
+             * @default []
+             */
+            steps: components["schemas"]["Step"][];
+            /**
+             * Probabilities
+             * @description Whether scores are probabilities when the steps are done.
+             * @default false
+             */
+            probabilities: boolean;
+            /**
+             * Top K
+             * @description Classes that are kept for each sample.
+             * @default 5
+             */
+            top_k: number;
+            /**
+             * Label Offset
+             * @description Number that the model gives to the dataset's class 0.
+             * @default 0
+             */
+            label_offset: number;
+            /**
+             * Label Order
+             * @description How the outputs are put in order before they are labels; as they are, if empty.
+             * @default
+             */
+            label_order: string;
+            /** @description File with the class names. */
+            names?: components["schemas"]["PlannedFile"] | null;
+            /**
+             * Tie Breaking
+             * @description Which class number comes first where scores are equal.
+             * @default lowest
+             * @enum {string}
+             */
+            tie_breaking: "lowest" | "highest";
+        };
         /** PlannedDataset */
         PlannedDataset: {
             /** Name */
@@ -5534,6 +5905,12 @@ export interface components {
             /** Size */
             size: number | null;
             subset: components["schemas"]["Subset"];
+            /**
+             * Truth
+             * @description What is read of each sample's truth beyond a class, or boxes: masks, keypoints, classes.
+             * @default []
+             */
+            truth: string[];
         };
         /**
          * PlannedFile
@@ -5579,8 +5956,17 @@ export interface components {
              */
             line: number;
         };
-        /** PlannedInput */
+        /**
+         * PlannedInput
+         * @description One input of the model: a part of the sample, and what is done to it before.
+         */
         PlannedInput: {
+            /**
+             * Part
+             * @description The part of a sample that it takes.
+             * @default image
+             */
+            part: string;
             /** Layer Name */
             layer_name: string | number | null;
             /** Element Type */
@@ -5618,36 +6004,20 @@ export interface components {
             /** @description What the device is loaded with before. */
             firmware?: components["schemas"]["PlannedFile"] | null;
         };
-        /** PlannedOutput */
+        /**
+         * PlannedOutput
+         * @description One output of the model, and what is done to it by itself.
+         */
         PlannedOutput: {
+            /**
+             * Role
+             * @description What the tensor holds, as the manifest calls it: `logits`, `boxes`, …
+             */
+            role: string;
             /** Layer Name */
             layer_name: string | number | null;
             /** Steps */
             steps: components["schemas"]["Step"][];
-            /**
-             * Probabilities
-             * @description Whether the scores are probabilities once the steps are done.
-             */
-            probabilities: boolean;
-            /** Top K */
-            top_k: number;
-            /** Label Offset */
-            label_offset: number;
-            /**
-             * Label Order
-             * @description How the outputs are put in order before they are labels; as they are, if empty.
-             * @default
-             */
-            label_order: string;
-            /** @description File with the class names. */
-            names: components["schemas"]["PlannedFile"] | null;
-            /**
-             * Tie Breaking
-             * @description Which class number comes first where scores are equal.
-             * @default lowest
-             * @enum {string}
-             */
-            tie_breaking: "lowest" | "highest";
         };
         /**
          * PlannedPlugin
@@ -5728,6 +6098,42 @@ export interface components {
             };
             /** @description How the stack is built; none for the running Python. */
             recipe?: components["schemas"]["StackRecipe"] | null;
+        };
+        /**
+         * PointsShape
+         * @description Places that belong together, such as the joints of a person.
+         */
+        PointsShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Points */
+            points: [
+                number,
+                number
+            ][];
+            /**
+             * Lines
+             * @default []
+             */
+            lines: [
+                number,
+                number
+            ][];
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "points";
         };
         /**
          * PosedPrediction
@@ -5821,6 +6227,12 @@ export interface components {
              * @description The answer as JSON, where it is no list of classes.
              */
             answer?: string | null;
+            /**
+             * Shapes
+             * @description What there is to see of the answer, in pixels of the input.
+             * @default []
+             */
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -6223,10 +6635,10 @@ export interface components {
         Record: {
             /**
              * Schema Version
-             * @default 1
+             * @default 2
              * @constant
              */
-            schema_version: 1;
+            schema_version: 2;
             /** Id */
             id: string;
             /**
@@ -6283,11 +6695,29 @@ export interface components {
              */
             failures: components["schemas"]["RecordFailure"][];
             /**
-             * @default {
-             *       "refused": {}
-             *     }
+             * Metrics
+             * @description Every number that was measured, by its name.
+             * @default {}
              */
-            metrics: components["schemas"]["Metrics"];
+            metrics: {
+                [key: string]: components["schemas"]["MeasuredNumber"];
+            };
+            /**
+             * Details
+             * @description What one number cannot tell, in the form of the task: per class, confusion, ties, …
+             * @default {}
+             */
+            details: {
+                [key: string]: unknown;
+            };
+            /**
+             * Refused
+             * @description Why a number or a detail could not be computed, by its name.
+             * @default {}
+             */
+            refused: {
+                [key: string]: string;
+            };
             latency?: components["schemas"]["LatencyRecord"] | null;
             /**
              * Load S
@@ -6317,6 +6747,13 @@ export interface components {
             /** @description For a bench: how fast it was under load. */
             bench?: components["schemas"]["BenchRecord"] | null;
             /**
+             * Ruler
+             * @description Versions of what the numbers were computed with, where that was a process of its own.
+             */
+            ruler?: {
+                [key: string]: string;
+            } | null;
+            /**
              * Attempts
              * @description How often the evaluation was started until it was done.
              * @default 1
@@ -6340,9 +6777,12 @@ export interface components {
          * @example {
          *       "dataset": "imagenet",
          *       "measured": {
+         *         "better": "higher",
          *         "confidence": 0.95,
          *         "high": 0.753,
          *         "low": 0.745,
+         *         "samples": 50000,
+         *         "unit": "share",
          *         "value": 0.749
          *       },
          *       "metric": "top1",
@@ -6350,6 +6790,7 @@ export interface components {
          *       "same_dataset": true,
          *       "sentence": "The published top-1 of 75.1 % lies inside the interval of 74.5 – 75.3 % measured on 50,000 samples.",
          *       "tag": "inside the interval",
+         *       "unit": "%",
          *       "verdict": "reproduced"
          *     }
          */
@@ -6358,14 +6799,19 @@ export interface components {
             metric: string;
             /**
              * Published
-             * @description In percent, with the digits that it was published with.
+             * @description With the digits that it was published with.
              */
             published: string;
+            /**
+             * Unit
+             * @description The symbol behind it, where the metric is known.
+             */
+            unit?: string | null;
             /** Dataset */
             dataset: string | null;
             /** Source */
             source: string | null;
-            measured: components["schemas"]["Interval"] | null;
+            measured: components["schemas"]["MeasuredNumber"] | null;
             /** Same Dataset */
             same_dataset: boolean;
             /**
@@ -6437,6 +6883,15 @@ export interface components {
          *       "dataset_version": "1.0.0",
          *       "failed": 0,
          *       "finished_at": "2026-01-31T10:41:40Z",
+         *       "headline": {
+         *         "better": "higher",
+         *         "high": 0.7638,
+         *         "low": 0.7563,
+         *         "name": "top1",
+         *         "title": "top-1",
+         *         "unit": "share",
+         *         "value": 0.7601
+         *       },
          *       "id": "20260131-101502-3f9a",
          *       "kind": "evaluation",
          *       "model": "resnet50",
@@ -6493,14 +6948,23 @@ export interface components {
             samples: number;
             /** Failed */
             failed: number;
+            /** @description The first number of its task, where it has one. */
+            headline: components["schemas"]["Headline"] | null;
             /**
              * Top1
-             * @description A share; with the ends of its interval.
+             * @deprecated
+             * @description Older name of `headline` of a classification.
              */
             top1: number | null;
-            /** Top1 Low */
+            /**
+             * Top1 Low
+             * @deprecated
+             */
             top1_low: number | null;
-            /** Top1 High */
+            /**
+             * Top1 High
+             * @deprecated
+             */
             top1_high: number | null;
         };
         /**
@@ -7007,6 +7471,21 @@ export interface components {
              * @description How long the call took that answered it, its whole batch together.
              */
             run_ns?: number | null;
+            /**
+             * Quality
+             * @description From 0 to 1, where its task can tell.
+             */
+            quality?: number | null;
+            /**
+             * Truth
+             * @description What is in it, in a few words, where it has no label.
+             */
+            truth?: string | null;
+            /**
+             * Said
+             * @description What was answered, in a few words, where that is shapes.
+             */
+            said?: string | null;
         };
         /** SamplePage */
         SamplePage: {
@@ -7014,6 +7493,64 @@ export interface components {
             items: components["schemas"]["Sample"][];
             /** Total */
             total: number;
+            /**
+             * Offers
+             * @description What the samples of this record can be filtered and sorted by.
+             */
+            offers: ("right" | "score" | "quality")[];
+        };
+        /**
+         * SampleShapes
+         * @description What is true of a sample and what was answered, as shapes over its picture.
+         * @example {
+         *       "about": "Quality is the F-measure of a picture's boxes.",
+         *       "id": "000000000139.jpg",
+         *       "quality": 0.31,
+         *       "shapes": [
+         *         {
+         *           "bottom": 275.3,
+         *           "kind": "box",
+         *           "left": 3.7,
+         *           "name": "tv",
+         *           "remark": "",
+         *           "right": 154.6,
+         *           "score": 0.86,
+         *           "side": "answer",
+         *           "top": 166.8
+         *         }
+         *       ],
+         *       "shown_above": 0.3,
+         *       "size": [
+         *         640,
+         *         426
+         *       ]
+         *     }
+         */
+        SampleShapes: {
+            /** Id */
+            id: string;
+            /** Quality */
+            quality: number | null;
+            /**
+             * About
+             * @description What the quality is.
+             */
+            about: string;
+            /**
+             * Size
+             * @description Width and height of the picture that the places are in.
+             */
+            size: [
+                number,
+                number
+            ] | null;
+            /** Shapes */
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
+            /**
+             * Shown Above
+             * @description Answers with a lower score are hidden at first.
+             */
+            shown_above: number;
         };
         /**
          * Scenario
@@ -7086,9 +7623,30 @@ export interface components {
             record: string;
             /** Samples */
             samples: number;
-            /** @description Of the manifest as it is. */
-            top1: components["schemas"]["Measured"];
-            top5?: components["schemas"]["Measured"] | null;
+            /**
+             * Metric
+             * @description The number that effects are about, by its name.
+             */
+            metric: string;
+            /**
+             * Titles
+             * @description What people call the numbers.
+             */
+            titles: {
+                [key: string]: string;
+            };
+            /**
+             * Unit
+             * @description `share`, `dB`, `number`.
+             */
+            unit: string;
+            /**
+             * Numbers
+             * @description Of the manifest as it is, by their names.
+             */
+            numbers: {
+                [key: string]: components["schemas"]["Measured"];
+            };
             /**
              * Effects
              * @description The costliest first.
@@ -7789,6 +8347,31 @@ export interface components {
             cpus: number;
         };
         /**
+         * TextShape
+         * @description Words.
+         */
+        TextShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Text */
+            text: string;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "text";
+        };
+        /**
          * TieEnds
          * @description The number at either end of all the ways to break ties.
          */
@@ -7813,40 +8396,6 @@ export interface components {
              * @description Whether the verdict depends on how ties are broken.
              */
             decides: boolean;
-        };
-        /**
-         * TieRecord
-         * @description Tied scores. Of equal scores, the class with the lowest number comes first.
-         */
-        TieRecord: {
-            top1?: components["schemas"]["TiedAt"] | null;
-            top5?: components["schemas"]["TiedAt"] | null;
-        };
-        /**
-         * TiedAt
-         * @description How far an accuracy depends on which of several equal scores comes first.
-         */
-        TiedAt: {
-            /**
-             * Samples
-             * @description Samples whose k best classes depend on the order of equal scores.
-             */
-            samples: number;
-            /**
-             * Worst
-             * @description The accuracy with every tie broken against the label.
-             */
-            worst: number;
-            /**
-             * Best
-             * @description The accuracy with every tie broken in favor of the label.
-             */
-            best: number;
-            /**
-             * Of
-             * @description Samples that were looked at.
-             */
-            of: number;
         };
         /**
          * Timeline
@@ -11236,7 +11785,8 @@ export interface operations {
                 above?: number | null;
                 /** @description The first score is less. */
                 below?: number | null;
-                sort?: "order" | "score" | "latency";
+                /** @description By default by quality, the worst first, where samples have one; else in their order. */
+                sort?: ("order" | "score" | "latency" | "quality") | null;
                 descending?: boolean;
                 start?: number;
                 limit?: number;
@@ -11256,6 +11806,112 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SamplePage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_shapes: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleShapes"];
                 };
             };
             /** @description The question is not one that can be read. */

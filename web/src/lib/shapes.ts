@@ -1,50 +1,91 @@
 /**
- * An answer that is no list of classes, as a manifest's own code spelled it: boxes, a mask, a text, or just values.
- * Many spellings are understood: lists of features as the original system had them, and what detectors usually return.
+ * What there is to see of a sample: boxes, masks, points, pictures and texts, of its truth and of its answer. Most come
+ * from the server, which asks the task; an answer that a manifest's own code spelled as JSON is read here. Many spellings
+ * are understood: lists of features as the original system had them, and what detectors usually return.
  */
-export interface Box {
-  left: number;
-  top: number;
-  right: number;
-  bottom: number;
-  /** Whether the numbers are shares of the picture, and not pixels. */
-  relative: boolean;
-  name: string;
-  score: number | null;
-}
+import type { Schemas } from "../api/client";
 
-export interface Mask {
+export type Side = "truth" | "answer";
+
+export type Box = Schemas["BoxShape"] & {
+  /** Whether the numbers are shares of the picture, and not pixels. */
+  relative?: boolean;
+};
+
+/** A class for each pixel, row by row; 0 is the background. */
+export interface ClassMap {
+  kind: "classes";
+  side: Side;
   width: number;
   height: number;
-  /** A class for each pixel, row by row; 0 is the background. */
   classes: number[];
   names: string[];
 }
 
+/** What nobody foresaw, as it is. */
+export interface Values {
+  kind: "values";
+  side: Side;
+  text: string;
+}
+
 export type Shape =
-  | { kind: "boxes"; boxes: Box[] }
-  | { kind: "mask"; mask: Mask }
-  | { kind: "text"; text: string }
-  | { kind: "values"; text: string };
+  | Box
+  | ClassMap
+  | Values
+  | Schemas["MaskShape"]
+  | Schemas["PointsShape"]
+  | Schemas["PictureShape"]
+  | Schemas["TextShape"];
+
+/** Told apart in light and in dark, and by most who see colours differently; the reports have the same. */
+export const COLOURS = ["#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f"];
+export const colour = (place: number): string => COLOURS[place % COLOURS.length]!;
+export const TRUTH = COLOURS[1]!;
+export const ANSWER = COLOURS[0]!;
+
+export const scoreOf = (shape: Shape): number | null => ("score" in shape ? (shape.score ?? null) : null);
+export const nameOf = (shape: Shape): string =>
+  shape.kind === "mask" ? shape.legend.map(([name]) => name).join(", ") : "name" in shape ? shape.name : "";
+export const hasSides = (shapes: readonly Shape[]): boolean => shapes.some((each) => each.side === "truth");
+
+/** Truth always is shown, and answers without a score. */
+export function isShown(shape: Shape, above: number, hidden: readonly Side[] = []): boolean {
+  const score = scoreOf(shape);
+  return !hidden.includes(shape.side) && (shape.side === "truth" || score === null || score >= above);
+}
+
+/** Where to begin: at what is usual, or where all answers are less sure, with all of them. */
+export function firstAbove(shapes: readonly Shape[], usual = 0.3): number {
+  return shapes.some((each) => each.side === "answer" && (scoreOf(each) ?? 0) >= usual) ? usual : 0;
+}
+
+/** With truth and answer over each other, colours tell the sides apart; else they tell names apart. */
+export function paints(shapes: readonly Shape[]): (shape: Shape) => string {
+  if (hasSides(shapes)) return (shape) => (shape.side === "truth" ? TRUTH : ANSWER);
+  const names = [...new Set(shapes.map(nameOf))];
+  return (shape) => colour(names.indexOf(nameOf(shape)));
+}
 
 type Said = Record<string, unknown>;
 const MOST_PIXELS = 1 << 24;
 
-export function shapeOf(answer: string): Shape {
+/** An answer as a manifest's own code spelled it. */
+export function shapesOf(answer: string): Shape[] {
   let value: unknown;
   try {
     value = JSON.parse(answer);
   } catch {
-    return { kind: "text", text: answer };
+    return [told(answer)];
   }
   const text = textIn(value);
-  if (text !== null) return { kind: "text", text };
+  if (text !== null) return [told(text)];
   const mask = maskIn(value);
-  if (mask) return { kind: "mask", mask };
-  const boxes = boxesIn(value);
-  if (boxes) return { kind: "boxes", boxes };
-  return { kind: "values", text: JSON.stringify(value, null, 2) };
+  if (mask) return [mask];
+  return boxesIn(value) ?? [{ kind: "values", side: "answer", text: JSON.stringify(value, null, 2) }];
 }
+
+const told = (text: string): Shape => ({ kind: "text", side: "answer", text, name: "", score: null });
 
 const isSaid = (value: unknown): value is Said => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumbers = (value: unknown): value is number[] =>
@@ -87,6 +128,9 @@ function boxOf(said: Said): Box | null {
   const name = more.label ?? more.name ?? more.class ?? more.category ?? more.index ?? "";
   const score = more.score ?? more.probability ?? more.confidence;
   return {
+    kind: "box",
+    side: "answer",
+    remark: "",
     ...sides,
     relative: Object.values(sides).every((each) => each >= 0 && each <= 1),
     name: String(name),
@@ -113,7 +157,7 @@ function corners(said: Said): Sides | null {
   return null;
 }
 
-function maskIn(value: unknown): Mask | null {
+function maskIn(value: unknown): ClassMap | null {
   if (!isSaid(value)) return null;
   const segment = isSaid(value.semanticsegment) ? value.semanticsegment : value;
   const names = (Array.isArray(segment.labels) ? segment.labels : []).map(String);
@@ -123,10 +167,10 @@ function maskIn(value: unknown): Mask | null {
     const lines = rows as number[][];
     const width = lines[0]!.length;
     if (!width || width * lines.length > MOST_PIXELS || lines.some((line) => line.length !== width)) return null;
-    return { width, height: lines.length, classes: lines.flat(), names };
+    return { kind: "classes", side: "answer", width, height: lines.length, classes: lines.flat(), names };
   }
   const { width, height } = segment as { width?: unknown; height?: unknown };
   if (isNumbers(rows) && typeof width === "number" && typeof height === "number" && rows.length === width * height)
-    return { width, height, classes: rows, names };
+    return { kind: "classes", side: "answer", width, height, classes: rows, names };
   return null;
 }

@@ -23,7 +23,7 @@ export function RecordTable({ rows }: { rows: readonly Schemas["RecordSummary"][
           ),
         },
         { title: "Dataset", cell: datasetOf },
-        { title: "Top-1 (95 % interval)", cell: resultOf },
+        { title: "Result (95 % interval)", cell: resultOf },
         { title: "Kind", cell: kindOf },
         {
           title: "When",

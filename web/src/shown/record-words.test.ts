@@ -12,6 +12,7 @@ const row = {
   model_version: "1.0.0",
   dataset: "imagenet",
   samples: 50000,
+  headline: { name: "top1", title: "top-1", value: 0.7601, low: 0.7563, high: 0.7638, unit: "share", better: "higher" },
   top1: 0.7601,
   top1_low: 0.7563,
   top1_high: 0.7638,
@@ -20,8 +21,8 @@ const row = {
 test("a line has the kind of work, the samples and the interval", () => {
   expect(kindOf(row)).toBe("bench, offline, for sensitivity");
   expect(datasetOf(row)).toBe("imagenet, 50,000 samples");
-  expect(resultOf(row)).toBe("76.01 % (75.6 – 76.4 %)");
-  expect(resultOf({ ...row, top1: null })).toBe("–");
+  expect(resultOf(row)).toBe("top-1 76.01 % (75.6 – 76.4 %)");
+  expect(resultOf({ ...row, headline: null })).toBe("–");
   expect(resultOf({ ...row, status: "interrupted" })).toBe("interrupted");
 });
 

@@ -1,6 +1,6 @@
 /** What a line about a record says, and what it is found by. */
 import type { Schemas } from "../api/client";
-import { percent } from "../lib/format";
+import { spelled, written } from "../lib/measured";
 
 type Row = Schemas["RecordSummary"];
 export const KINDS = ["evaluation", "bench", "profile", "training"] as const;
@@ -16,11 +16,10 @@ export const datasetOf = (row: Row): string =>
 /** The number that counts, with its interval; what has none says how it ended. */
 export function resultOf(row: Row): string {
   if (row.status !== "finished") return row.status;
-  if (row.top1 == null) return "–";
-  const ends = row.top1_low != null && row.top1_high != null;
-  return ends
-    ? `${percent(row.top1)} (${(100 * row.top1_low!).toFixed(1)} – ${percent(row.top1_high, 1)})`
-    : percent(row.top1);
+  if (!row.headline) return "–";
+  const { low, high, unit } = row.headline;
+  const ends = low != null && high != null ? ` (${written(low, unit, 1)} – ${spelled(high, unit, 1)})` : "";
+  return `${row.headline.title} ${spelled(row.headline.value, unit)}${ends}`;
 }
 
 /** Whether every word of a search is somewhere in the line. */

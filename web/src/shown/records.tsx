@@ -2,11 +2,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api } from "../api/client";
-import { ago, percent } from "../lib/format";
+import { ago } from "../lib/format";
 import { AddToComparison } from "../ui/add-to-comparison";
 import { Card, Empty, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
-import { kindOf } from "./record-words";
+import { kindOf, resultOf } from "./record-words";
 
 export function Records({ of }: { of: { model: string } | { dataset: string } }) {
   const found = useQuery({
@@ -36,7 +36,7 @@ export function Records({ of }: { of: { model: string } | { dataset: string } })
             "model" in of
               ? { title: "Dataset", cell: (row) => row.dataset }
               : { title: "Model", cell: (row) => row.model },
-            { title: "Top-1", right: true, cell: (row) => percent(row.top1) },
+            { title: "Result", right: true, cell: (row) => resultOf(row) },
             { title: "Samples", right: true, cell: (row) => row.samples.toLocaleString("en") },
             { title: "When", right: true, cell: (row) => ago(row.created_at) },
             { title: "Compare", right: true, cell: (row) => <AddToComparison record={row.id} brief /> },

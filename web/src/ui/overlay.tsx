@@ -1,79 +1,169 @@
-/** A picture with what was found in it: boxes drawn over it, or a mask laid over it. */
+/** A picture with shapes over it: truth and answer, as many of them as are to be seen. */
 import { useEffect, useRef, useState } from "react";
 import { percent } from "../lib/format";
-import type { Box, Mask, Shape } from "../lib/shapes";
+import { type Box, type ClassMap, colour, nameOf, paints, type Shape, scoreOf } from "../lib/shapes";
 
-/** Told apart in light and in dark, and by most who see colours differently. */
-export const COLOURS = ["#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f"];
-export const colour = (place: number): string => COLOURS[place % COLOURS.length]!;
+/** Share of the picture that a box must be wide to have a name on it, where there are many. */
+const NAMED = 0.14;
+const FEW = 8;
 
-export function Overlay({ address, name, shape }: { address: string; name: string; shape?: Shape }) {
-  const [size, setSize] = useState<[number, number] | null>(null);
-  const boxes = shape?.kind === "boxes" ? shape.boxes : [];
+export function Overlay({
+  address,
+  name,
+  shapes = [],
+  all = shapes,
+  size = null,
+}: {
+  address: string;
+  name: string;
+  shapes?: readonly Shape[];
+  /** Those that are hidden, too: colours stay what they are. */
+  all?: readonly Shape[];
+  /** Width and height that places are in; by default the picture's own. */
+  size?: readonly number[] | null;
+}) {
+  const [own, setOwn] = useState<[number, number] | null>(null);
+  const [width, height] = size ?? own ?? [0, 0];
+  const laid = shapes.filter((each) => each.kind === "mask" || each.kind === "picture");
+  const drawn = shapes.filter((each) => each.kind === "box" || each.kind === "points");
   return (
     <div className="relative inline-block max-w-full overflow-hidden rounded-lg border border-line leading-none">
       <img
         src={address}
         alt={name}
-        className="max-h-96 max-w-full"
-        onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setSize([naturalWidth, naturalHeight])}
+        className="max-h-[32rem] max-w-full"
+        onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setOwn([naturalWidth, naturalHeight])}
       />
-      {shape?.kind === "mask" && <Laid mask={shape.mask} />}
-      {size && boxes.length > 0 && <Drawn boxes={boxes} width={size[0]} height={size[1]} />}
+      {shapes.map((each, place) => (each.kind === "classes" ? <Laid key={place} mask={each} /> : null))}
+      {laid.map((each, place) => (
+        <img
+          key={place}
+          src={`data:image/png;base64,${each.png}`}
+          alt={`${each.side}: ${nameOf(each) || each.kind}`}
+          className="absolute inset-0 size-full [image-rendering:pixelated]"
+        />
+      ))}
+      {width! > 0 && drawn.length > 0 && <Drawn shapes={drawn} all={all} width={width!} height={height!} />}
     </div>
   );
 }
 
-function Drawn({ boxes, width, height }: { boxes: readonly Box[]; width: number; height: number }) {
-  const names = [...new Set(boxes.map((box) => box.name))];
-  const said = boxes.map((box) => `${box.name} ${percent(box.score, 0)}`).join(", ");
+function Drawn({
+  shapes,
+  all,
+  width,
+  height,
+}: {
+  shapes: readonly Shape[];
+  all: readonly Shape[];
+  width: number;
+  height: number;
+}) {
+  const paint = paints(all);
   const unit = Math.max(width, height) / 100;
+  const said = shapes.map((each) => [each.side === "truth" ? "truth:" : "", called(each)].filter(Boolean).join(" "));
+  const ranked = [...shapes].sort((a, b) => (scoreOf(a) ?? 2) - (scoreOf(b) ?? 2));
   return (
     <svg
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={`${boxes.length} boxes: ${said}`}
+      aria-label={`${shapes.length} boxes: ${said.slice(0, 40).join(", ")}`}
       className="absolute inset-0 size-full"
     >
-      {boxes.map((box, place) => {
-        const [across, down] = box.relative ? [width, height] : [1, 1];
-        const left = box.left * across;
-        const top = box.top * down;
-        const paint = colour(names.indexOf(box.name));
-        const words = [box.name, box.score == null ? "" : percent(box.score, 0)].filter(Boolean).join(" ");
-        return (
-          <g key={place}>
-            <rect
-              x={left}
-              y={top}
-              width={Math.max(0, box.right * across - left)}
-              height={Math.max(0, box.bottom * down - top)}
-              fill="none"
-              stroke={paint}
-              strokeWidth={0.8 * unit}
-            />
-            {words && (
-              <text
-                x={left + unit}
-                y={Math.max(top + 4.6 * unit, 4.6 * unit)}
-                fontSize={4 * unit}
-                fontWeight="600"
-                fill={paint}
-                stroke="#000"
-                strokeWidth={0.7 * unit}
-                paintOrder="stroke"
-              >
-                {words}
-              </text>
-            )}
-          </g>
-        );
-      })}
+      {ranked.map((each, place) => (
+        <g key={place} stroke={paint(each)} strokeDasharray={each.side === "truth" ? "6 4" : undefined}>
+          <title>{`${each.side}: ${called(each)}`}</title>
+          {each.kind === "box" ? (
+            <Rectangle box={each} width={width} height={height} unit={unit} isNamed={shapes.length <= FEW} />
+          ) : each.kind === "points" ? (
+            <>
+              {each.lines?.map(([from, to], line) => (
+                <line
+                  key={line}
+                  x1={each.points[from as number]![0] as number}
+                  y1={each.points[from as number]![1] as number}
+                  x2={each.points[to as number]![0] as number}
+                  y2={each.points[to as number]![1] as number}
+                  strokeWidth="2"
+                  vectorEffect="non-scaling-stroke"
+                />
+              ))}
+              {each.points.map(([x, y], point) => (
+                <circle key={point} cx={x as number} cy={y as number} r={unit} fill={paint(each)} stroke="none" />
+              ))}
+            </>
+          ) : null}
+        </g>
+      ))}
+      {ranked.map((each, place) =>
+        each.kind === "box" ? (
+          <Name
+            key={place}
+            box={each}
+            width={width}
+            height={height}
+            unit={unit}
+            paint={paint(each)}
+            isNamed={shapes.length <= FEW}
+          />
+        ) : null,
+      )}
     </svg>
   );
 }
 
-function Laid({ mask }: { mask: Mask }) {
+const called = (shape: Shape): string =>
+  [nameOf(shape), scoreOf(shape) === null ? "" : percent(scoreOf(shape), 0)].filter(Boolean).join(" ");
+
+interface Placed {
+  box: Box;
+  width: number;
+  height: number;
+  unit: number;
+  isNamed: boolean;
+}
+
+/** In the picture's own units. */
+function sides({ box, width, height }: Placed) {
+  const [across, down] = box.relative ? [width, height] : [1, 1];
+  const [left, top] = [box.left * across, box.top * down];
+  return { left, top, wide: Math.max(0, box.right * across - left), high: Math.max(0, box.bottom * down - top) };
+}
+
+function Rectangle(placed: Placed) {
+  const { left, top, wide, high } = sides(placed);
+  return (
+    <rect x={left} y={top} width={wide} height={high} fill="none" strokeWidth="2.5" vectorEffect="non-scaling-stroke" />
+  );
+}
+
+/** Truth is named at the top and the answer at the bottom: where both are the same box, both can be read. */
+function Name({ paint, ...placed }: Placed & { paint: string }) {
+  const { box, width, height, unit, isNamed } = placed;
+  const { left, top, wide, high } = sides(placed);
+  const words = called(box);
+  if (!words || (!isNamed && wide < NAMED * width)) return null;
+  const isRight = left > 0.7 * width; // or it would be cut off
+  const down = box.side === "truth" ? top + 4 * unit : top + high - 1.2 * unit;
+  return (
+    <text
+      x={isRight ? Math.min(width, left + wide) - unit : Math.max(0, left) + unit}
+      textAnchor={isRight ? "end" : undefined}
+      y={Math.min(Math.max(down, 4 * unit), height - 0.6 * unit)}
+      fontSize={2.9 * unit}
+      fontWeight="600"
+      fill={paint}
+      stroke="#000"
+      strokeWidth={0.6 * unit}
+      strokeLinejoin="round"
+      paintOrder="stroke"
+    >
+      {words}
+    </text>
+  );
+}
+
+function Laid({ mask }: { mask: ClassMap }) {
   const place = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const canvas = place.current?.getContext("2d");

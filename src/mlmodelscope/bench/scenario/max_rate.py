@@ -9,8 +9,8 @@ from mlmodelscope.bench.scenario.pace import capacity_of, queries_for
 from mlmodelscope.bench.scenario.request import Progress, Request
 from mlmodelscope.bench.summary import Run, has_interval, queries_needed
 from mlmodelscope.errors import PlanError
-from mlmodelscope.metric.interval import percentile_interval
 from mlmodelscope.record.bench import RateRecord
+from mlmodelscope.statistic.interval import percentile_interval
 
 _RATE_TRIALS = 14
 

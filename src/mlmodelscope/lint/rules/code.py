@@ -1,4 +1,4 @@
-"""Python that a manifest carries, and what that could touch."""
+"""What of a manifest needs trust: Python that it carries and what that could touch, variables, packages."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import Subject
 from mlmodelscope.manifest.python_source import parse_python
+from mlmodelscope.manifest.schema.recipe import without_hashes
 from mlmodelscope.manifest.trust import Carried, code_digest, code_of
 
 _KINDS = ("model", "dataset")
@@ -52,6 +53,7 @@ _CALLS = {
     "input": "the keyboard",
 }
 _WRITES = frozenset("wax+")
+_SHOWN = 3
 
 
 @rule("M110", "runs-code", "info", _KINDS, always=True)
@@ -73,7 +75,7 @@ def runs_code(subject: Subject) -> Iterator[Finding]:
           - type: image
             processing: {decode: , resize: {dimensions: [224, 224]}, layout: NCHW}
     """
-    carried = _carried(subject)
+    carried = [each for each in _carried(subject) if each.language == "Python"]
     if not carried or subject.manifest is None:
         return
     parts = [f"{each.stage} ({_where(subject, each)}, {_lines(each.code)})" for each in carried]
@@ -110,7 +112,7 @@ def code_reaches_out(subject: Subject) -> Iterator[Finding]:
           def preprocess(ctx, data):
             return np.asarray(data, np.float32)
     """
-    for each in _carried(subject):
+    for each in (each for each in _carried(subject) if each.language == "Python"):
         found: dict[str, tuple[int, str]] = {}
         for line, word, touched in _reaches(each.code):
             found.setdefault(word, (line, touched))
@@ -119,6 +121,44 @@ def code_reaches_out(subject: Subject) -> Iterator[Finding]:
             first = min(line for line, _ in found.values())
             place = (each.line + first - 1, 1) if each.line else subject.locate((each.stage,))[0]
             yield subject.finding_at(place, f"the code of `{each.stage}` uses {listed}", each.stage)
+
+
+@rule("M113", "needs-trust", "info", ("model", "software"), always=True)
+def needs_trust(subject: Subject) -> Iterator[Finding]:
+    """Variables, packages or a container image of this manifest need trust.
+
+    A variable can tell a library what to load, a package runs code when it is built or imported, and an image is a
+    program. Without trust a manifest may set switches and numbers of math libraries and frameworks, and name packages
+    with a version and hashes that a shipped stack has too. Anything else is refused until you say `mlmodelscope trust`,
+    or `--trust` for one command. An image that a model names is left out: a stack comes before it.
+
+    Wrong:
+
+        envvars: {LD_PRELOAD: /opt/faster.so}
+
+    Right:
+
+        envvars: {OMP_NUM_THREADS: "4"}
+    """
+    for each in _carried(subject):
+        if each.language == "Python" or subject.manifest is None:
+            continue
+        lines = each.code.splitlines()
+        shown = ", ".join(f"`{without_hashes(line)[:80]}`" for line in lines[:_SHOWN])
+        more = f" and {len(lines) - _SHOWN} more" if len(lines) > _SHOWN else ""
+        yield subject.finding(
+            (each.stage,),
+            f"`{each.stage}` of this manifest needs trust: {shown}{more}",
+            f"`mlmodelscope trust FILE` or `--trust` allows it; its digest is sha256:{code_digest(subject.manifest)}",
+        )
+    if subject.kind == "software" and subject.software.stack is None:
+        images = [image for each in subject.software.container.values() for image in (each.cpu, each.gpu) if image]
+        if images:
+            yield subject.finding(
+                ("container",),
+                f"an image of this manifest needs trust, unless the running Python has what it asks for: `{images[0]}`",
+                "`--trust` allows it for one command; `--stack image:NAME` names it yourself",
+            )
 
 
 def _carried(subject: Subject) -> list[Carried]:

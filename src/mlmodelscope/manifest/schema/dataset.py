@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -35,7 +35,26 @@ class Labels(Part):
     ] = None
     file_column: Annotated[str, Field(description="CSV or JSONL: column with the file name.")] = "file"
     label_column: Annotated[str, Field(description="CSV or JSONL: column with the label.")] = "label"
+    label_columns: Annotated[
+        Items[str],
+        Field(
+            description="CSV or JSONL: a column for each class, 1 where a sample has that label; for several labels."
+        ),
+    ] = ()
+    separator: Annotated[
+        str, Field(min_length=1, description="What stands between the labels of a sample that may have several.")
+    ] = ";"
     offset: Annotated[int, Field(description="Number of the first class in the labels: 1 where they count from 1.")] = 0
+    map: Annotated[
+        dict[Annotated[str, Field(pattern=r"^\d{1,9}$")], Annotated[int, Field(ge=0, le=65534)]],
+        Field(description="Class of each value in a mask, or of each category id; without it a value is its class."),
+    ] = {}
+    other: Annotated[int | None, Field(ge=0, description="Class of values that `map` does not list.")] = None
+    void: Annotated[Items[int], Field(description="Values in a mask whose pixels do not count.")] = ()
+    missing: Annotated[
+        Literal["refuse", "skip"],
+        Field(description="A picture without a mask: the dataset is refused, or the picture is not a sample of it."),
+    ] = "refuse"
 
 
 def _known_format(name: str) -> str:
@@ -57,6 +76,10 @@ class DatasetManifest(Manifest):
             "samples that the embedded functions know by their number.",
         ),
     ]
+    measure: Annotated[
+        dict[str, Any],
+        Field(description="How answers are scored on it, as far as the task leaves it open: rules, void labels, …"),
+    ] = {}
     sources: Annotated[Items[DatasetSource], Field(description="Where the files come from.")] = ()
     include: Annotated[str, Field(description="Glob over file names; others are not samples.")] = "*"
     labels: Annotated[Labels, Field(description="How a sample gets its label.")] = Labels()

@@ -66,7 +66,12 @@ OutputType = Literal[
     "boxes",
     "classes",
     "scores",
+    "count",
+    "anchors",
+    "detections",
     "masks",
+    "prototypes",
+    "coefficients",
     "keypoints",
     "image",
     "text",
@@ -101,7 +106,9 @@ class Output(Part):
         OutputType,
         Field(
             description="What the tensor holds. Scores over classes are a `probability` that sums to 1, or raw "
-            "`logits`; a detector has `boxes`, `classes` and `scores`, a segmentation `masks`."
+            "`logits`; a detector has `boxes`, `classes`, `scores` and perhaps their `count`, all in one as Caffe's "
+            "`detections`, or a `tensor` that a step decodes; a segmentation has `masks`, or `prototypes` and "
+            "`coefficients` that they are made of."
         ),
     ]
     layer_name: LayerName = None
@@ -198,7 +205,9 @@ class Claim(Part):
         BeforeValidator(text_as_written),
         AfterValidator(lambda text: _number_text(text)),
         LOOSE_TEXT,
-        Field(description="The number as published, in percent, with its digits: `75.10` claims more than `75.1`."),
+        Field(
+            description="The number as published, a share in percent, with its digits: `75.10` claims more than `75.1`."
+        ),
     ]
     dataset: Annotated[str | None, Field(description="Dataset that the number was measured on.")] = None
     source: Annotated[str | None, Field(description="Where it was published.")] = None
@@ -207,10 +216,18 @@ class Claim(Part):
         Field(description="How the digits that were not published were dropped."),
     ] = "nearest"
     conditions: Annotated[str | None, Field(description="Under which conditions, in words: crop, resolution, …")] = None
+    unit: Annotated[
+        Literal["percent", "share", "dB", "number"] | None,
+        Field(description="What the value is counted in; by default what the metric is usually published in."),
+    ] = None
+    better: Annotated[
+        Literal["higher", "lower"] | None,
+        Field(description="Whether a higher or a lower number is better; known for the metrics that can be checked."),
+    ] = None
 
 
 def _number_text(text: str) -> str:
-    if not re.fullmatch(r"\d{1,6}(\.\d{1,10})?", text):
+    if not re.fullmatch(r"[+-]?\d{1,9}(\.\d{1,12})?", text):
         raise ValueError("expected a number such as 75.1")
     return text
 
@@ -235,6 +252,16 @@ class ModelManifest(Manifest):
     ] = ()
     inputs: Annotated[Items[Input], Field(description="The model's inputs.")] = ()
     outputs: Annotated[Items[Output], Field(description="The model's outputs.")] = ()
+    answer: Annotated[
+        Items[Step],
+        Field(
+            description="What is done to all outputs of a sample together, in the order written: decoding, choosing."
+        ),
+    ] = ()
+    measure: Annotated[
+        dict[str, Any],
+        Field(description="How answers are scored, as far as the task leaves it open; goes before the dataset's."),
+    ] = {}
     source: Annotated[Source | None, Field(description="The model's files.")] = None
     remote: Annotated[Remote | None, Field(description="The server that runs the model.")] = None
     firmware: Annotated[

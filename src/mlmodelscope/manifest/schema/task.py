@@ -6,6 +6,7 @@ from typing import Literal
 
 Task = Literal[
     "classification",
+    "multilabel_classification",
     "object_detection",
     "semantic_segmentation",
     "instance_segmentation",

@@ -16,7 +16,7 @@ CREATE TABLE records (
   finished_at DATETIME,
   samples INTEGER NOT NULL,
   failed INTEGER NOT NULL,
-  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20), made_for VARCHAR(20), shown_at DATETIME,
+  document TEXT NOT NULL, kind VARCHAR(20) DEFAULT 'evaluation' NOT NULL, scenario VARCHAR(20), made_for VARCHAR(20), shown_at DATETIME, headline VARCHAR(100),
   PRIMARY KEY (id)
 );
 CREATE INDEX records_by_plan ON records (plan_digest, status);
@@ -27,7 +27,7 @@ CREATE TABLE metrics (
   name VARCHAR(100) NOT NULL,
   value FLOAT NOT NULL,
   low FLOAT,
-  high FLOAT,
+  high FLOAT, unit VARCHAR(20),
   PRIMARY KEY (record, name),
   FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
 );
@@ -213,4 +213,4 @@ CREATE TABLE record_owners (
 );
 CREATE INDEX records_by_shown ON records (shown_at);
 CREATE INDEX records_by_work ON records (status, plan_digest, machine_digest, created_at, id, made_for, model);
-INSERT INTO alembic_version VALUES ('0007');
+INSERT INTO alembic_version VALUES ('0008');

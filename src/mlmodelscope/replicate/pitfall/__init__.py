@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from mlmodelscope.errors import UsageError
 from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the point)
     answers,
+    boxes,
     geometry,
     picture,
     quantized,

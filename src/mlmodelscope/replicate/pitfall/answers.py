@@ -13,11 +13,10 @@ from mlmodelscope.replicate.relabel import ORDERS
 @pitfall("label-offset", "Label offset")
 def label_offset(plan: Plan) -> Edits:
     """Some models count from a class `background`, so that every class has a number more than in the labels."""
-    now = plan.output.label_offset
+    now = plan.answer.label_offset
     for offset in (-1, 0, 1):
         if offset != now:
-            output = plan.output.model_copy(update={"label_offset": offset})
-            yield f"label offset {offset}", plan.model_copy(update={"output": output})
+            yield f"label offset {offset}", plan.with_answer(label_offset=offset)
 
 
 @pitfall("label-order", "Order of the labels", weight=0.3)
@@ -27,10 +26,9 @@ def label_order(plan: Plan) -> Edits:
     Classes sorted as text (1, 10, 100, 2 …), by the alphabet, or as the model's own list of names has them.
     """
     for order in ("", *ORDERS):
-        if order != plan.output.label_order:
-            output = plan.output.model_copy(update={"label_order": order})
+        if order != plan.answer.label_order:
             words = f"labels in the order of {order}" if order else "labels as they are"
-            yield words, plan.model_copy(update={"output": output})
+            yield words, plan.with_answer(label_order=order)
 
 
 @pitfall("softmax", "Softmax", weight=0.5)
@@ -39,17 +37,17 @@ def softmax(plan: Plan) -> Edits:
 
     The best class stays the best; every number that is made of the scores changes.
     """
-    steps = plan.output.steps
+    first, *others = plan.outputs
+    steps = first.steps
     if any(step.name == "softmax" for step in steps):
         words, edited = "without softmax", tuple(step for step in steps if step.name != "softmax")
     else:
         words, edited = "with softmax", (*steps, Step(name="softmax", parameters={}))
-    yield words, plan.model_copy(update={"output": plan.output.model_copy(update={"steps": edited})})
+    yield words, plan.model_copy(update={"outputs": (first.model_copy(update={"steps": edited}), *others)})
 
 
 @pitfall("tie-breaking", "Order of equal scores", is_about_stack=True, weight=0.1)
 def tie_breaking(plan: Plan) -> Edits:
     """Several classes have exactly the same score, and which of them comes first is a convention."""
-    other: Literal["lowest", "highest"] = "highest" if plan.output.tie_breaking == "lowest" else "lowest"
-    output = plan.output.model_copy(update={"tie_breaking": other})
-    yield f"of equal scores the {other} class number first", plan.model_copy(update={"output": output})
+    other: Literal["lowest", "highest"] = "highest" if plan.answer.tie_breaking == "lowest" else "lowest"
+    yield f"of equal scores the {other} class number first", plan.with_answer(tie_breaking=other)

@@ -10,7 +10,8 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
 from mlmodelscope_worker.pipeline import library
 
-_FRACTIONS = (1.0, 0.95, 0.9, 0.875, 0.8)
+_FRACTIONS = (0.875, 1.0, 0.9, 0.8, 0.95)
+"""Parts of the shorter side, the most common first."""
 _USUAL_SIDES = (232, 256, 320)
 """Lengths to which the shorter side is often brought before a square of another size is cut out."""
 _LEAST = 0.72
@@ -127,26 +128,27 @@ def _fractions_near(frame: Frame) -> Iterator[float]:
             yield round(frame.fraction + share, 4)
 
 
-@pitfall("cropping", "Cropping", "first paper, Figure 6", finer=_other_crops)
+@pitfall("cropping", "Cropping", "first paper, Figure 6", finer=_other_crops, is_ranked=True)
 def cropping(plan: Plan) -> Edits:
     """Another part of the picture: no crop, a crop of another size, or the whole picture squeezed into the size."""
     frame = frame_of(plan)
     if frame is None:
         return
-    parts = [(False, 1.0, False), (False, 0.875, True)]
     # Where there is no square yet, nobody knows whether it is cut out before or after.
     orders = (frame.crops_first,) if frame.is_square else (False, True)
-    parts += [(True, fraction, crops_first) for crops_first in orders for fraction in _FRACTIONS]
+    squares = [(True, fraction, crops_first) for fraction in _FRACTIONS for crops_first in orders]
+    parts = [*squares[: len(orders)], (False, 1.0, False), (False, 0.875, True), *squares[len(orders) :]]
     if not all(orders):
         parts += [(True, fraction, False) for fraction in _usual_fractions(min(frame.height, frame.width))]
     for is_square, fraction, crops_first in parts:
-        if is_square != frame.is_square or abs(fraction - frame.fraction) > _ALIKE:
-            new = replace(frame, is_square=is_square, fraction=fraction, crops_first=crops_first)
-            yield new.words, _framed(plan, frame, new)
-    if not frame.is_square:  # nor how the longer side would have been rounded
-        rounded = step("resize", **{**_given(frame.resize), "rounding": "round"})
-        new = replace(frame, is_square=True, fraction=0.875, crops_first=False, resize=rounded)
-        yield f"{new.words}, the longer side rounded to the nearest", _framed(plan, frame, new)
+        if is_square == frame.is_square and abs(fraction - frame.fraction) <= _ALIKE:
+            continue
+        new = replace(frame, is_square=is_square, fraction=fraction, crops_first=crops_first)
+        yield new.words, _framed(plan, frame, new)
+        if (is_square, fraction, crops_first, frame.is_square) == (True, _FRACTIONS[0], False, False):
+            # Nor does anybody know how the longer side would have been rounded.
+            rounded = replace(new, resize=step("resize", **{**_given(frame.resize), "rounding": "round"}))
+            yield f"{new.words}, the longer side rounded to the nearest", _framed(plan, frame, rounded)
 
 
 def _usual_fractions(size: int) -> list[float]:

@@ -6,8 +6,8 @@ registered by name with the place in the papers where it is shown, so that a sea
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from inspect import getdoc
 from operator import attrgetter
@@ -39,6 +39,8 @@ class Pitfall:
     """How often people fall into it, compared with the most common ones: for ties, and for coincidences."""
     from_file: Callable[[Plan, ModelFile], Iterable[tuple[str, Plan]]] | None = None
     """Edits that follow from what the model's file says of itself."""
+    is_ranked: bool = False
+    """Whether its edits come in the order of how common they are, the most common first."""
 
     @property
     def explanation(self) -> str:
@@ -54,6 +56,8 @@ class Variant:
     plan: Plan
     base: Plan | None = None
     """Of two edits, the plan with the first of them."""
+    commonness: float = 1.0
+    """How often people mean this, compared with the other edits of its pitfall, which have 1 on average."""
 
     @cached_property
     def key(self) -> str:
@@ -75,11 +79,12 @@ def pitfall(
     is_about_stack: bool = False,
     weight: float = 1.0,
     from_file: Callable[[Plan, ModelFile], Edits] | None = None,
+    is_ranked: bool = False,
 ) -> Callable[[Edit], Edit]:
     """Register a pitfall."""
 
     def register(function: Edit) -> Edit:
-        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight, from_file)
+        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight, from_file, is_ranked)
         add(PITFALLS, name, made, REGISTRY.code)
         return function
 
@@ -97,7 +102,20 @@ def variants_of(plan: Plan, names: Iterable[str] | None = None, described: Model
         if described is not None and each.from_file is not None:
             edits.append((name, partial(_with_file, each.from_file, described)))
         edits.append((name, each.edits))
-    return _distinct(plan, edits)
+    return _ranked(_distinct(plan, edits))
+
+
+def _ranked(variants: Sequence[Variant]) -> list[Variant]:
+    """The same variants; of pitfalls whose edits are ranked, the second is half as common as the first, and so on."""
+    members: dict[tuple[str, ...], list[Variant]] = {}
+    for each in variants:
+        members.setdefault(each.pitfalls, []).append(each)
+    found = []
+    for (name,), some in members.items():
+        shares = [1 / place if PITFALLS[name].is_ranked else 1.0 for place in range(1, len(some) + 1)]
+        mean = sum(shares) / len(some)
+        found += [replace(each, commonness=share / mean) for each, share in zip(some, shares, strict=True)]
+    return found
 
 
 def _with_file(edit: Callable[[Plan, ModelFile], Iterable[tuple[str, Plan]]], file: ModelFile, plan: Plan) -> Edits:
@@ -142,8 +160,7 @@ def changed(old: Step, **parameters: object) -> Step | None:
 
 
 def with_steps(plan: Plan, steps: Iterable[Step]) -> Plan:
-    assert plan.input is not None
-    return plan.model_copy(update={"input": plan.input.model_copy(update={"steps": tuple(steps)})})
+    return plan.with_steps(steps)
 
 
 def steps_of(plan: Plan) -> tuple[Step, ...]:

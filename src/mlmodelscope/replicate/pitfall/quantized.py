@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from mlmodelscope.manifest.schema import Step
-from mlmodelscope.model_file.model_file import ModelFile, Quantization
+from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of
-from mlmodelscope.replicate.pitfall.values import rewritten, schemes
+from mlmodelscope.replicate.pitfall.values import quantization_of, rewritten, schemes
 
 _ALL = ("cast", "mean", "rescale", "normalize", "quantize")
 _INTEGERS = ("int8", "uint8")
@@ -14,10 +14,10 @@ _INTEGERS = ("int8", "uint8")
 
 def _as_the_file_says(plan: Plan, file: ModelFile) -> Edits:
     """Scale and zero point are in the model file; what real values they stand for is not."""
-    told = _quantization(plan, file)
+    told = quantization_of(plan, file)
     if told is None or plan.input is None:
         return
-    scale, zero_point = told.scale[0], told.zero_point[0]
+    scale, zero_point = told
     words = f"scale {scale:.6g} and zero point {zero_point}, as the model file says"
     at = find(plan, "quantize")
     if at is not None:
@@ -27,15 +27,6 @@ def _as_the_file_says(plan: Plan, file: ModelFile) -> Edits:
     last = step("quantize", scale=scale, zero_point=zero_point, element_type=plan.input.element_type)
     for name, arithmetic in schemes(plan).items():
         yield f"{name}, quantized with {words}", rewritten(plan, [*arithmetic, last], _ALL)
-
-
-def _quantization(plan: Plan, file: ModelFile) -> Quantization | None:
-    """Of the input that the plan feeds, where it is one scale for all of it."""
-    if plan.input is None or plan.input.element_type not in _INTEGERS:
-        return None
-    named = [each for each in file.inputs if each.name == plan.input.layer_name] or list(file.inputs[:1])
-    found = named[0].quantization if named else None
-    return found if found is not None and len(found.scale) == 1 and found.scale[0] > 0 else None
 
 
 @pitfall("quantization", "Quantisation parameters", from_file=_as_the_file_says)

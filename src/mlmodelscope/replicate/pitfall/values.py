@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from mlmodelscope.manifest.schema import Step
+from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.input import end_in_element_type
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
@@ -13,10 +15,12 @@ _ARITHMETIC = ("cast", "mean", "rescale", "normalize")
 _MEAN, _STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 _CIFAR_MEAN, _CIFAR_STD = (125.3, 123.0, 113.9), (63.0, 62.1, 66.7)
 _CAFFE_MEAN = (123.0, 117.0, 104.0)
+_SAME_SCALE = 1e-4
+"""How far a scale that was written down may be from the file's, whose digits nobody copies all."""
 
 
 def schemes(plan: Plan) -> dict[str, list[Step]]:
-    """What is usually done to bytes, in the plan's order of channels."""
+    """What is usually done to bytes, the most common first, in the plan's order of channels."""
     at = find(plan, "color")
     at = find(plan, "decode") if at is None else at
     is_turned = at is not None and steps_of(plan)[at].parameters.get("color_layout") == "BGR"
@@ -26,17 +30,17 @@ def schemes(plan: Plan) -> dict[str, list[Step]]:
 
     mean, std = channels(_MEAN), channels(_STD)
     return {
-        "values from 0 to 255": [],
+        "ImageNet's mean and deviation": [step("normalize", mean=mean, std=std)],
         "values from 0 to 1": [step("rescale", divisor=255)],
         "values from -1 to 1": [step("mean", values=127.5), step("rescale", divisor=127.5)],
+        "values from 0 to 255": [],
+        "Caffe's mean, no deviation": [step("mean", values=channels(_CAFFE_MEAN))],
         "(x - 127) / 128": [step("mean", values=127), step("rescale", divisor=128)],
-        "ImageNet's mean and deviation": [step("normalize", mean=mean, std=std)],
         "ImageNet's mean, no deviation": [step("mean", values=mean)],
+        "CIFAR-10's mean and deviation": [step("normalize", mean=channels(_CIFAR_MEAN), std=channels(_CIFAR_STD))],
         "ImageNet's mean and deviation without the division by 255": [
             step("normalize", mean=channels(_MEAN, 255), std=channels(_STD, 255))
         ],
-        "Caffe's mean, no deviation": [step("mean", values=channels(_CAFFE_MEAN))],
-        "CIFAR-10's mean and deviation": [step("normalize", mean=channels(_CIFAR_MEAN), std=channels(_CIFAR_STD))],
     }
 
 
@@ -61,7 +65,37 @@ def rewritten(plan: Plan, arithmetic: Sequence[Step], names: Sequence[str] = _AR
     return with_steps(plan, end_in_element_type((*steps[:first], *arithmetic, *kept, *tail), plan.input.element_type))
 
 
-@pitfall("normalization", "Normalisation", "first paper, §4.1.1; second paper, Figures 8 and 9")
+def quantization_of(plan: Plan, file: ModelFile) -> tuple[float, int] | None:
+    """(scale, zero point) of the input that the plan feeds, where the file has one of each for all of it."""
+    if plan.input is None or plan.input.element_type not in ("int8", "uint8"):
+        return None
+    named = [each for each in file.inputs if each.name == plan.input.layer_name] or list(file.inputs[:1])
+    found = named[0].quantization if named else None
+    if found is None or len(found.scale) != 1 or found.scale[0] <= 0:
+        return None
+    return found.scale[0], found.zero_point[0]
+
+
+def _for_the_integers(plan: Plan, file: ModelFile) -> Edits:
+    """Where a plan quantizes as the file says, only the real values can be wrong: those that bytes stand for."""
+    at, told = find(plan, "quantize"), quantization_of(plan, file)
+    if at is None or told is None or plan.input is None:
+        return
+    scale, zero_point = told
+    now = steps_of(plan)[at].parameters
+    if now["zero_point"] == zero_point and math.isclose(now["scale"], scale, rel_tol=_SAME_SCALE):
+        first = 0 if plan.input.element_type == "uint8" else 128  # the byte that becomes 0
+        arithmetic = [step("mean", values=first + zero_point), step("rescale", divisor=1 / scale)]
+        yield "the values that bytes stand for, as the model file says", rewritten(plan, arithmetic)
+
+
+@pitfall(
+    "normalization",
+    "Normalisation",
+    "first paper, §4.1.1; second paper, Figures 8 and 9",
+    from_file=_for_the_integers,
+    is_ranked=True,
+)
 def normalization(plan: Plan) -> Edits:
     """The model was trained on other numbers: from 0 to 255, 0 to 1, -1 to 1, or with ImageNet's statistics."""
     if plan.input is None:

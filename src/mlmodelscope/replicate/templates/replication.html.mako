@@ -83,7 +83,7 @@
   </div>
   <dl class="trio">
     <div><dt>Claimed</dt><dd>${verdict.claim.text}<small>%</small></dd></div>
-    <div><dt>Measured</dt><dd>${measured}<small>%</small></dd></div>
+    <div><dt>Measured</dt><dd>${measured}<small>${symbol}</small></dd></div>
     <div><dt>Gap</dt><dd>${gap}<small>points</small></dd></div>
   </dl>
   <figure>

@@ -36,8 +36,8 @@ ${class_rows(rows)}
       ${pair_table(confusions[shown:])}
       </details>
 % endif
-% elif record.metrics.confusion is None:
-      <p class="refused">Not computed: ${record.metrics.refused.get("confusion", "no data")}</p>
+% elif "confusion" not in record.details:
+      <p class="refused">Not computed: ${record.refused.get("confusion", "no data")}</p>
 % else:
       <p class="about">Nothing: no answer was wrong.</p>
 % endif
@@ -46,16 +46,16 @@ ${class_rows(rows)}
 <section id="accuracy" aria-labelledby="accuracy-title">
   <h2 id="accuracy-title">Accuracy</h2>
   <div class="split even">
-    <div class="panel ${"" if record.metrics.calibration else "short"}">
+    <div class="panel ${"" if calibration else "short"}">
       <h3>Calibration</h3>
-% if record.metrics.calibration:
-      <p class="about">Expected calibration error <b>${words.percent(record.metrics.calibration["ece"])}</b>: how far confidence and accuracy lie apart on average.</p>
+% if calibration:
+      <p class="about">Expected calibration error <b>${words.percent(calibration["ece"])}</b>: how far confidence and accuracy lie apart on average.</p>
       <figure>
         ${reliability_chart | n}
         <figcaption>Share of right answers (%) by confidence (%). Dashed: as it should be. Thin lines: 95 % intervals. Below: number of samples.</figcaption>
       </figure>
 % else:
-      <p class="refused">Not computed: ${record.metrics.refused.get("calibration", "no data")}</p>
+      <p class="refused">Not computed: ${record.refused.get("calibration", "no data")}</p>
 % endif
     </div>
     <div class="stack">
@@ -83,7 +83,7 @@ ${class_rows(rows)}
       </details>
 % endif
 % else:
-      <p class="refused">Not computed: ${record.metrics.refused.get("per_class", "no data")}</p>
+      <p class="refused">Not computed: ${record.refused.get("per_class", "no data")}</p>
 % endif
     </div>
 % if classes_few:

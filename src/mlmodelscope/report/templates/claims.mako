@@ -8,9 +8,9 @@
     <tbody>
 % for each in comparisons:
       <tr>
-        <th scope="row">${words.METRIC_NAMES[each.metric]}</th>
-        <td class="number">${each.published} %</td>
-        <td class="number">${words.percent(each.measured.value, words.digits_of(each.measured))}<small>${words.percent_range(each.measured)}</small></td>
+        <th scope="row">${words.title(each.metric)}</th>
+        <td class="number">${published(each)}</td>
+        <td class="number">${words.measured_value(each.measured)}<small>${words.measured_range(each.measured)}</small></td>
         <td><span class="tag">${each.tag}</span> <bdi>${each.sentence}</bdi>\
 % if each.source:
  ${parts.source(each.source)}\
@@ -20,8 +20,8 @@
 % endfor
 % for each in unmeasured:
       <tr>
-        <th scope="row"><bdi>${words.METRIC_NAMES.get(each.claim.metric, each.claim.metric)}</bdi></th>
-        <td class="number">${each.claim.value} %</td>
+        <th scope="row"><bdi>${words.title(each.claim.metric)}</bdi></th>
+        <td class="number">${published_text(each.claim)}</td>
         <td class="number">–</td>
         <td>Nothing can be said: ${words.shorten(each.reason)}.\
 % if each.claim.source:

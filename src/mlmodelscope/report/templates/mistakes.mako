@@ -38,25 +38,10 @@ ${"The only wrong answer." if mistakes.total == 1 else f"All {mistakes.total} wr
     </li>
 % endfor
   </ol>
-% elif record.metrics.top1 is None:
-  <p class="about">Not known: ${record.metrics.refused.get("top1", "no data")}</p>
+% elif not any(headline.values()):
+  <p class="about">Not known: ${next((record.refused[name] for name in headline if name in record.refused), "no data")}</p>
 % else:
   <p class="about">There is none.</p>
 % endif
-% if record.failed:
-  <h3 id="failed">${words.plural(record.failed, "failed sample").capitalize()}</h3>
-  <div class="scroll" role="region" aria-labelledby="failed" tabindex="0">
-  <table class="failures">
-    <thead><tr><th scope="col">Sample</th><th scope="col">Reason</th></tr></thead>
-    <tbody>
-% for failure in record.failures:
-      <tr><td><code><bdi>${words.shorten(failure.sample)}</bdi></code></td><td><bdi>${words.shorten(failure.reason)}</bdi></td></tr>
-% endfor
-    </tbody>
-  </table>
-  </div>
-% if record.failed > len(record.failures):
-  <p class="muted">These are the first ${len(record.failures)}; all are in the CSV report.</p>
-% endif
-% endif
+<%include file="failures.mako"/>
 </section>

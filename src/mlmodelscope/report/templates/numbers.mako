@@ -1,26 +1,29 @@
 <section id="numbers" aria-labelledby="numbers-title">
   <h2 id="numbers-title" class="quiet">Key numbers</h2>
   <div class="cards">
-% for name, shown in words.METRIC_NAMES.items():
-<% number = record.metrics[name] %>
+% for name, number in headline.items():
     <article class="card wide">
-      <h3>${shown.capitalize()} accuracy</h3>
+      <h3>${words.headed(name)}</h3>
 % if number is not None:
-      <p class="figure">${f"{100 * number.value:.{words.digits_of(number)}f}"}<small>%</small></p>
-      <p class="beside">95 % interval<br><b>${words.percent_range(number)}</b></p>
-      ${interval_charts[name] | n}
+<% value, _, unit = words.measured_value(number).partition("\N{NO-BREAK SPACE}") %>
+      <p class="figure">${value}<small>${unit}</small></p>
+% if words.measured_range(number):
+      <p class="beside">95 % interval<br><b>${words.measured_range(number)}</b></p>
+% endif
+      ${interval_charts.get(name, "") | n}
 % else:
       <p class="figure none">–</p>
-      <p class="refused">Not computed: ${words.shorten(record.metrics.refused.get(name, "no data"))}</p>
+      <p class="refused">Not computed: ${words.shorten(record.refused.get(name, "no data"))}</p>
 % endif
     </article>
 % endfor
-% for name, number in record.metrics.more.items():
+% for name, number in numbers.items():
     <article class="card">
-      <h3>${name}</h3>
-      <p class="figure">${words.number_value(number)}</p>
-% if words.number_range(number):
-      <p class="under">95 % interval ${words.number_range(number)}</p>
+      <h3>${words.headed(name)}</h3>
+<% value, _, unit = words.measured_value(number).partition("\N{NO-BREAK SPACE}") %>
+      <p class="figure">${value}<small>${unit}</small></p>
+% if words.measured_range(number):
+      <p class="under">95 % interval ${words.measured_range(number)}</p>
 % endif
     </article>
 % endfor
@@ -65,4 +68,21 @@ none failed\
 % endif
     </article>
   </div>
+% if listed:
+  <div class="panel measures">
+    <h3>All measures</h3>
+    <div class="scroll">
+    <table>
+      <thead><tr><th scope="col">Measure</th><th scope="col" class="number">Value</th><th scope="col" class="number">95 % interval</th><th scope="col" class="words">What it is</th></tr></thead>
+      <tbody>
+% for name, number in listed.items():
+% if number is not None:
+        <tr><th scope="row">${words.headed(name)}</th><td class="number">${words.measured_value(number)}</td><td class="number muted">${words.measured_range(number)}</td><td class="words muted">${about_measure(name)}</td></tr>
+% endif
+% endfor
+      </tbody>
+    </table>
+    </div>
+  </div>
+% endif
 </section>

@@ -17,8 +17,16 @@
 <%include file="numbers.mako"/>
 <%include file="claims.mako"/>
 <%include file="latency.mako"/>
+% if sheet or curve_chart:
+<%include file="by_class.mako"/>
+% else:
 <%include file="accuracy.mako"/>
+% endif
+% if worst:
+<%include file="worst.mako"/>
+% else:
 <%include file="mistakes.mako"/>
+% endif
 <%include file="pipeline.mako"/>
 <%include file="reproduction.mako"/>
 </main>

@@ -10,7 +10,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
 from mlmodelscope.manifest.schema import Claim, ModelManifest
 from mlmodelscope.manifest.trust import code_of
-from mlmodelscope.replicate.claim import claim_of
+from mlmodelscope.plan.claim import claim_of
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.replications import read_verdict
 

@@ -11,6 +11,7 @@ from typing import Any
 from mlmodelscope.analysis.overview import (
     Entry,
     Number,
+    accuracy_measure,
     by_dataset,
     dataset_name,
     machine_name,
@@ -33,6 +34,7 @@ from mlmodelscope.record.told import Told
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.measures import measures_of
 from mlmodelscope.server.handle.pair import compare_two
+from mlmodelscope.task.measure import measure_or_bare
 
 MOST = 24
 """Records in a comparison: more are no longer told apart."""
@@ -157,6 +159,7 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
             {
                 **{name: getattr(entry, name) for name in _FACTS},
                 **told,
+                "top1": told["accuracy"] if entry.accuracy and entry.accuracy.metric == "top1" else None,
                 "total": entry.plan.dataset.size,
                 "sweep": [
                     {"batch_size": size, "samples_per_s": entry.sweep[size], "speed_up": gained}
@@ -174,11 +177,15 @@ def _rows(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 def _number(found: Number | None) -> dict[str, Any] | None:
     if found is None:
         return None
-    return {**{name: value for name, value in vars(found).items() if name != "subset"}, "whole": found.whole}
+    told = {**{name: value for name, value in vars(found).items() if name != "subset"}, "whole": found.whole}
+    if not found.metric:
+        return {**told, "metric": None}
+    measure = measure_or_bare(found.metric)
+    return {**told, "title": measure.title, "unit": measure.unit.name, "better": measure.better}
 
 
 _FACTS = ("model", "dataset", "stack", "machine", "size_bytes", "best_batch", "optimal_batch")
-_NUMBERS = ("top1", "latency_s", "p90_s", "samples_per_s")
+_NUMBERS = ("accuracy", "latency_s", "p90_s", "samples_per_s")
 
 
 def _front(entries: Sequence[Entry], comparable: Sequence[Entry], speed: str) -> set[int]:
@@ -186,7 +193,9 @@ def _front(entries: Sequence[Entry], comparable: Sequence[Entry], speed: str) ->
     points = {}
     for place, entry in enumerate(entries):
         number = getattr(entry, speed)
-        if entry in comparable and entry.top1 is not None and number is not None:
-            points[place] = (number.value, entry.top1.value)
-    front = set(pareto(list(points.values()), speed != "latency_s")) if len(points) > 1 else set()
+        if entry in comparable and entry.accuracy is not None and number is not None:
+            points[place] = (number.value, entry.accuracy.value)
+    measure = accuracy_measure(comparable)
+    is_better_higher = measure is None or measure.is_better_higher
+    front = set(pareto(list(points.values()), speed != "latency_s", is_better_higher)) if len(points) > 1 else set()
     return {place for place, point in points.items() if point in front}

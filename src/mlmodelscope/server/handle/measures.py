@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from mlmodelscope.record.record import Record
+from mlmodelscope.report import words
+from mlmodelscope.report.numbers import headline_of
+from mlmodelscope.task.measure import measure_or_bare
 from mlmodelscope.types import Interval
 
 Better = Literal["more", "less"]
-_OF_SAMPLES = ("top1", "top5", "failed")
-"""Numbers that say nothing beside those of other samples."""
 
 
 def measures_of(records: Sequence[Record]) -> list[dict[str, Any]]:
     """Those that one of them has; `best` is the one that is surely best, where their intervals lie apart."""
     found = []
-    judged = [each for each in records if each.metrics.top1 is not None]
+    judged = [each for each in records if each.metrics]
     same_samples = len({(each.plan.dataset_digest, each.plan.dataset.subset, each.samples) for each in judged}) < 2
-    for name, title, kind, better, read in _MEASURES:
+    measured = list(_measured(records))
+    of_samples = {"failed", *(name for name, *_ in measured)}  # they say nothing beside those of other samples
+    for name, title, kind, better, read in (*measured, *_MEASURES):
         values = [read(record) for record in records]
         if any(value is not None for value in values):
-            comparable = same_samples or name not in _OF_SAMPLES
+            comparable = same_samples or name not in of_samples
             told = [{"value": each.value, "low": each.low, "high": each.high} if each else None for each in values]
             found.append(
                 {
@@ -35,6 +39,21 @@ def measures_of(records: Sequence[Record]) -> list[dict[str, Any]]:
                 }
             )
     return found
+
+
+def _measured(records: Sequence[Record]) -> Iterator[_Row]:
+    """The measures of their tasks, those that come first there first."""
+    named = dict.fromkeys(name for record in records for name in headline_of(record))
+    named |= dict.fromkeys(name for record in records for name in record.metrics)
+    for name in named:
+        measure = measure_or_bare(name)
+        better: Better = "more" if measure.is_better_higher else "less"
+        yield name, words.headed(name), measure.unit.name, better, partial(_number, name)
+
+
+def _number(name: str, record: Record) -> Interval | None:
+    found = record.metrics.get(name)
+    return None if found is None else found.interval or _exact(found.value)
 
 
 def _best(values: Sequence[Interval | None], better: Better) -> int | None:
@@ -83,9 +102,8 @@ def _failed(record: Record) -> Interval | None:
     return _exact(record.failed) if record.samples else None
 
 
-_MEASURES: tuple[tuple[str, str, str, Better, Callable[[Record], Interval | None]], ...] = (
-    ("top1", "Top-1", "share", "more", lambda record: record.metrics.top1),
-    ("top5", "Top-5", "share", "more", lambda record: record.metrics.top5),
+_Row = tuple[str, str, str, Better, Callable[[Record], Interval | None]]
+_MEASURES: tuple[_Row, ...] = (
     ("p50", "Latency, median", "time_s", "less", _latency("p50")),
     ("p90", "Latency, p90", "time_s", "less", _latency("p90")),
     ("p99", "Latency, p99", "time_s", "less", _latency("p99")),

@@ -15,10 +15,9 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
     demand(person, "read")
     record = desk.store.get(name)
     told = last_verdicts(desk)
-    by_claim = {(each.metric, each.value, each.source): each for each in record.plan.claims}
     found = []
     for each in compare_claims(record):
-        claim = by_claim[each.metric, each.published, each.source]
+        claim = each.claim
         verdict = told.get((record.plan.model.reference, claim.metric, claim.value, claim.dataset))
         found.append(
             {
@@ -26,7 +25,8 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
                 "published": each.published,
                 "dataset": claim.dataset,
                 "source": each.source,
-                "measured": each.measured,
+                "unit": each.unit,
+                "measured": each.measured.model_dump(),
                 "same_dataset": each.same_dataset,
                 "tag": each.tag,
                 "sentence": each.sentence,
@@ -37,6 +37,12 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
     for other in unmeasured_claims(record):
         claim = other.claim
         nothing = {"measured": None, "same_dataset": False, "verdict": None, "replication": None}
-        facts = {"metric": claim.metric, "published": claim.value, "dataset": claim.dataset, "source": claim.source}
+        facts = {
+            "metric": claim.metric,
+            "published": claim.value,
+            "unit": None,
+            "dataset": claim.dataset,
+            "source": claim.source,
+        }
         found.append({**nothing, **facts, "tag": "not measured", "sentence": f"Not measured: {other.reason}."})
     return found

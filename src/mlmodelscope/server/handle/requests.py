@@ -17,11 +17,11 @@ from mlmodelscope.ledger.request import ManifestChoice, Request, Work
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.plan.claim import claimed_dataset, parse_claim
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.pairing import check_manifests
 from mlmodelscope.plan.trust import needs_trust
 from mlmodelscope.prediction import LOOSE_IMAGES
-from mlmodelscope.replicate.claim import claimed_dataset, parse_claim
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import artifacts
 from mlmodelscope.server.handle.shelf import Shelf

@@ -20,6 +20,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.machine.facts import facts_of
+from mlmodelscope.record.headline import aliases, headline
 from mlmodelscope.record.record import Record
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import requests
@@ -63,7 +64,7 @@ def find_earlier(desk: Desk, request: Request, prepared: Prepared) -> list[Earli
 
 def spell(each: Earlier) -> dict[str, Any]:
     record = each.record
-    top1 = record.metrics.top1
+    found = headline(record)
     return {
         "record": record.id,
         "exact": each.is_exact,
@@ -74,7 +75,8 @@ def spell(each: Earlier) -> dict[str, Any]:
         "stack": record.plan.stack.name,
         "cpu": record.machine.cpu,
         "samples": record.samples,
-        "top1": top1.value if top1 is not None else None,
+        "headline": found,
+        "top1": aliases(found)["top1"],
         "latency_s": record.latency.p50_s.value if record.latency is not None else None,
     }
 
@@ -138,7 +140,7 @@ def chosen(plan: Plan) -> dict[str, Any]:
     scenario, subset = plan.scenario, plan.dataset.subset
     return {
         "batch_size": scenario.batch_size,
-        "top_k": plan.output.top_k,
+        "top_k": plan.answer.top_k,
         "limit": subset.count,
         "stratified": subset.stratified,
         "seed": plan.seed,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +14,15 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.search import Only, Sort, Wanted
+from mlmodelscope.record.search import Offer, Only, Sort, Wanted
+from mlmodelscope.report.class_numbers import class_sheet
 from mlmodelscope.report.classes import class_table
 from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.gallery import NoPictures
+from mlmodelscope.server.gallery import NoPicture, NoPictures
+from mlmodelscope.task.quality import quality_of
+from mlmodelscope.task.shape import SHOWN_ABOVE, named_by, summary
+from mlmodelscope.task.task import task_named
 
 
 def find(
@@ -32,15 +38,66 @@ def find(
     answer: int | None = None,
     above: float | None = None,
     below: float | None = None,
-    sort: Sort = "order",
+    sort: Sort | None = None,
     descending: bool = False,
-) -> tuple[list[dict[str, Any]], int]:
-    """(some samples, how many there are)."""
+) -> dict[str, Any]:
+    """Some samples, how many there are, and what they can be told apart by."""
     demand(person, "read")
     record = desk.store.get(name)
     word = (q or "").strip()
     wanted = Wanted(only, word, _named(record, word), label, answer, above, below, sort, descending)
-    return desk.search.page(desk.store.samples_file(record).parent, wanted, start, limit)
+    folder = desk.store.samples_file(record).parent
+    found, total = desk.search.page(folder, wanted, start, limit)
+    offers = desk.search.offers(folder)
+    return {"items": [_told(record, row, offers) for row in found], "total": total, "offers": offers}
+
+
+def _told(record: Record, row: dict[str, Any], offers: Sequence[Offer]) -> dict[str, Any]:
+    """Without what only programs of ours can read; what is in a picture is said in a few words."""
+    if "right" in offers:
+        return row
+    shapes = task_named(record.plan.task).shapes(row, None, named_by(record.class_names))
+    kept = {name: row[name] for name in ("id", "digest", "error", "answer", "run_ns", "quality")}
+    if not shapes:
+        return kept
+    return {**kept, "truth": summary(shapes, "truth"), "said": summary(shapes, "answer")}
+
+
+def shapes(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]:
+    """What there is to see of one sample: its truth and its answer, over its picture."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    row = desk.search.one(desk.store.samples_file(record).parent, sample)
+    if row is None:
+        raise UsageError(f"there is no sample `{sample[:200]}` in record {record.id}")
+    task = task_named(record.plan.task)
+    found = task.shapes(row, None, named_by(record.class_names))
+    target, size = _of_dataset(desk, record, sample) if found else (None, None)
+    if target is not None:
+        found = task.shapes(row, target, named_by(record.class_names))
+    return {
+        "id": sample,
+        "quality": quality_of(row.get("score")),
+        "about": task.quality,
+        "size": size or _size_in(row.get("target")),
+        "shapes": [asdict(each) for each in found],
+        "shown_above": SHOWN_ABOVE,
+    }
+
+
+def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[Any, tuple[int, int] | None]:
+    """(what is true of it, its size), where the dataset is at hand."""
+    try:
+        return desk.gallery.seen(record.plan.dataset, sample, public_only=_is_strangers(desk, record))
+    except (NoPictures, NoPicture):
+        return None, None
+
+
+def _size_in(target: str | None) -> tuple[int, int] | None:
+    """As the truth in the table has it."""
+    known = json.loads(target) if target else None
+    size = known.get("size") if isinstance(known, dict) else None
+    return (size[1], size[0]) if size else None
 
 
 def _named(record: Record, word: str) -> frozenset[int]:
@@ -53,10 +110,15 @@ def classes(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:
     """Each class with its accuracy and what it is taken for, the worst first."""
     demand(person, "read")
     record = desk.store.get(name)
-    if record.metrics.per_class is None:
-        reason = record.metrics.refused.get("per_class", f"it is {record.status}" if not record.samples else "")
+    if "per_class" not in record.details:
+        reason = record.refused.get("per_class", f"it is {record.status}" if not record.samples else "")
         raise UsageError(f"there is no accuracy by class of record {record.id}{': ' if reason else ''}{reason}")
-    return class_table(record, desk.store)
+    sheet = class_sheet(record)
+    if sheet is None:
+        return {**class_table(record, desk.store), "columns": [], "measured": []}
+    columns = [{"name": each.name, "title": each.title, "is_count": each.is_count} for each in sheet.columns]
+    measured = [{"label": each.label, "name": each.name, "values": list(each.values)} for each in sheet.classes]
+    return {"items": [], "confused": [], "about": sheet.about, "columns": columns, "measured": measured}
 
 
 def table(desk: Desk, person: Person, name: str) -> Path:
@@ -71,11 +133,15 @@ def table(desk: Desk, person: Person, name: str) -> Path:
 def picture(desk: Desk, person: Person, name: str, sample: str, side: int) -> Picture:
     demand(person, "read")
     record = desk.store.get(name)
-    dataset = record.plan.dataset
+    return desk.gallery.picture(record.plan.dataset, sample, side, public_only=_is_strangers(desk, record))
+
+
+def _is_strangers(desk: Desk, record: Record) -> bool:
+    """Whether somebody else made it; one whose dataset lies on their machine is refused."""
     is_strangers = origin_of(desk.store.database, record.id) is not None
     if is_strangers:
-        _refuse_local(dataset)
-    return desk.gallery.picture(dataset, sample, side, public_only=is_strangers)
+        _refuse_local(record.plan.dataset)
+    return is_strangers
 
 
 def _refuse_local(dataset: PlannedDataset) -> None:

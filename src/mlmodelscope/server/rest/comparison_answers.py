@@ -42,7 +42,7 @@ class ComparedFact(Answer):
 class Measure(Answer):
     name: str
     title: str
-    kind: Literal["share", "time_s", "number", "bytes", "count"]
+    kind: Literal["share", "dB", "time_s", "number", "bytes", "count"]
     better: Literal["more", "less"]
     values: list[Between | None]
     best: Annotated[int | None, Field(description="The place of what is surely best: intervals lie apart.")]
@@ -73,6 +73,10 @@ class OverviewNumber(Answer):
     low: float | None
     high: float | None
     unstable: bool
+    metric: Annotated[str | None, Field(description="Of an accuracy: the name of the metric.")] = None
+    title: str | None = None
+    unit: str | None = None
+    better: Literal["higher", "lower"] | None = None
 
 
 class SweepPoint(Answer):
@@ -96,7 +100,10 @@ class OverviewRow(Answer):
     size_bytes: int | None
     best_batch: int | None
     optimal_batch: int | None
-    top1: OverviewNumber | None
+    accuracy: Annotated[OverviewNumber | None, Field(description="The first number of the dataset's task.")]
+    top1: Annotated[
+        OverviewNumber | None, Field(deprecated=True, description="Older name of `accuracy` of a classification.")
+    ]
     latency_s: Annotated[OverviewNumber | None, Field(description="Of one sample at a time.")]
     p90_s: OverviewNumber | None
     samples_per_s: Annotated[OverviewNumber | None, Field(description="The most that was measured.")]

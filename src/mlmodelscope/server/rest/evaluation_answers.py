@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field
 
 from mlmodelscope.ledger.request import Failure
 from mlmodelscope.server.rest.answers import Answer, example
+from mlmodelscope.server.rest.record_answers import HEADLINE, Headline
 
 EvaluationKind = Literal["evaluate", "bench", "profile", "train", "replicate", "sensitivity", "shard", "join"]
 EvaluationState = Literal["waiting", "running", "finished", "failed", "cancelled"]
@@ -36,6 +37,7 @@ class Earlier(Answer):
         stack="current",
         cpu="Intel Xeon",
         samples=50000,
+        headline=HEADLINE,
         top1=0.7601,
         latency_s=0.021,
     )
@@ -48,7 +50,8 @@ class Earlier(Answer):
     stack: str
     cpu: str
     samples: int
-    top1: float | None
+    headline: Annotated[Headline | None, Field(description="The first number of its task, where it has one.")]
+    top1: Annotated[float | None, Field(deprecated=True, description="Older name of `headline` of a classification.")]
     latency_s: Annotated[float | None, Field(description="Of a batch, at the median.")]
 
 

@@ -9,6 +9,29 @@ from pydantic import Field
 
 from mlmodelscope.server.rest.answers import Answer, example
 
+HEADLINE = {
+    "name": "top1",
+    "title": "top-1",
+    "value": 0.7601,
+    "low": 0.7563,
+    "high": 0.7638,
+    "unit": "share",
+    "better": "higher",
+}
+"""An example."""
+
+
+class Headline(Answer):
+    """The number that stands for a record in a list."""
+
+    name: Annotated[str, Field(description="Of the metric, as claims and `metrics` have it.")]
+    title: Annotated[str, Field(description="What people call it.")]
+    value: float
+    low: Annotated[float | None, Field(description="Lower end of its interval, where it has one.")]
+    high: float | None
+    unit: Annotated[str, Field(description="`share` is a number between 0 and 1; `dB`, `number`.")]
+    better: Literal["higher", "lower"]
+
 
 class RecordSummary(Answer):
     model_config = example(
@@ -26,6 +49,7 @@ class RecordSummary(Answer):
         finished_at="2026-01-31T10:41:40Z",
         samples=50000,
         failed=0,
+        headline=HEADLINE,
         top1=0.7601,
         top1_low=0.7563,
         top1_high=0.7638,
@@ -47,9 +71,10 @@ class RecordSummary(Answer):
     finished_at: datetime | None
     samples: int
     failed: int
-    top1: Annotated[float | None, Field(description="A share; with the ends of its interval.")]
-    top1_low: float | None
-    top1_high: float | None
+    headline: Annotated[Headline | None, Field(description="The first number of its task, where it has one.")]
+    top1: Annotated[float | None, Field(deprecated=True, description="Older name of `headline` of a classification.")]
+    top1_low: Annotated[float | None, Field(deprecated=True)]
+    top1_high: Annotated[float | None, Field(deprecated=True)]
 
 
 class RecordList(Answer):
@@ -70,8 +95,15 @@ class Sample(Answer):
     run_ns: Annotated[
         int | None, Field(description="How long the call took that answered it, its whole batch together.")
     ] = None
+    quality: Annotated[float | None, Field(description="From 0 to 1, where its task can tell.")] = None
+    truth: Annotated[str | None, Field(description="What is in it, in a few words, where it has no label.")] = None
+    said: Annotated[str | None, Field(description="What was answered, in a few words, where that is shapes.")] = None
 
 
 class SamplePage(Answer):
     items: list[Sample]
     total: int
+    offers: Annotated[
+        list[Literal["right", "score", "quality"]],
+        Field(description="What the samples of this record can be filtered and sorted by."),
+    ]

@@ -7,7 +7,9 @@ from typing import Annotated
 from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
+from mlmodelscope.record.record import MeasuredNumber
 from mlmodelscope.server.rest.answers import Answer, example
+from mlmodelscope.task.shape import Shape
 from mlmodelscope.types import Interval
 
 
@@ -44,10 +46,61 @@ class ConfusedPair(Answer):
     count: int
 
 
+class ClassColumn(Answer):
+    model_config = example(name="ap", title="AP", is_count=False)
+    name: str
+    title: str
+    is_count: Annotated[bool, Field(description="How many, and not a share from 0 to 1.")]
+
+
+class ClassMeasures(Answer):
+    model_config = example(label=0, name="person", values=[262, 0.31, 0.62])
+    label: int
+    name: str
+    values: Annotated[list[float | None], Field(description="One for each of `columns`.")]
+
+
 class ClassTable(Answer):
-    items: Annotated[list[ClassAccuracy], Field(description="The worst first.")]
+    items: Annotated[
+        list[ClassAccuracy], Field(description="The worst first; empty where no sample is simply right or wrong.")
+    ]
+    columns: Annotated[list[ClassColumn], Field(description="What is measured of each class, where that is more.")]
+    measured: Annotated[list[ClassMeasures], Field(description="Each class, the worst first.")]
     confused: Annotated[list[ConfusedPair], Field(description="What is taken for what, the most frequent first.")]
     about: Annotated[str, Field(description="One sentence about all of them.")]
+
+
+class SampleShapes(Answer):
+    """What is true of a sample and what was answered, as shapes over its picture."""
+
+    model_config = example(
+        id="000000000139.jpg",
+        quality=0.31,
+        about="Quality is the F-measure of a picture's boxes.",
+        size=[640, 426],
+        shown_above=0.3,
+        shapes=[
+            {
+                "kind": "box",
+                "side": "answer",
+                "left": 3.7,
+                "top": 166.8,
+                "right": 154.6,
+                "bottom": 275.3,
+                "name": "tv",
+                "score": 0.86,
+                "remark": "",
+            }
+        ],
+    )
+    id: str
+    quality: float | None
+    about: Annotated[str, Field(description="What the quality is.")]
+    size: Annotated[
+        tuple[int, int] | None, Field(description="Width and height of the picture that the places are in.")
+    ]
+    shapes: list[Annotated[Shape, Field(discriminator="kind")]]
+    shown_above: Annotated[float, Field(description="Answers with a lower score are hidden at first.")]
 
 
 class DatasetSample(Answer):
@@ -68,9 +121,18 @@ class RecordClaim(Answer):
     model_config = example(
         metric="top1",
         published="75.1",
+        unit="%",
         dataset="imagenet",
         source=None,
-        measured={"value": 0.749, "low": 0.745, "high": 0.753, "confidence": 0.95},
+        measured={
+            "value": 0.749,
+            "low": 0.745,
+            "high": 0.753,
+            "confidence": 0.95,
+            "unit": "share",
+            "better": "higher",
+            "samples": 50000,
+        },
         same_dataset=True,
         tag="inside the interval",
         sentence="The published top-1 of 75.1 % lies inside the interval of 74.5 – 75.3 % measured on 50,000 samples.",
@@ -78,10 +140,11 @@ class RecordClaim(Answer):
         replication=None,
     )
     metric: str
-    published: Annotated[str, Field(description="In percent, with the digits that it was published with.")]
+    published: Annotated[str, Field(description="With the digits that it was published with.")]
+    unit: Annotated[str | None, Field(description="The symbol behind it, where the metric is known.")] = None
     dataset: str | None
     source: str | None
-    measured: Interval | None
+    measured: MeasuredNumber | None
     same_dataset: bool
     tag: Annotated[str, Field(description="The sentence in two or three words.")]
     sentence: str

@@ -46,17 +46,23 @@ def get_samples(
     answer: Annotated[Class, Query(description="The class that was said first.")] = None,
     above: Annotated[Score, Query(description="The first score is greater.")] = None,
     below: Annotated[Score, Query(description="The first score is less.")] = None,
-    sort: Literal["order", "score", "latency"] = "order",
+    sort: Annotated[
+        Literal["order", "score", "latency", "quality"] | None,
+        Query(description="By default by quality, the worst first, where samples have one; else in their order."),
+    ] = None,
     descending: bool = False,
     start: Start = 0,
     limit: Limit = 100,
 ) -> dict[str, Any]:
     """What the model said of each sample: some of them, a page at a time."""
     narrowed: dict[str, Any] = {"only": only, "q": q, "label": label, "answer": answer, "above": above, "below": below}
-    found, total = samples.find(
-        desk, person, name, **narrowed, sort=sort, descending=descending, start=start, limit=limit
-    )
-    return {"items": found, "total": total}
+    return samples.find(desk, person, name, **narrowed, sort=sort, descending=descending, start=start, limit=limit)
+
+
+@router.get("/records/{name}/shapes", tags=["records"], response_model=own.SampleShapes, responses=fails(404))
+async def get_sample_shapes(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Any:
+    """What is true of a sample and what was answered, to be drawn over its picture."""
+    return await _slowly(desk, samples.shapes, desk, person, name, sample)
 
 
 @router.get("/records/{name}/classes", tags=["records"], response_model=own.ClassTable, responses=fails(404))

@@ -89,10 +89,9 @@ def get_samples(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
         raise UsageError(f"`start` is {start}, it must be from 0 to {10**12}")
     wanted: dict[str, Any] = {name: asked.get(name) for name in ("label", "answer", "above", "below")}
     wanted |= {"only": only, "q": said(asked, "q", 200) if "q" in asked else None}
-    wanted |= {"sort": choice(asked, "sort", ("order", "score", "latency")) or "order"}
+    wanted |= {"sort": choice(asked, "sort", ("order", "score", "latency", "quality"))}
     wanted |= {"descending": asked.get("descending", False), "start": start, "limit": limit_of(asked, 100)}
-    found, total = samples.find(desk, person, said(asked, "name"), **wanted)
-    return {"items": found, "total": total}
+    return samples.find(desk, person, said(asked, "name"), **wanted)
 
 
 def delete_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

@@ -32,11 +32,15 @@ RESIZE_METHODS = {
 }
 
 
+# What `scale` takes beside those: arithmetic that a paper's numbers depend on, and nobody resizes to a size with.
+SCALE_METHODS = dict(RESIZE_METHODS, matlab=("bilinear", "bicubic"))
+
+
 def antialias_choices(name, method):
     """Whether a library can antialias (True), go without (False) or either; what it does by itself comes first."""
     if "nearest" in method or method == "area" or name in ("opencv", "numpy"):
         return (False,)
-    return {"pillow": (True,), "tensorflow": (False, True), "torchvision": (True, False)}[name]
+    return {"pillow": (True,), "tensorflow": (False, True), "torchvision": (True, False), "matlab": (True, False)}[name]
 
 
 # The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
@@ -54,7 +58,9 @@ PACKAGES = {
     "tensorflow": ("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"),
     "torchvision": ("torchvision",),
     "numpy": ("numpy",),
+    "matlab": ("numpy",),
 }
+_WANTED = {"turbojpeg": "'PyTurboJPEG<2'"}  # newer ones need libjpeg-turbo 3, which few systems have
 
 
 class MissingLibrary(Exception):
@@ -66,6 +72,7 @@ def load(name):
     try:
         return importlib.import_module(__name__ + "." + name)
     except ImportError as error:
-        raise MissingLibrary(
-            "this stack cannot use %s (%s); install it with: pip install %s" % (name, error, PACKAGES[name][0])
-        )
+        wanted = _WANTED.get(name, PACKAGES[name][0])
+        # What is installed and cannot be loaded lacks something that pip does not have.
+        advice = "; install it with: pip install %s" % wanted if isinstance(error, ModuleNotFoundError) else ""
+        raise MissingLibrary("this stack cannot use %s (%s)%s" % (name, error, advice))

@@ -40,11 +40,12 @@ class Inputs(object):
             for turn in range(most):
                 chosen = [tensors[(turn * size + slot) % len(tensors)] for slot in range(size)]
                 stacked = session.stack(chosen)
-                if stacked.nbytes > _MOST_BYTES // 2:  # so large that there is only one, and no need for a copy
-                    self.calls.append((session.predictor.run, [stacked]))
+                size_bytes = sum(each.nbytes for each in stacked)
+                if size_bytes > _MOST_BYTES // 2:  # so large that there is only one, and no need for a copy
+                    self.calls.append((session.predictor.run, stacked))
                     break
-                self.calls.append((session.predictor.run, [_copy(stacked)]))
-                if (turn + 2) * stacked.nbytes > _MOST_BYTES:
+                self.calls.append((session.predictor.run, [_copy(each) for each in stacked]))
+                if (turn + 2) * size_bytes > _MOST_BYTES:
                     break
             session.predictor.check(self.calls[0][1])
 
@@ -54,7 +55,7 @@ class Inputs(object):
         for sample in samples:
             try:
                 tensor = self._session.prepare(sample, self._buffers)
-                if tensors and hasattr(tensor, "shape") and not alike(tensor, tensors[0]):
+                if tensors and hasattr(tensor, "tensors") and not alike(tensor, tensors[0]):
                     raise ModelError("its tensor has another shape than the first sample's")
             except Lost:
                 raise

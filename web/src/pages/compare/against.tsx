@@ -4,7 +4,7 @@ import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
 import { bytes, digits } from "../../lib/format";
 import { ChartCard } from "../../ui/chart-card";
-import { type Point, points } from "./points";
+import { accuracyOf, type Point, points } from "./points";
 
 interface Props {
   of: Schemas["OverviewTable"];
@@ -16,7 +16,12 @@ export function Against({ of, speed, legend }: Props) {
   const data = useMemo(() => points(of.rows, speed), [of, speed]);
   const unit = speed === "latency" ? "ms" : "samples/s";
   const title = speed === "latency" ? "Accuracy and online latency" : "Accuracy and maximum throughput";
-  const draw = useCallback((width: number) => plot(data, title, unit, legend, width), [data, title, unit, legend]);
+  const measure = useMemo(() => accuracyOf(of.rows), [of]);
+  const named = measure.symbol ? `${measure.title}, ${measure.symbol}` : measure.title;
+  const draw = useCallback(
+    (width: number) => plot(data, title, unit, named, legend, width),
+    [data, title, unit, named, legend],
+  );
   if (!data.length) return null;
   return (
     <ChartCard
@@ -29,7 +34,7 @@ export function Against({ of, speed, legend }: Props) {
         { title: "Model", cell: (row) => row.model },
         { title: "System", cell: (row) => row.system },
         { title: unit, right: true, cell: (row) => digits(row.speed) },
-        { title: "Top-1", right: true, cell: (row) => `${digits(row.top1_percent)} %` },
+        { title: measure.title, right: true, cell: (row) => `${digits(row.accuracy)} ${measure.symbol}`.trim() },
         { title: "Graph", right: true, cell: (row) => bytes(row.size_bytes) },
       ]}
       draw={draw}
@@ -37,7 +42,7 @@ export function Against({ of, speed, legend }: Props) {
   );
 }
 
-function plot(data: Point[], title: string, unit: string, legend: Props["legend"], width: number) {
+function plot(data: Point[], title: string, unit: string, accuracy: string, legend: Props["legend"], width: number) {
   const speeds = data.map((each) => each.speed);
   const wide = Math.max(...speeds) > 5 * Math.min(...speeds);
   const front = data.filter((each) => each.on_front).sort((one, two) => one.speed - two.speed);
@@ -51,25 +56,25 @@ function plot(data: Point[], title: string, unit: string, legend: Props["legend"
     insetRight: 60,
     insetTop: 18,
     ariaLabel: title,
-    ariaDescription: `Top-1 accuracy in percent against ${unit}, ${data.length} points`,
+    ariaDescription: `${accuracy} against ${unit}, ${data.length} points`,
     x: { label: unit, type: wide ? "log" : "linear", grid: true, nice: true },
-    y: { label: "top-1, %", grid: true, nice: true },
+    y: { label: accuracy, grid: true, nice: true },
     r: { range: [5, 16], domain: [0, Math.max(...data.map((each) => each.size_bytes ?? 0), 1)] },
     color: { type: "categorical", ...legend },
     marks: [
       Plot.ruleX(data, {
         x: "speed",
-        y1: "low_percent",
-        y2: "high_percent",
+        y1: "low",
+        y2: "high",
         stroke: "system",
         strokeOpacity: 0.45,
       }),
       front.length > 1
-        ? Plot.line(front, { x: "speed", y: "top1_percent", stroke: "var(--muted)", strokeDasharray: "4 3" })
+        ? Plot.line(front, { x: "speed", y: "accuracy", stroke: "var(--muted)", strokeDasharray: "4 3" })
         : null,
       Plot.dot(data, {
         x: "speed",
-        y: "top1_percent",
+        y: "accuracy",
         r: (each: Point) => each.size_bytes ?? 0,
         fill: "system",
         fillOpacity: 0.75,
@@ -79,7 +84,7 @@ function plot(data: Point[], title: string, unit: string, legend: Props["legend"
       }),
       Plot.text(data, {
         x: "speed",
-        y: "top1_percent",
+        y: "accuracy",
         text: "model",
         dy: -20,
         fill: "currentColor",

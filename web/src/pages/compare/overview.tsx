@@ -2,14 +2,15 @@
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client";
-import { bytes, digits, percent, time } from "../../lib/format";
+import { bytes, digits, time } from "../../lib/format";
+import { headed, spelled } from "../../lib/measured";
 import { colours } from "../../lib/series";
 import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Card } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { Against } from "./against";
 import { HeatMap } from "./heat-map";
-import { samples, systemOf } from "./points";
+import { accuracyOf, samples, systemOf } from "./points";
 
 export default function Overview({ overview, choose = false }: { overview: Schemas["Overview"]; choose?: boolean }) {
   return (
@@ -50,6 +51,7 @@ function Notes({ of }: { of: string[] }) {
 }
 
 function OverviewTable({ of, choose }: { of: Schemas["OverviewTable"]; choose: boolean }) {
+  const measure = accuracyOf(of.rows);
   const missing = of.rows.flatMap((row) => row.missing.map((each) => ({ ...each, model: row.model })));
   return (
     <Card title="Overview">
@@ -62,13 +64,17 @@ function OverviewTable({ of, choose }: { of: Schemas["OverviewTable"]; choose: b
           { title: "Stack", cell: (row) => row.stack },
           { title: "Machine", cell: (row) => row.machine },
           {
-            title: "Top-1",
+            title: headed(measure.title),
             right: true,
             cell: (row) => (
-              <Number of={row.top1} spell={(value) => percent(value, 1)} front={row.fastest || row.most} />
+              <Number
+                of={row.accuracy}
+                spell={(value) => spelled(value, measure.unit, 1)}
+                front={row.fastest || row.most}
+              />
             ),
           },
-          { title: "Samples", right: true, cell: (row) => (row.top1 ? samples(row.top1, row.total) : "–") },
+          { title: "Samples", right: true, cell: (row) => (row.accuracy ? samples(row.accuracy, row.total) : "–") },
           { title: "Graph", right: true, cell: (row) => bytes(row.size_bytes) },
           {
             title: "Online latency",
@@ -110,7 +116,7 @@ function OverviewTable({ of, choose }: { of: Schemas["OverviewTable"]; choose: b
 }
 
 function Chooser(row: Schemas["OverviewRow"]) {
-  const records = [row.top1?.record, row.latency_s?.record, row.samples_per_s?.record];
+  const records = [row.accuracy?.record, row.latency_s?.record, row.samples_per_s?.record];
   const first = records.find((each) => each !== undefined);
   return first ? <AddToComparison record={first} brief /> : null;
 }

@@ -1,5 +1,6 @@
 /** What the overview's charts draw, as plain rows. */
 import type { Schemas } from "../../api/client";
+import { unitOf } from "../../lib/measured";
 
 type Row = Schemas["OverviewRow"];
 
@@ -14,9 +15,10 @@ export interface Point {
   system: string;
   /** Milliseconds, or samples a second. */
   speed: number;
-  top1_percent: number;
-  low_percent: number | null;
-  high_percent: number | null;
+  /** In the unit that people write it in. */
+  accuracy: number;
+  low: number | null;
+  high: number | null;
   size_bytes: number | null;
   on_front: boolean;
 }
@@ -28,20 +30,27 @@ export function samples(of: Schemas["OverviewNumber"], total: number | null): st
   return total ? `${count} of ${total.toLocaleString("en")}` : `${count}, not all`;
 }
 
+/** What the accuracies of a table are called, and what they are counted in. */
+export function accuracyOf(rows: readonly Row[]): { title: string; unit: string | null | undefined; symbol: string } {
+  const found = rows.find((row) => row.accuracy)?.accuracy;
+  return { title: found?.title ?? "accuracy", unit: found?.unit, symbol: unitOf(found?.unit).symbol };
+}
+
 /** Only rows whose accuracies are over the same samples. */
 export function points(rows: readonly Row[], speed: "latency" | "throughput"): Point[] {
   const system = systemOf(rows);
   return rows.flatMap((row) => {
     const number = speed === "latency" ? row.latency_s : row.samples_per_s;
-    if (!number || !row.top1 || !row.comparable) return [];
-    const percent = (share: number | null) => (share == null ? null : 100 * share);
+    if (!number || !row.accuracy || !row.comparable) return [];
+    const { factor } = unitOf(row.accuracy.unit);
+    const times = (value: number | null) => (value == null ? null : factor * value);
     return {
       model: row.model.replace(/@.*/, ""),
       system: system(row),
       speed: speed === "latency" ? 1000 * number.value : number.value,
-      top1_percent: 100 * row.top1.value,
-      low_percent: percent(row.top1.low),
-      high_percent: percent(row.top1.high),
+      accuracy: factor * row.accuracy.value,
+      low: times(row.accuracy.low),
+      high: times(row.accuracy.high),
       size_bytes: row.size_bytes,
       on_front: speed === "latency" ? row.fastest : row.most,
     };

@@ -65,7 +65,7 @@ function numbersOf(record: Schemas["Record"]): { name: string; value: string; be
     return Object.entries(training.metrics)
       .slice(0, MOST)
       .map(([name, value]) => ({ name: called(name), value: digits(value) }));
-  const found = shownNumbers(record.metrics as Record<string, unknown>).slice(0, MOST);
+  const found = shownNumbers(record.metrics ?? {}).slice(0, MOST);
   return latency ? [...found.slice(0, MOST - 1), latencyOf(latency.p50_s)] : found;
 }
 

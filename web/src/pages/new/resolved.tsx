@@ -1,7 +1,8 @@
 /** Who could do it, or what stands in the way; and what is known already. */
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../../api/client";
-import { ago, percent, plural, time } from "../../lib/format";
+import { ago, plural, time } from "../../lib/format";
+import { spelled } from "../../lib/measured";
 import { Badge, Card } from "../../ui/parts";
 
 export function Resolved({ of }: { of: Schemas["Resolution"] }) {
@@ -57,7 +58,9 @@ function Earlier({ of }: { of: Schemas["Earlier"][] }) {
         {of.map((each) => (
           <li key={each.record}>
             <Link to="/records/$id" params={{ id: each.record }} className="font-medium">
-              {each.top1 != null ? `${percent(each.top1)} top-1` : plural(each.samples, "sample")}
+              {each.headline
+                ? `${each.headline.title} ${spelled(each.headline.value, each.headline.unit)}`
+                : plural(each.samples, "sample")}
             </Link>{" "}
             <Badge tone={each.exact ? "good" : "plain"}>{each.exact ? "the same" : "nearly the same"}</Badge>
             <p className="text-muted">

@@ -27,8 +27,14 @@ export function Classes({ record }: { record: Schemas["Record"] }) {
   return (
     <div className="space-y-6">
       <p className="text-muted">{found.data.about}</p>
-      <Confused record={record.id} pairs={found.data.confused} />
-      <ByClass record={record.id} classes={found.data.items} />
+      {found.data.columns.length > 0 ? (
+        <Measured record={record.id} table={found.data} />
+      ) : (
+        <>
+          <Confused record={record.id} pairs={found.data.confused} />
+          <ByClass record={record.id} classes={found.data.items} />
+        </>
+      )}
     </div>
   );
 }
@@ -131,6 +137,85 @@ function ByClass({ record, classes }: { record: string; classes: Class[] }) {
         <Button className="mt-3" onClick={() => setAll(true)}>{`All ${rows.length.toLocaleString("en")}`}</Button>
       )}
     </Card>
+  );
+}
+
+/** What is measured of each class, whatever the task is; a column's title sorts by it. */
+function Measured({ record, table }: { record: string; table: Schemas["ClassTable"] }) {
+  const [words, setWords] = useState("");
+  const [order, setOrder] = useState("");
+  const [all, setAll] = useState(false);
+  const rows = useMemo(() => {
+    const found = table.measured.filter((each) => each.name.toLowerCase().includes(words.trim().toLowerCase()));
+    if (order === "name") return found.sort((a, b) => a.name.localeCompare(b.name));
+    const place = table.columns.findIndex((each) => each.name === order);
+    return place < 0 ? found : found.sort((a, b) => (b.values[place] ?? -1) - (a.values[place] ?? -1));
+  }, [table, words, order]);
+  return (
+    <Card title="Class by class" aside={plural(rows.length, "class").replace("classs", "classes")}>
+      <div className="mb-3 flex flex-wrap gap-3 text-sm">
+        <input
+          type="search"
+          aria-label="Find a class"
+          placeholder="Find a class"
+          value={words}
+          onChange={(event) => setWords(event.target.value)}
+          className="min-w-0 flex-1 rounded-lg border border-line bg-paper px-3 py-1.5"
+        />
+        <select
+          aria-label="Order of the classes"
+          value={order}
+          onChange={(event) => setOrder(event.target.value)}
+          className="rounded-lg border border-line bg-paper px-3 py-1.5"
+        >
+          <option value="">worst first</option>
+          <option value="name">by name</option>
+          {table.columns.map((each) => (
+            <option key={each.name} value={each.name}>{`highest ${each.title} first`}</option>
+          ))}
+        </select>
+      </div>
+      {rows.length === 0 ? (
+        <Empty>No class is called that.</Empty>
+      ) : (
+        <Table
+          name="Classes"
+          rows={rows.slice(0, all ? undefined : AT_FIRST)}
+          identity={(row) => String(row.label)}
+          columns={[
+            {
+              title: "Class",
+              cell: (row) => (
+                <Link to="/records/$id" params={{ id: record }} search={{ tab: "samples", label: row.label }}>
+                  {row.name}
+                </Link>
+              ),
+            },
+            ...table.columns.map((column, place) => ({
+              title: column.title,
+              right: true,
+              cell: (row: Schemas["ClassMeasures"]) => <Value of={row.values[place]} isCount={column.is_count} />,
+            })),
+          ]}
+        />
+      )}
+      {rows.length > AT_FIRST && !all && (
+        <Button className="mt-3" onClick={() => setAll(true)}>{`All ${rows.length.toLocaleString("en")}`}</Button>
+      )}
+    </Card>
+  );
+}
+
+function Value({ of, isCount }: { of: number | null | undefined; isCount: boolean }) {
+  if (of == null) return <>–</>;
+  if (isCount) return <>{of.toLocaleString("en")}</>;
+  return (
+    <span className="inline-flex items-center gap-2 align-middle">
+      <span aria-hidden="true" className="h-1.5 w-16 overflow-hidden rounded-full bg-soft max-sm:hidden">
+        <span className="block h-full bg-accent" style={{ width: `${100 * Math.min(1, Math.max(0, of))}%` }} />
+      </span>
+      <span className="min-w-14">{percent(of, 1)}</span>
+    </span>
   );
 }
 

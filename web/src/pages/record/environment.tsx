@@ -95,7 +95,7 @@ function Options({ plan }: { plan: Schemas["Plan"] }) {
     ["Samples taken", subset.count ?? "all"],
     ["Of every class the same share", subset.count == null ? null : subset.stratified ? "yes" : "no"],
     ["Seed", plan.seed],
-    ["Answers kept", plan.output.top_k],
+    ["Answers kept", plan.answer?.top_k],
     ...Object.entries(plan.predictor.options).map(([name, value]): [string, unknown] => [called(name), value]),
     ...Object.entries(plan.hyperparameters).map(([name, value]): [string, unknown] => [called(name), value]),
   ];

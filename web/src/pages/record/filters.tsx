@@ -4,16 +4,18 @@ import { useEffect, useState } from "react";
 import type { Schemas } from "../../api/client";
 import { Button } from "../../ui/parts";
 import { isNarrowed, type Look } from "./look";
+import type { Found } from "./pages";
 
 const PAUSE_MS = 250;
 const LOOKS = "rounded-lg border border-line bg-paper px-3 py-1.5 text-sm";
 
-export function Filters({ record, look }: { record: Schemas["Record"]; look: Look }) {
+export function Filters({ record, look, offers }: { record: Schemas["Record"]; look: Look; offers: Found["offers"] }) {
   const navigate = useNavigate({ from: "/records/$id" });
   const set = (more: Partial<Look>) =>
     void navigate({ search: (before) => ({ ...before, ...more }), replace: true, resetScroll: false });
   const isSure = look.only === "wrong" && look.above === 0.9;
-  const isClasses = record.plan.task === "classification";
+  const isClasses = offers.includes("right");
+  const hasQuality = offers.includes("quality");
   return (
     <div className="mb-4 space-y-3">
       <div className="flex flex-wrap gap-2">
@@ -27,9 +29,11 @@ export function Filters({ record, look }: { record: Schemas["Record"]; look: Loo
           }}
           className={LOOKS}
         >
-          <option value="">in the dataset's order</option>
-          {isClasses && <option value="score down">surest first</option>}
-          {isClasses && <option value="score up">least sure first</option>}
+          <option value="">{hasQuality ? "worst first" : "in the dataset's order"}</option>
+          {hasQuality && <option value="quality down">best first</option>}
+          {hasQuality && <option value="order up">in the dataset's order</option>}
+          {offers.includes("score") && <option value="score down">surest first</option>}
+          {offers.includes("score") && <option value="score up">least sure first</option>}
           <option value="latency down">slowest first</option>
           <option value="latency up">quickest first</option>
         </select>
@@ -116,7 +120,7 @@ function Words({ value, onChange }: { value: string; onChange: (value: string) =
       maxLength={200}
       value={words}
       onChange={(event) => setWords(event.target.value)}
-      className={`min-w-0 flex-1 ${LOOKS}`}
+      className={`min-w-0 flex-1 basis-40 ${LOOKS}`}
     />
   );
 }

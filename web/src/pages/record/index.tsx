@@ -94,7 +94,7 @@ function Parts({ record }: { record: Schemas["Record"] }) {
   const parts: [string, string, boolean][] = [
     ["overview", "Overview", true],
     ["samples", `Samples`, hasSamples],
-    ["classes", "Classes", hasSamples && record.metrics.per_class != null],
+    ["classes", "Classes", hasSamples && record.details?.per_class != null],
     ["environment", "Environment", true],
   ];
   const shown = parts.filter(([, , isThere]) => isThere);

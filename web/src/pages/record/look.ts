@@ -7,7 +7,7 @@ export interface Look {
   below?: number;
   label?: number;
   answer?: number;
-  sort?: "score" | "latency";
+  sort?: "order" | "score" | "latency" | "quality";
   order?: "up";
   /** The sample that is open. */
   sample?: string;
@@ -16,7 +16,7 @@ export interface Look {
 const WORDS = {
   tab: ["samples", "classes", "environment"],
   only: ["right", "wrong", "failed"],
-  sort: ["score", "latency"],
+  sort: ["order", "score", "latency", "quality"],
   order: ["up"],
 } as const;
 

@@ -1,49 +1,44 @@
 /** The numbers of a record, whatever its task is: each with its interval, where it has one. */
-import { digits, percent } from "../../lib/format";
+import type { Schemas } from "../../api/client";
+import { digits } from "../../lib/format";
+import { spelled, written } from "../../lib/measured";
 
 export interface Interval {
   value: number;
   low: number;
   high: number;
-  confidence: number;
+  confidence?: number;
 }
 
 export interface Shown {
   name: string;
   value: string;
   beside?: string;
+  /** The interval alone: `15.8 – 22.4 %`. */
+  span?: string;
 }
 
-const NAMES: Record<string, string> = { top1: "Top-1 accuracy", top5: "Top-5 accuracy" };
-const NOT_NUMBERS = ["calibration", "per_class", "confusion", "refused"];
-
-export function isInterval(value: unknown): value is Interval {
-  return (
-    typeof value === "object" &&
-    value !== null &&
-    ["value", "low", "high"].every((key) => typeof (value as Record<string, unknown>)[key] === "number")
-  );
+export function shownNumbers(metrics: Record<string, Schemas["MeasuredNumber"]>): Shown[] {
+  return Object.entries(metrics).map(([key, number]) => ({
+    name: called(number.title || key),
+    value: spelled(number.value, number.unit),
+    span: endsOf(number),
+    beside: between(number) ?? (number.better === "lower" ? "lower is better" : undefined),
+  }));
 }
 
-export function shownNumbers(metrics: Record<string, unknown>): Shown[] {
-  const found: Shown[] = [];
-  for (const [key, value] of Object.entries(metrics)) {
-    if (NOT_NUMBERS.includes(key)) continue;
-    const name = NAMES[key] ?? called(key);
-    if (isInterval(value)) found.push({ name, value: percent(value.value), beside: between(value) });
-    else if (typeof value === "number")
-      found.push({ name, value: value >= 0 && value <= 1 ? percent(value) : digits(value) });
-  }
-  const error = (metrics.calibration as { ece?: number } | null | undefined)?.ece;
-  if (typeof error === "number")
-    found.push({ name: "Calibration error", value: percent(error), beside: "0 % is best" });
-  return found;
+function endsOf({ low, high, unit }: Schemas["MeasuredNumber"]): string | undefined {
+  if (low == null || high == null) return undefined;
+  const places = high - low < 0.01 ? 2 : 1;
+  return `${written(low, unit, places)} – ${spelled(high, unit, places)}`;
 }
 
-export function between({ low, high, confidence }: Interval): string {
+/** Both ends of a number's interval, where it has one. */
+export function between({ low, high, confidence, unit }: Schemas["MeasuredNumber"]): string | undefined {
+  if (low == null || high == null) return undefined;
   const sure = Math.round(100 * (confidence ?? 0.95));
   const wide = high - low < 0.01 ? 2 : 1;
-  return `${sure} % between ${(100 * low).toFixed(wide)} and ${percent(high, wide)}`;
+  return `${sure} % between ${written(low, unit, wide)} and ${spelled(high, unit, wide)}`;
 }
 
 /** `mean_iou` as people say it. */

@@ -4,6 +4,7 @@ import { lazy, Suspense } from "react";
 import { answer, api, type Schemas } from "../../api/client";
 import { plural } from "../../lib/format";
 import { Badge, Card, Figure, Waiting } from "../../ui/parts";
+import { Table } from "../../ui/table";
 import { Bench } from "./bench";
 import { Claims } from "./claims";
 import { called, seconds, shownNumbers, spanOf } from "./numbers";
@@ -12,13 +13,20 @@ import { Training } from "./training";
 
 const Latencies = lazy(() => import("./latencies"));
 const Calibration = lazy(() => import("./calibration"));
+const PrecisionRecall = lazy(() => import("./precision-recall"));
+/** More numbers than these are a table, with the first ones above it. */
+const FIGURES = 6;
+const FIRST = 2;
 
 export function Overview({ record }: { record: Schemas["Record"] }) {
-  const bins = (record.metrics.calibration as { bins?: object[] } | null | undefined)?.bins;
+  const bins = (record.details?.calibration as { bins?: object[] } | null | undefined)?.bins;
+  const curve = record.details?.precision_recall as { recall: number; precision: number }[] | undefined;
+  const isBeside = Boolean(bins?.length || curve?.length) && record.latency;
   return (
     <div className="space-y-6">
       {record.status !== "finished" && <Unfinished record={record} />}
       <Numbers record={record} />
+      <Measures record={record} />
       {!record.bench && !record.profile && <Claims record={record} />}
       {record.notes.length > 0 && (
         <Card title="Before you believe it">
@@ -32,7 +40,7 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
       {record.bench && <Bench bench={record.bench} />}
       {record.profile && <Profile record={record} profile={record.profile} />}
       {record.training && <Training training={record.training} />}
-      <div className={bins?.length && record.latency ? "grid gap-6 lg:grid-cols-2" : "space-y-6"}>
+      <div className={isBeside ? "grid gap-6 lg:grid-cols-2" : "space-y-6"}>
         {record.latency && (
           <Card
             title="Latency"
@@ -40,6 +48,13 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
           >
             <Suspense fallback={<Waiting />}>
               <Latencies latency={record.latency} name={record.id} />
+            </Suspense>
+          </Card>
+        )}
+        {curve && curve.length > 0 && (
+          <Card title="Precision and recall" aside="overlap of 0.50, the mean of all classes">
+            <Suspense fallback={<Waiting />}>
+              <PrecisionRecall points={curve} name={record.id} />
             </Suspense>
           </Card>
         )}
@@ -51,18 +66,19 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
           </Card>
         )}
       </div>
-      <Refused metrics={record.metrics} />
+      <Refused of={record.refused ?? {}} />
     </div>
   );
 }
 
 function Numbers({ record }: { record: Schemas["Record"] }) {
   const p50 = record.latency?.p50_s;
+  const numbers = shownNumbers(record.metrics ?? {});
   if (record.bench || record.profile) return null;
   return (
     <div className="grid grid-cols-[repeat(auto-fit,minmax(10.4rem,1fr))] gap-4">
-      {shownNumbers(record.metrics as Record<string, unknown>).map((each) => (
-        <Figure key={each.name} {...each} />
+      {numbers.slice(0, numbers.length > FIGURES ? FIRST : undefined).map(({ name, value, beside }) => (
+        <Figure key={name} name={name} value={value} beside={beside} />
       ))}
       {p50 && <Figure name="Latency, median" value={seconds(p50.value)} beside={`95 % in ${spanOf(p50)}`} />}
       <Figure
@@ -80,10 +96,28 @@ function Numbers({ record }: { record: Schemas["Record"] }) {
   );
 }
 
-function Refused({ metrics }: { metrics: Schemas["Metrics"] }) {
+function Measures({ record }: { record: Schemas["Record"] }) {
+  const numbers = shownNumbers(record.metrics ?? {});
+  if (numbers.length <= FIGURES || record.bench || record.profile) return null;
+  return (
+    <Card title="All measures">
+      <Table
+        name="All measures"
+        rows={numbers}
+        identity={(each) => each.name}
+        columns={[
+          { title: "Measure", cell: (each) => each.name },
+          { title: "Value", right: true, cell: (each) => each.value },
+          { title: "95 % interval", right: true, cell: (each) => each.span ?? "–" },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function Refused({ of }: { of: Record<string, string> }) {
   const reasons = new Map<string, string[]>();
-  for (const [name, reason] of Object.entries(metrics.refused ?? {}))
-    reasons.set(reason, [...(reasons.get(reason) ?? []), called(name)]);
+  for (const [name, reason] of Object.entries(of)) reasons.set(reason, [...(reasons.get(reason) ?? []), called(name)]);
   if (!reasons.size) return null;
   return (
     <p className="text-sm text-muted">

@@ -21,6 +21,8 @@ function page(record: string, question: ReturnType<typeof questionOf>, number: n
 
 export interface Found {
   total: number;
+  /** What these samples can be filtered and sorted by. */
+  offers: readonly Schemas["SamplePage"]["offers"][number][];
   error: unknown;
   isPending: boolean;
   refetch: () => void;
@@ -37,6 +39,7 @@ export function useSamples(record: string, look: Look, first: number, last: numb
   const broken = pages.find((each) => each.error) ?? (top.error ? top : undefined);
   return {
     total: top.data?.total ?? 0,
+    offers: top.data?.offers ?? [],
     error: broken?.error ?? null,
     isPending: top.isPending,
     refetch: () => void broken?.refetch(),

@@ -6,6 +6,7 @@ import type { Schemas } from "../../api/client";
 import { percent, plural, time } from "../../lib/format";
 import { Badge, Card, Empty, Trouble, Waiting } from "../../ui/parts";
 import { Thumbnail } from "../../ui/picture";
+import { qualityWords } from "../../ui/shown-shapes";
 import { Filters } from "./filters";
 import { isNarrowed, type Look } from "./look";
 import { useSamples } from "./pages";
@@ -34,7 +35,7 @@ export function Samples({ record }: { record: Schemas["Record"] }) {
         </span>
       }
     >
-      <Filters record={record} look={look} />
+      <Filters record={record} look={look} offers={found.offers} />
       {found.error ? (
         <Trouble error={found.error} again={found.refetch} />
       ) : found.isPending ? (
@@ -67,6 +68,7 @@ function List({
   open: (sample: string) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
+  const titles = found.offers.includes("right") ? ["Label", "Answer", "Score"] : ["Truth", "Answer", "Quality"];
   const rows = useVirtualizer({
     count: found.total,
     getScrollElement: () => place.current,
@@ -89,7 +91,7 @@ function List({
         aria-rowindex={1}
         className={`${COLUMNS} border-b border-line px-3 py-2 text-xs font-medium text-muted`}
       >
-        {["", "Sample", "Label", "Answer", "Score", ""].map((title, index) => (
+        {["", "Sample", ...titles, ""].map((title, index) => (
           <span
             key={index}
             role="columnheader"
@@ -145,8 +147,9 @@ function Row({
   const said = sample.error ? (
     <span className="text-bad">{sample.error}</span>
   ) : (
-    (sample.answer ?? named(sample.classes?.[0]))
+    (sample.said ?? sample.answer ?? named(sample.classes?.[0]))
   );
+  const truth = sample.truth ?? named(sample.label);
   const score = sample.scores?.[0];
   return (
     <>
@@ -162,23 +165,29 @@ function Row({
           {sample.id}
         </button>
         <span className="block truncate text-xs text-muted sm:hidden">
-          {named(sample.label)} → {said}
+          {truth} → {said}
         </span>
         <span className="hidden text-xs text-muted sm:block">{sample.run_ns != null && time(sample.run_ns)}</span>
       </span>
-      <span role="cell" className="hidden truncate text-sm sm:block">
-        {named(sample.label)}
+      <span role="cell" className="hidden truncate text-sm sm:block" title={sample.truth ?? undefined}>
+        {truth}
       </span>
-      <span role="cell" className="hidden truncate text-sm sm:block">
+      <span role="cell" className="hidden truncate text-sm sm:block" title={sample.said ?? undefined}>
         {said}
       </span>
       <span role="cell" className="hidden text-right text-sm sm:block">
-        {record.plan.output.probabilities ? percent(score, 1) : (score?.toFixed(3) ?? "–")}
+        {sample.quality != null
+          ? qualityWords(sample.quality)
+          : record.plan.answer?.probabilities
+            ? percent(score, 1)
+            : (score?.toFixed(3) ?? "–")}
       </span>
       <span role="cell" className="text-right">
         {sample.error ? (
           <Badge tone="bad">failed</Badge>
-        ) : sample.right == null ? null : (
+        ) : sample.right == null ? (
+          sample.quality != null && <span className="text-sm sm:hidden">{qualityWords(sample.quality)}</span>
+        ) : (
           <Badge tone={sample.right ? "good" : "bad"}>{sample.right ? "right" : "wrong"}</Badge>
         )}
       </span>

@@ -1,4 +1,3 @@
-import { percent } from "../../lib/format";
 import { cut, fitsIn, svg } from "../../lib/svg";
 import { type Cell, type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
 
@@ -48,5 +47,5 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
 
 export function describe(cost: Cost): string {
   const change = `${points(cost.difference)} points (${points(cost.difference_low)} to ${points(cost.difference_high)})`;
-  return `${cost.title}: ${cost.words}\ntop-1 ${percent(cost.top1)}, ${change}, ${cost.flips} answers flip`;
+  return `${cost.title}: ${cost.words}\n${change}, ${cost.flips} answers flip`;
 }

@@ -3,7 +3,8 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback } from "react";
 import { answer, api, Problem, type Schemas } from "../../api/client";
-import { ago, percent, plural } from "../../lib/format";
+import { ago, plural } from "../../lib/format";
+import { headed, spelled, unitOf } from "../../lib/measured";
 import { Chart } from "../../ui/chart";
 import { Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
@@ -70,15 +71,16 @@ export function SensitivityPage() {
 
 function Found({ of }: { of: Schemas["Sensed"] }) {
   const name = `What each pitfall would cost ${of.model}`;
+  const { symbol } = unitOf(of.unit);
   const draw = useCallback((width: number) => drawHeat(of.effects, width, name), [of.effects, name]);
   if (!of.effects.length) return <Empty>No pitfall could be tried on it.</Empty>;
   return (
     <>
       <Card
-        title="Change of top-1, in percentage points"
+        title={`Change of ${of.titles[of.metric]}${symbol === "%" ? ", in percentage points" : symbol && `, in ${symbol}`}`}
         aside={
           <>
-            {percent(of.top1.value)} as it is, on {plural(of.samples, "sample")} (
+            {spelled(of.numbers[of.metric]!.value, of.unit)} as it is, on {plural(of.samples, "sample")} (
             <Link to="/records/$id" params={{ id: of.record }} className="underline">
               record
             </Link>
@@ -93,7 +95,7 @@ function Found({ of }: { of: Schemas["Sensed"] }) {
         <details>
           <summary className="cursor-pointer font-medium">In numbers</summary>
           <div className="mt-4">
-            <Numbers costs={of.effects} />
+            <Numbers of={of} />
           </div>
         </details>
         {of.not_tried?.map((each) => (
@@ -123,17 +125,22 @@ function Legend() {
   );
 }
 
-function Numbers({ costs }: { costs: readonly Schemas["Cost"][] }) {
+function Numbers({ of }: { of: Schemas["Sensed"] }) {
+  const others = Object.keys(of.titles).filter((name) => name !== of.metric);
   return (
     <Table
       name="Costs"
-      rows={costs}
+      rows={of.effects}
       identity={(each) => `${each.pitfall} ${each.words}`}
       columns={[
         { title: "Pitfall", cell: (each) => each.title },
         { title: "Value", cell: (each) => each.words },
-        { title: "Top-1", right: true, cell: (each) => percent(each.top1) },
-        { title: "Top-5", right: true, cell: (each) => percent(each.top5) },
+        { title: headed(of.titles[of.metric]!), right: true, cell: (each) => spelled(each.value, of.unit) },
+        ...others.map((name) => ({
+          title: headed(of.titles[name]!),
+          right: true,
+          cell: (each: Schemas["Cost"]) => (each.others?.[name] == null ? "–" : spelled(each.others[name], of.unit)),
+        })),
         {
           title: "Points (95 %)",
           right: true,

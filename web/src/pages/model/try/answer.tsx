@@ -3,11 +3,12 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { Problem, type Schemas } from "../../../api/client";
 import { time } from "../../../lib/format";
-import { type Shape, shapeOf } from "../../../lib/shapes";
+import { type Shape, shapesOf } from "../../../lib/shapes";
 import { Bars } from "../../../ui/bars";
-import { colour, Overlay } from "../../../ui/overlay";
+import { Overlay } from "../../../ui/overlay";
 import { Badge, Trouble } from "../../../ui/parts";
 import { useAddress } from "../../../ui/picture";
+import { type Choice, ShapeControls, ShapeList, useShown } from "../../../ui/shown-shapes";
 import { ask, type Chosen } from "./ask";
 import { type Given, SHOWN } from "./given";
 import { Stages } from "./stages";
@@ -29,10 +30,12 @@ export function Answer({ chosen, given, trust }: { chosen: Chosen; given: Given 
     refetchOnWindowFocus: false,
     refetchOnReconnect: false,
   });
+  const shapes = useMemo(() => (found.isFetching ? NONE : seenIn(found.data)), [found.isFetching, found.data]);
+  const choice = useShown(shapes);
   if (given === null) return <p className="text-sm text-muted">The answer comes here.</p>;
   return (
     <div className="space-y-4" aria-live="polite" aria-busy={found.isFetching}>
-      <Seen given={given} said={found.isFetching ? undefined : found.data?.answer} />
+      <Seen given={given} shapes={shapes} choice={choice} />
       {found.isFetching ? (
         <p className="flex items-center gap-2 text-sm text-muted">
           <span aria-hidden="true" className="size-2 animate-pulse rounded-full bg-accent" />
@@ -44,7 +47,7 @@ export function Answer({ chosen, given, trust }: { chosen: Chosen; given: Given 
           again={isUnreadable(found.error) ? undefined : () => void found.refetch()}
         />
       ) : found.data ? (
-        <Said of={found.data} />
+        <Said of={found.data} shapes={shapes} choice={choice} />
       ) : null}
     </div>
   );
@@ -59,27 +62,36 @@ function helped(error: Error): Error {
 
 const isUnreadable = (error: Error): error is Problem => error instanceof Problem && error.status === 422;
 
-function Seen({ given, said }: { given: Given; said?: string | null }) {
+const NONE: Shape[] = [];
+
+/** As the task shows it; what a manifest's own code answered is looked through for what can be shown. */
+function seenIn(said: Schemas["Prediction"] | undefined): Shape[] {
+  if (said?.shapes?.length) return said.shapes as Shape[];
+  return said?.answer ? shapesOf(said.answer) : NONE;
+}
+
+function Seen({ given, shapes, choice }: { given: Given; shapes: readonly Shape[]; choice: Choice }) {
   const isShown = given.kind === "file" && SHOWN.includes(given.blob.type);
   const address = useAddress(isShown ? given.blob : null);
-  const shape = useMemo(() => (said ? shapeOf(said) : undefined), [said]);
   if (address && given.kind === "file")
     return (
       <div className="text-center">
-        <Overlay address={address} name={given.name} shape={shape} />
+        <Overlay address={address} name={given.name} shapes={choice.shown} all={shapes} />
+        <ShapeControls shapes={shapes} choice={choice} />
       </div>
     );
   const words = given.kind === "file" ? given.name : given.kind === "url" ? given.url : given.text;
   return <p className="line-clamp-3 rounded-lg bg-paper p-3 text-sm text-muted [overflow-wrap:anywhere]">{words}</p>;
 }
 
-function Said({ of }: { of: Schemas["Prediction"] }) {
-  const shape = of.answer ? shapeOf(of.answer) : null;
+function Said({ of, shapes, choice }: { of: Schemas["Prediction"]; shapes: readonly Shape[]; choice: Choice }) {
   const packages = Object.entries(of.packages);
   return (
     <>
-      {shape ? (
-        <Shaped shape={shape} />
+      {shapes.length ? (
+        <ShapeList shapes={choice.shown} />
+      ) : of.answer ? (
+        <p className="text-sm text-muted">It found nothing.</p>
       ) : (
         <Bars guesses={of.names.map((name, place) => ({ name, score: of.scores[place] }))} />
       )}
@@ -94,34 +106,5 @@ function Said({ of }: { of: Schemas["Prediction"] }) {
         <Badge tone={of.warm ? "good" : "warn"}>{of.warm ? "was open" : `opened in ${time(of.load_ns)}`}</Badge>
       </p>
     </>
-  );
-}
-
-function Shaped({ shape }: { shape: Shape }) {
-  if (shape.kind === "boxes")
-    return <Bars guesses={shape.boxes.map((box) => ({ name: box.name || "something", score: box.score }))} />;
-  if (shape.kind === "mask") {
-    const { classes, names } = shape.mask;
-    const numbers = [...new Set(classes)].filter(Boolean).sort((a, b) => a - b);
-    return (
-      <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm" aria-label="Classes of the mask">
-        {numbers.map((number) => (
-          <li key={number} className="flex items-center gap-1.5">
-            <span aria-hidden="true" className="size-3 rounded-sm" style={{ background: colour(number - 1) }} />
-            {names[number] ?? `class ${number}`}
-          </li>
-        ))}
-      </ul>
-    );
-  }
-  return (
-    <p
-      className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] ${shape.kind === "values" ? "font-mono text-xs" : ""}`}
-      tabIndex={0}
-      aria-label="What it says"
-      role="region"
-    >
-      {shape.text}
-    </p>
   );
 }

@@ -1,0 +1,140 @@
+"""Image enhancement: how near a picture comes to the true one, as PSNR and SSIM, the mean over pictures."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mlmodelscope.measure.pack import pack, unpack
+from mlmodelscope.measure.picture import file_of, read_colors, read_sent
+from mlmodelscope.measure.rule import Arrays, ScoreError
+
+MEASURES = ("psnr", "ssim")
+_LUMA = {
+    "luma": (np.array([65.481, 128.553, 24.966]) / 255, 16.0),
+    "luma-full": (np.array([0.299, 0.587, 0.114]), 0.0),
+}
+_SIGMA, _REACH = 1.5, 5
+
+
+class Enhancement:
+    """A score is the PSNR and the SSIM of one picture."""
+
+    def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
+        answer = _picture(arrays["picture"], fields)
+        truth = read_colors(file_of(target, "picture"))
+        truth, answer = _overlap(truth, answer, fields)
+        truth, answer = _compared(truth.astype(np.float64), answer.astype(np.float64), options)
+        border = int(options.get("border", 0))
+        if 2 * border >= min(truth.shape[:2]):
+            raise ScoreError(
+                f"nothing is left of {truth.shape[1]} x {truth.shape[0]} pixels without a border of {border}"
+            )
+        inner = slice(border, -border or None)
+        truth, answer = truth[inner, inner], answer[inner, inner]
+        span = float(options.get("data_range", 255.0))
+        error = float(np.mean((truth - answer) ** 2))
+        psnr = 10 * math.log10(span * span / error) if error > 0 else None
+        shown = {"psnr": psnr, "ssim": structural_similarity(truth, answer, span)}
+        quality = round(max(0.0, 1 - math.sqrt(error) / span), 9)
+        known = {name: value for name, value in shown.items() if value is not None}
+        return pack({}, shown=known, error=error, quality=quality)
+
+    def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
+        found = {}
+        for name in names:
+            values = _values(scores, name)
+            if np.isfinite(values).all() and (weights is None or weights.any()):
+                found[name] = float(np.average(values, weights=weights))
+        return found
+
+    def deviations(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, float]:
+        """Standard deviation of each mean."""
+        found = {name: _values(scores, name) for name in names}
+        return {
+            name: float(np.std(values, ddof=1) / math.sqrt(len(values)))
+            for name, values in found.items()
+            if np.isfinite(values).all()
+        }
+
+    def details(self, scores: Sequence[bytes]) -> dict[str, Any]:
+        return {}
+
+
+def _values(scores: Sequence[bytes], name: str) -> np.ndarray:
+    """Of each picture; not-a-number where it has none, such as the PSNR of two equal pictures."""
+    return np.array([unpack(each)[1]["shown"].get(name, math.nan) for each in scores])
+
+
+def _picture(content: np.ndarray, fields: Mapping[str, Any]) -> np.ndarray:
+    """Height x width x channels."""
+    shape = tuple(fields["size"])
+    if fields["form"] == "png":
+        return read_sent(content).reshape(shape)
+    unpacked = zlib.decompressobj().decompress(content.tobytes(), 4 * math.prod(shape))
+    return np.frombuffer(unpacked, "<f4").reshape(shape)
+
+
+def _overlap(truth: np.ndarray, answer: np.ndarray, fields: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Both where they lie over each other: the model may have seen a part of the picture, or a border around it."""
+    rows, columns = (truth.shape[axis] / fields["original"][axis] for axis in (0, 1))
+    top, left, bottom, right = (
+        round(at * by) for at, by in zip(fields["place"], (rows, columns, rows, columns), strict=True)
+    )
+    if answer.shape[:2] != (bottom - top, right - left):
+        raise ScoreError(
+            f"its answer is {answer.shape[1]} x {answer.shape[0]} pixels, "
+            f"the part of the true picture that it stands for is {right - left} x {bottom - top}"
+        )
+    high, wide = min(bottom, truth.shape[0]), min(right, truth.shape[1])
+    first, second = max(0, top), max(0, left)
+    return truth[first:high, second:wide], answer[first - top : high - top, second - left : wide - left]
+
+
+def _compared(truth: np.ndarray, answer: np.ndarray, options: Mapping[str, Any]) -> tuple[np.ndarray, np.ndarray]:
+    """Both in the colors that are compared."""
+    color, rounding = options.get("color", "luma"), options.get("rounding", "no")
+    if rounding != "no":
+        answer = np.floor(answer + 0.5).clip(0, 255)
+    if color == "rgb":
+        if answer.shape[2] != 3:
+            raise ScoreError("its answer has one channel, so `color: rgb` cannot be measured")
+        return truth, answer
+    weights, black = _LUMA[color]
+    truth = (truth @ weights + black)[:, :, None]
+    answer = (answer @ weights + black)[:, :, None] if answer.shape[2] == 3 else answer
+    return (np.floor(truth + 0.5), np.floor(answer + 0.5)) if rounding == "compared" else (truth, answer)
+
+
+def structural_similarity(first: np.ndarray, second: np.ndarray, span: float) -> float | None:
+    """SSIM of Wang et al. 2004: Gaussian window of sigma 1.5, population covariance; the mean of the channels."""
+    if min(first.shape[:2]) <= 2 * _REACH:
+        return None
+    one, two = (0.01 * span) ** 2, (0.03 * span) ** 2
+    mean, other = _blurred(first), _blurred(second)
+    spread = _blurred(first * first) - mean * mean
+    other_spread = _blurred(second * second) - other * other
+    together = _blurred(first * second) - mean * other
+    top = (2 * mean * other + one) * (2 * together + two)
+    return float(np.mean(top / ((mean * mean + other * other + one) * (spread + other_spread + two))))
+
+
+def _blurred(array: np.ndarray) -> np.ndarray:
+    """Where the whole window lies inside."""
+    window = np.exp(-0.5 * (np.arange(-_REACH, _REACH + 1) / _SIGMA) ** 2)
+    window /= window.sum()
+    for axis in (0, 1):
+        size = array.shape[axis] - 2 * _REACH
+        moved = np.moveaxis(array, axis, 0)
+        found = np.zeros((size, *moved.shape[1:]))
+        for start, weight in enumerate(window):
+            found += weight * moved[start : start + size]
+        array = np.moveaxis(found, 0, axis)
+    return array
+
+
+RULE = Enhancement()

@@ -1,0 +1,148 @@
+"""The host's end of the measuring process: it is started when a task needs it, and asked."""
+
+from __future__ import annotations
+
+import atexit
+import importlib.util
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlmodelscope.errors import MetricError
+from mlmodelscope.extras import install_extra
+from mlmodelscope.types import Interval
+from mlmodelscope_worker.protocol import Channel, Closed
+
+_AT_ONCE = 64
+"""Samples that are scored with one question."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One sample to score: its answer as it travelled, and what is true of it."""
+
+    arrays: Sequence[tuple[str, str, Sequence[int], bytes]]
+    """Name, element type, shape and content."""
+    fields: Mapping[str, Any]
+    target: Any
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a sample has no score."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """Numbers over some samples."""
+
+    numbers: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    details: Mapping[str, Any]
+
+
+class Ruler:
+    """A measuring process. Threads may share it; one asks at a time."""
+
+    def __init__(self) -> None:
+        if importlib.util.find_spec("numpy") is None:
+            raise MetricError("measuring this task needs numpy", hint=install_extra("measure"))
+        ours, theirs = socket.socketpair()
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "mlmodelscope.measure.main", str(theirs.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=(theirs.fileno(),),
+                start_new_session=True,  # Ctrl-C is the host's to handle
+            )
+        self._channel = Channel(ours)
+        self._lock = threading.Lock()
+
+    def close(self) -> None:
+        self._channel.close()
+        try:
+            self._process.wait(5)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def score(self, task: str, options: Mapping[str, Any], items: Sequence[Item]) -> list[bytes | Failure]:
+        """A score for each sample, or the reason why there is none."""
+        found: list[bytes | Failure] = []
+        for start in range(0, len(items), _AT_ONCE):
+            part = items[start : start + _AT_ONCE]
+            told = [
+                {"arrays": [each[:3] for each in item.arrays], "fields": item.fields, "target": item.target}
+                for item in part
+            ]
+            buffers = [each[3] for item in part for each in item.arrays]
+            answer, scores = self._ask({"do": "score", "task": task, "options": options, "items": told}, buffers)
+            errors, remaining = answer["errors"], iter(scores)
+            found += [Failure(errors[str(at)]) if str(at) in errors else next(remaining) for at in range(len(part))]
+        return found
+
+    def measure(
+        self,
+        task: str,
+        scores: Sequence[bytes],
+        names: Sequence[str],
+        with_intervals: bool = True,
+        with_details: bool = False,
+    ) -> Measurement:
+        """Measures over samples; what cannot be computed of them is left out."""
+        asked = {"names": list(names), "with_intervals": with_intervals, "with_details": with_details}
+        answer, _ = self._ask({"do": "measure", "task": task, **asked}, scores)
+        intervals = {name: Interval(*ends) for name, ends in answer["intervals"].items()}
+        return Measurement(answer["numbers"], intervals, answer["details"])
+
+    def difference(self, task: str, name: str, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[float, float]:
+        """(after minus before, its standard deviation) on the same samples."""
+        answer, _ = self._ask({"do": "difference", "task": task, "name": name}, [*before, *after])
+        return answer["value"], answer["spread"]
+
+    def versions(self) -> dict[str, str]:
+        """What the numbers are computed with."""
+        found: dict[str, str] = self._ask({"do": "versions"}, ())[0]["versions"]
+        return found
+
+    def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        try:
+            with self._lock:
+                self._channel.send(question, buffers)
+                answer, found = self._channel.receive()
+        except Closed:
+            code = self._process.wait()
+            raise MetricError(f"the measuring process ended with code {code}") from None
+        if "failed" in answer:
+            raise MetricError(f"measuring failed: {answer['failed']}\n{answer['traceback']}".rstrip())
+        return answer, found
+
+
+_open: list[Ruler] = []
+_opening = threading.Lock()
+
+
+def ruler() -> Ruler:
+    """The measuring process of this program, started when it is asked for first, and anew where it died."""
+    with _opening:
+        if _open and not _open[0].is_alive:
+            _open.pop().close()
+        if not _open:
+            _open.append(Ruler())
+            atexit.register(_close)
+        return _open[0]
+
+
+def _close() -> None:
+    while _open:
+        _open.pop().close()

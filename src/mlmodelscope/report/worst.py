@@ -1,0 +1,89 @@
+"""The samples worth looking at, of any task that shows shapes: the worst first, truth and answer over each other."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.search import Search, Wanted
+from mlmodelscope.record.store import Store
+from mlmodelscope.report import words
+from mlmodelscope.report.overlay import overlay
+from mlmodelscope.report.sample_pictures import SamplePicture, picture_size, sample_pictures
+from mlmodelscope.task.shape import BoxShape, Shape, is_shown, named_by, summary
+from mlmodelscope.task.task import task_named
+
+SHOWN = 24
+_FAILED = 1000
+
+
+@dataclass(frozen=True)
+class Seen:
+    id: str
+    quality: float | None
+    chart: str
+    """The picture with its shapes as SVG; empty where there is nothing to draw."""
+    reason: str
+    """Why there is no picture."""
+    truth: str
+    said: str
+    hidden: int
+    """Answers with too low a score to be shown."""
+
+
+@dataclass(frozen=True)
+class Worst:
+    total: int
+    """Samples that have an answer."""
+    shown: tuple[Seen, ...]
+    has_quality: bool
+    about: str
+    """What the quality is."""
+    without_pictures: str | None
+    """Why there are no pictures at all."""
+
+
+def find_worst(record: Record, store: Store, artifacts: ArtifactStore) -> Worst | None:
+    """None where the task has nothing to show."""
+    folder = store.samples_file(record).parent
+    found, _ = Search().page(folder, Wanted(), 0, SHOWN + min(record.failed, _FAILED))
+    rows = [row for row in found if row["error"] is None][:SHOWN]
+    task, named = task_named(record.plan.task), named_by(record.class_names)
+    if not any(task.shapes(row, None, named) for row in rows):
+        return None
+    pictures, problem = sample_pictures(rows, record, artifacts)
+    shown = tuple(
+        _seen(row, task.shapes(row, picture.sample.target if picture.sample else None, named), picture)
+        for row, picture in zip(rows, pictures, strict=True)
+    )
+    has_quality = any(row["quality"] is not None for row in rows)
+    return Worst(words.answered(record), shown, has_quality, task.quality if has_quality else "", problem)
+
+
+def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) -> Seen:
+    shown = [each for each in shapes if is_shown(each)]
+    truth, said = summary(shapes, "truth"), summary(shapes, "answer")
+    size = picture_size(picture.sample.content) if picture.sample is not None else None
+    size = size or _extent(shown, row.get("target"))
+    label = f"{row['id']}: there is {truth or 'nothing'}; answered {said or 'nothing'}"
+    chart = overlay(picture.thumbnail.uri, size, shown, label) if size is not None else ""
+    return Seen(row["id"], row["quality"], chart, picture.thumbnail.reason, truth, said, len(shapes) - len(shown))
+
+
+def _extent(shapes: list[Shape], target: str | None) -> tuple[int, int] | None:
+    """The size of a picture that is not at hand: as its target has it, or as far as its boxes reach."""
+    known = json.loads(target) if target else None
+    if isinstance(known, dict) and known.get("size"):
+        return known["size"][1], known["size"][0]
+    reach = [(each.right, each.bottom) for each in shapes if isinstance(each, BoxShape)]
+    if not reach:
+        return None
+    return max(1, round(max(right for right, _ in reach))), max(1, round(max(bottom for _, bottom in reach)))
+
+
+def quality_words(quality: float | None) -> str:
+    return "–" if quality is None else words.percent(quality, 0)

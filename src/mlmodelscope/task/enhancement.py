@@ -1,0 +1,152 @@
+"""Image enhancement: super-resolution, denoising, and whatever else gives a better picture back.
+
+The truth is a picture, an answer is one, too. Which colors are compared, how wide a border is cut off and what is
+rounded are options: published numbers differ in them by more than methods differ from one another.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import zlib
+from array import array
+from base64 import b64encode
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.measure import DECIBEL, MEASURES, NUMBER
+from mlmodelscope.task.png import write_png
+from mlmodelscope.task.ruled import RuledMeasure, RuledTally, shown_of
+from mlmodelscope.task.shape import Named, PictureShape
+from mlmodelscope.task.task import TASKS, Column, Option, Task
+from mlmodelscope.task.task import Number as Measured
+from mlmodelscope_worker.parameters import Choice, Integer, Number
+from mlmodelscope_worker.registry import add
+
+NAME = "image_enhancement"
+_MOST_BYTES = 1 << 28
+OPTIONS = {
+    "color": Option(
+        Choice(
+            "What is compared: luma of 16 to 235 as papers on super-resolution have it, luma of 0 to 255, or RGB. "
+            "An answer of one channel is taken for that luma.",
+            "luma",
+            "luma-full",
+            "rgb",
+        ),
+        "luma",
+    ),
+    "border": Option(Integer("So many pixels of each side are cut off first; often the scale.", at_least=0), 0),
+    "data_range": Option(Number("From the smallest to the largest value that there may be.", above=0), 255.0),
+    "rounding": Option(
+        Choice(
+            "What is rounded to whole numbers: nothing, the answer as if it had been saved, or luma as well.",
+            "no",
+            "answer",
+            "compared",
+        ),
+        "no",
+    ),
+}
+
+
+def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dict[str, Any]:
+    """Where a picture lies is a matter of this machine; what it is called is not."""
+    found: dict[str, Any] = {"target": json.dumps({"picture": target["name"]}) if isinstance(target, Mapping) else None}
+    if answer is not None:
+        found |= {"picture": answer.arrays["picture"].content, "form": answer.fields["form"]}
+        found["size"] = list(answer.fields["size"])
+    shown = shown_of(score)
+    return {**found, "psnr": shown.get("psnr"), "ssim": shown.get("ssim"), "score": score}
+
+
+def _plain(row: Mapping[str, Any]) -> Any:
+    """A picture as a program reads it: a PNG file, or float32 numbers that zlib has packed."""
+    if row["picture"] is None:
+        return None
+    height, width, channels = row["size"]
+    content = b64encode(row["picture"]).decode("ascii")
+    return {"height": height, "width": width, "channels": channels, "form": row["form"], "content": content}
+
+
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[PictureShape]:
+    """The true picture, where its file is at hand and a PNG, and the answer."""
+    found = []
+    with contextlib.suppress(OSError, KeyError, TypeError):  # another machine's, or none
+        content = Path(target["picture"]["file"]).read_bytes()
+        if content[:4] == b"\x89PNG":
+            found.append(PictureShape("truth", b64encode(content).decode("ascii")))
+    if row.get("picture") is not None:
+        with contextlib.suppress(ValueError, zlib.error):
+            found.append(PictureShape("answer", b64encode(_png(row)).decode("ascii")))
+    return found
+
+
+def _png(row: Mapping[str, Any]) -> bytes:
+    """The answer as a file that browsers show; a row may be a stranger's, so no more is unpacked than its size says."""
+    if row["form"] == "png":
+        return bytes(row["picture"])
+    height, width, channels = row["size"]
+    wanted = 4 * height * width * channels
+    content = zlib.decompressobj().decompress(row["picture"], min(wanted, _MOST_BYTES))
+    if len(content) != wanted:
+        raise ValueError("the picture has another size than its row says")
+    levels = (0.0 if math.isnan(each) else each for each in array("f", content))
+    return write_png(bytes(round(min(255.0, max(0.0, each))) for each in levels), width, height, channels)
+
+
+def _sentence(samples: int, numbers: Mapping[str, Measured]) -> str:
+    if "psnr" not in numbers:
+        return ""
+    return f"PSNR {numbers['psnr'].value:.2f} dB on {samples:,} sample{'' if samples == 1 else 's'}"
+
+
+task = Task(
+    NAME,
+    "Image enhancement",
+    partial(RuledTally, NAME),
+    headline=("psnr", "ssim"),
+    is_ruled=True,
+    options=OPTIONS,
+    roles=(("image",), ("tensor",)),
+    is_single=True,
+    columns=(
+        Column("target", "string"),
+        Column("picture", "binary"),
+        Column("form", "string"),
+        Column("size", "list<int32>"),
+        Column("psnr", "float64"),
+        Column("ssim", "float64"),
+        Column("score", "binary"),
+    ),
+    values=_values,
+    plain=_plain,
+    shapes=_shapes,
+    quality="Quality is 1 less the RMSE of a picture as a share of the data range.",
+    sentence=_sentence,
+)
+add(TASKS.things, NAME, task, TASKS.code)
+
+for _each in (
+    RuledMeasure(
+        "psnr",
+        "PSNR",
+        (NAME,),
+        unit=DECIBEL,
+        bounds=(-math.inf, math.inf),
+        about="Peak signal-to-noise ratio, 20 log10(range / RMSE) of each picture, the mean of the pictures.",
+    ),
+    RuledMeasure(
+        "ssim",
+        "SSIM",
+        (NAME,),
+        unit=NUMBER,
+        bounds=(-1.0, 1.0),
+        about="Structural similarity (Wang 2004: Gaussian window, sigma 1.5) of each picture, their mean.",
+    ),
+):
+    add(MEASURES.things, _each.name, _each, MEASURES.code)

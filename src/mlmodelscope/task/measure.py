@@ -1,0 +1,217 @@
+"""A measure: a number over any set of samples, with its unit, its direction and its uncertainty. One registry for all.
+
+What a measure is computed from is a row for each sample, in the form of its task: what is true of the sample and what
+the model answered, or a few numbers made of the two. Whoever shows, keeps, claims, compares or searches a number asks
+the measure; nobody else knows its name.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any, Literal, Protocol
+
+from mlmodelscope.errors import MetricError
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.statistic.bootstrap import bootstrapped, paired_difference
+from mlmodelscope.statistic.population import narrowed, share_interval
+from mlmodelscope.types import Interval
+from mlmodelscope_worker.registry import add
+
+Better = Literal["higher", "lower"]
+Row = Any
+"""What a task's measures need of one sample."""
+
+
+class Accumulator(Protocol):
+    """Takes rows in one by one, so that the memory it needs does not depend on how many there are."""
+
+    def update(self, target: Any, answer: Any) -> None:
+        """Take in one sample that has an answer."""
+
+    def compute(self) -> Any:
+        """The number, with its interval where it has one; MetricError on no data."""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What a number is counted in, and how people write it."""
+
+    name: str
+    symbol: str = ""
+    published: str = ""
+    """What claims call it."""
+    factor: float = 1.0
+    """By which a number is multiplied to be written so."""
+
+
+SHARE = Unit("share", "%", "percent", 100.0)
+DECIBEL = Unit("dB", "dB", "dB")
+NUMBER = Unit("number")
+UNITS = {each.name: each for each in (SHARE, DECIBEL, NUMBER)}
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure of one or several tasks."""
+
+    name: str
+    title: str
+    tasks: tuple[str, ...]
+    better: Better = "higher"
+    unit: Unit = SHARE
+    bounds: tuple[float, float] = (0.0, 1.0)
+    """What it cannot leave."""
+    aliases: tuple[str, ...] = ()
+    """Other names under which it is published."""
+    outcome: Callable[[Row], bool] | None = None
+    """For a share of samples: whether a sample counts."""
+    kept_classes: int = 1
+    """Best classes that an answer must keep for it."""
+    needs_scores: bool = False
+    """Whether it depends on more than the order of the answers."""
+    is_of_the_best: bool = False
+    """Whether it counts the samples whose best class is right: how far that class is ahead then lets it be foreseen."""
+    is_recorded: bool = True
+    """Whether records keep it; others follow from one that is kept."""
+    is_stable: bool = True
+    """Whether its value on some of the samples is an unbiased estimate of that on all."""
+
+    @property
+    def is_better_higher(self) -> bool:
+        return self.better == "higher"
+
+    @property
+    def origin(self) -> object:
+        """The code that computes it."""
+        return type(self)
+
+    def quality(self, row: Row) -> float:
+        """How good the answer to one sample is, between 0 and 1; for a share, whether the sample counts as good."""
+        if self.outcome is None:
+            raise NotImplementedError
+        return float(self.outcome(row) == self.is_better_higher)
+
+    def number(self, rows: Sequence[Row]) -> float:
+        """Of these samples."""
+        raise NotImplementedError
+
+    def interval(self, rows: Sequence[Row], population: int | None = None) -> Interval:
+        """The number with its uncertainty, narrowed by the share of the population that has been seen."""
+        raise NotImplementedError
+
+    def difference(self, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, float]:
+        """(after minus before, its standard deviation) on the same samples."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountedMeasure(Measure):
+    """A measure that the host counts itself, row by row; a row is (target, answer), without an answer if it failed."""
+
+    make: Callable[[], Accumulator]
+    failed: Any = None
+    """What stands for the answer of a sample that failed; without one such samples are passed over."""
+    good: Callable[[Row], bool] | None = None
+    """Whether the answer to a sample is good, where the measure is not a share of samples."""
+
+    def quality(self, row: Row) -> float:
+        return float(self.good(row)) if self.good is not None else super().quality(row)
+
+    @property
+    def origin(self) -> object:
+        return getattr(self.make, "func", self.make)  # what a `partial` is made of
+
+    def number(self, rows: Sequence[Row]) -> float:
+        if self.outcome is not None:
+            return sum(map(self.outcome, rows)) / len(rows)
+        accumulator = self.make()
+        for target, answer in rows:
+            known = self.failed if answer is None else answer
+            if known is not None:
+                accumulator.update(target, known)
+        computed = accumulator.compute()
+        return float(computed.value if isinstance(computed, Interval) else computed)
+
+    def interval(self, rows: Sequence[Row], population: int | None = None) -> Interval:
+        if not rows:
+            raise MetricError(f"{self.title} of no samples is not a number")
+        if self.outcome is not None:
+            return share_interval(sum(map(self.outcome, rows)), len(rows), population)
+        return narrowed(bootstrapped(rows, self.number, bounds=self.bounds), len(rows), population)
+
+    def difference(self, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, float]:
+        return paired_difference(before, after, self.number)
+
+
+MEASURES: Registry[Measure] = Registry(
+    "measure",
+    "measures",
+    {},
+    Measure,
+    attrgetter("origin"),
+    built_in={
+        **dict.fromkeys(
+            ("top1", "top5", "top1-error", "top5-error", "class-accuracy", "ece"), "mlmodelscope.task.classification"
+        ),
+        **dict.fromkeys(
+            ("ap", "ap50", "ap75", "ap-small", "ap-medium", "ap-large", "ar1", "ar10", "ar100")
+            + ("ar-small", "ar-medium", "ar-large", "voc-ap", "voc-ap11"),
+            "mlmodelscope.task.detection",
+        ),
+        **dict.fromkeys(
+            ("miou", "pixel-accuracy", "mean-accuracy", "fw-iou", "dice"), "mlmodelscope.task.segmentation"
+        ),
+        **dict.fromkeys(("psnr", "ssim"), "mlmodelscope.task.enhancement"),
+        **dict.fromkeys(
+            ("mask-ap", "mask-ap50", "mask-ap75", "mask-ap-small", "mask-ap-medium", "mask-ap-large")
+            + ("mask-ar1", "mask-ar10", "mask-ar100", "mask-ar-small", "mask-ar-medium", "mask-ar-large"),
+            "mlmodelscope.task.instances",
+        ),
+        **dict.fromkeys(
+            ("oks-ap", "oks-ap50", "oks-ap75", "oks-ap-medium", "oks-ap-large")
+            + ("oks-ar", "oks-ar50", "oks-ar75", "oks-ar-medium", "oks-ar-large"),
+            "mlmodelscope.task.keypoints",
+        ),
+        **dict.fromkeys(
+            ("label-ap", "label-f1-micro", "label-f1-macro", "hamming-loss", "label-exact-match"),
+            "mlmodelscope.task.multilabel",
+        ),
+    },
+)
+
+
+def measure(
+    name: str, title: str, tasks: Sequence[str], **more: Any
+) -> Callable[[Callable[[], Accumulator]], Callable[[], Accumulator]]:
+    """Register a class with `update` and `compute` as a measure of these tasks."""
+
+    def register(make: Callable[[], Accumulator]) -> Callable[[], Accumulator]:
+        add(MEASURES.things, name, CountedMeasure(name, title, tuple(tasks), make=make, **more), MEASURES.code)
+        return make
+
+    return register
+
+
+def find_measure(name: str) -> Measure | None:
+    """By its name or an alias, however it is spelled: `Top-1`, `top_1` and `acc@1` are one."""
+    plain = name.strip().lower().replace("_", "-")
+    found = MEASURES.get(plain) if plain in MEASURES else None
+    if found is not None:
+        return found
+    return next((each for each in MEASURES.all().values() if plain in each.aliases), None)
+
+
+def measure_or_bare(name: str) -> Measure:
+    """The measure of this name; a bare number, where it is from a package that is not installed."""
+    return MEASURES.get(name) or Measure(name, name, (), unit=NUMBER, bounds=(-math.inf, math.inf))
+
+
+def finite(computed: Any) -> Interval | float:
+    """What an accumulator computed, refused rather than lost in a crash where it is not a number."""
+    values = (computed.value, computed.low, computed.high) if isinstance(computed, Interval) else (computed,)
+    if not all(isinstance(each, (int, float)) and math.isfinite(each) for each in values):
+        raise MetricError(f"it computed {str(computed)[:80]}, which is neither a finite number nor an Interval of them")
+    return computed if isinstance(computed, Interval) else float(computed)

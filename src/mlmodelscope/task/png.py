@@ -1,0 +1,78 @@
+"""PNG files of one byte for each pixel, or three, in the standard library: the host shows maps and pictures."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+_MAGIC = b"\x89PNG\r\n\x1a\n"
+_MOST = 1 << 26
+_GRAY, _PALETTE = 0, 3
+
+
+def read_levels(content: bytes) -> tuple[bytes, int, int] | None:
+    """(gray levels or palette indices, row by row, width, height); None where it is another kind of PNG, or damaged."""
+    try:
+        chunks = list(_chunks(content))
+        width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
+        if (depth, interlaced) != (8, 0) or color not in (_GRAY, _PALETTE) or width * height > _MOST:
+            return None
+        unpacker = zlib.decompressobj()
+        lines = unpacker.decompress(b"".join(part for kind, part in chunks if kind == b"IDAT"), (width + 1) * height)
+        return (_plain(lines, width, height), width, height) if len(lines) == (width + 1) * height else None
+    except (struct.error, zlib.error, IndexError, ValueError):
+        return None
+
+
+def write_png(pixels: bytes, width: int, height: int, channels: int) -> bytes:
+    """The file of such pixels, gray or RGB."""
+    stride = width * channels
+    lines = b"".join(b"\0" + pixels[at : at + stride] for at in range(0, stride * height, stride))
+    header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
+    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    return _MAGIC + b"".join(
+        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part)) for kind, part in parts
+    )
+
+
+def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+    if content[:8] != _MAGIC:
+        raise ValueError("not a PNG file")
+    at = 8
+    while at + 8 <= len(content):
+        length, kind = struct.unpack_from(">I4s", content, at)
+        yield kind, content[at + 8 : at + 8 + length]
+        at += 12 + length
+
+
+def _plain(lines: bytes, width: int, height: int) -> bytes:
+    """Pixels without the filters of their rows."""
+    before, found = bytes(width), []
+    for start in range(0, (width + 1) * height, width + 1):
+        before = _row(lines[start], lines[start + 1 : start + 1 + width], before)
+        found.append(before)
+    return b"".join(found)
+
+
+def _row(kind: int, line: bytes, above: bytes) -> bytes:
+    if kind == 0:
+        return line
+    if kind == 2:
+        return bytes((each + up) & 255 for each, up in zip(line, above, strict=True))
+    if kind not in (1, 3, 4):
+        raise ValueError("a row has an unknown filter")
+    found, left, corner = bytearray(len(line)), 0, 0
+    for at, (each, up) in enumerate(zip(line, above, strict=True)):
+        expected = left if kind == 1 else (left + up) // 2 if kind == 3 else _paeth(left, up, corner)
+        found[at] = left = (each + expected) & 255
+        corner = up
+    return bytes(found)
+
+
+def _paeth(left: int, up: int, corner: int) -> int:
+    guess = left + up - corner
+    by_left, by_up, by_corner = abs(guess - left), abs(guess - up), abs(guess - corner)
+    if by_left <= by_up and by_left <= by_corner:
+        return left
+    return up if by_up <= by_corner else corner

@@ -1,0 +1,137 @@
+"""Measures that the ruler computes: a row is the score of a sample, a few bytes that only the ruler can read."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from mlmodelscope.errors import MetricError
+from mlmodelscope.extras import install_extra
+from mlmodelscope.measure.facts import facts_of
+from mlmodelscope.measure.ruler import Failure, Item, ruler
+from mlmodelscope.statistic.population import narrowed
+from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.measure import Measure, Row, find_measure
+from mlmodelscope.task.task import Outcome, Scored, Terms, task_named
+from mlmodelscope.types import Interval
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuledMeasure(Measure):
+    """A measure that the measuring process computes. Samples that failed have no row and are passed over."""
+
+    about: str = ""
+    """What it is, in a sentence."""
+    needs: Mapping[str, Any] = field(default_factory=dict)
+    """Options under which alone it is computed, such as whose rule matches boxes; of tasks that have them."""
+    needs_scores: bool = True
+    rule: str = ""
+    """The rule that reads its rows, by the name of a task; by default the first that it is a measure of."""
+
+    @property
+    def ruled_by(self) -> str:
+        return self.rule or self.tasks[0]
+
+    def quality(self, row: Row) -> float:
+        """By the score itself; a sample that failed is as bad as can be."""
+        return 0.0 if row is None else float(facts_of(row).get("quality", 0.0))
+
+    def number(self, rows: Sequence[Row]) -> float:
+        found = ruler().measure(self.ruled_by, _known(rows, self), [self.name], with_intervals=False).numbers
+        return self._of(found)
+
+    def interval(self, rows: Sequence[Row], population: int | None = None) -> Interval:
+        known = _known(rows, self)
+        found = ruler().measure(self.ruled_by, known, [self.name])
+        value = self._of(found.numbers)
+        own = found.intervals.get(self.name) or Interval(value, *self.bounds)
+        low, high = max(self.bounds[0], own.low), min(self.bounds[1], own.high)
+        return narrowed(Interval(value, low, high, own.confidence), len(known), population)
+
+    def difference(self, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, float]:
+        pairs = [
+            (one, other) for one, other in zip(before, after, strict=True) if one is not None and other is not None
+        ]
+        if not pairs:  # with it no sample has an answer: there is nothing worse
+            worst = self.bounds[0] if self.is_better_higher else self.bounds[1]
+            return (worst if math.isfinite(worst) else 0.0) - self.number(before), 0.0
+        first, second = zip(*pairs, strict=True)
+        return ruler().difference(self.ruled_by, self.name, first, second)
+
+    def _of(self, found: Mapping[str, float]) -> float:
+        if self.name not in found:
+            raise MetricError(f"{self.title} of these samples is not a number: there is nothing that it could count")
+        return found[self.name]
+
+
+def _known(rows: Sequence[Row], measure: Measure) -> list[bytes]:
+    known = [row for row in rows if row is not None]
+    if not known:
+        raise MetricError(f"{measure.title} of no samples is not a number")
+    return known
+
+
+def shown_of(score: bytes | None) -> Mapping[str, float]:
+    """What a score says about its sample alone, for tables: `shown` among the facts that `measure/pack.py` wrote."""
+    if score is None:
+        return {}
+    found: Mapping[str, float] = facts_of(score).get("shown", {})
+    return found
+
+
+def item_of(target: Any, answer: ArrayAnswer) -> Item:
+    arrays = [(name, each.element_type, each.shape, each.content) for name, each in answer.arrays.items()]
+    return Item(arrays, answer.fields, target)
+
+
+class RuledTally:
+    """Scores every sample by the ruler, keeps the scores, and has them summed up in the end."""
+
+    def __init__(self, task: str, terms: Terms, packages: Sequence[str] = ()) -> None:
+        """`packages` are what the ruler imports for this task beyond numpy."""
+        missing = [each for each in packages if importlib.util.find_spec(each) is None]
+        if missing:
+            raise MetricError(f"measuring {task} needs {missing[0]}", hint=install_extra("measure"))
+        self._task, self._terms = task, terms
+        self._scores: list[bytes] = []
+
+    def take(self, pairs: Sequence[tuple[Any, Any]]) -> Sequence[Scored]:
+        found = []
+        items = [item_of(target, answer) for target, answer in pairs]
+        for each in ruler().score(self._task, self._terms.parameters, items):
+            if isinstance(each, Failure):
+                found.append(Scored(error=each.reason))
+            else:
+                self._scores.append(each)
+                found.append(Scored(each))
+        return found
+
+    def _is_about(self, measure: RuledMeasure) -> bool:
+        return all(self._terms.parameters.get(name, value) == value for name, value in measure.needs.items())
+
+    def outcome(self) -> Outcome:
+        task = task_named(self._task)
+        claimed = {each.name for each in map(find_measure, self._terms.claimed) if each is not None}
+        known = [each for each in task.measures if isinstance(each, RuledMeasure) and self._is_about(each)]
+        wanted = [each for each in known if each.is_recorded or each.name in claimed]
+        if not self._scores:
+            return Outcome(refused={each.name: f"{each.title} of no samples is not a number" for each in wanted})
+        found = ruler().measure(self._task, self._scores, [each.name for each in wanted], with_details=True)
+        numbers: dict[str, Interval | float] = {}
+        for each in wanted:
+            if each.name in found.numbers:
+                numbers[each.name] = _bounded(found.intervals.get(each.name), each) or found.numbers[each.name]
+        refused = {
+            each.name: "no sample has anything that it could count" for each in wanted if each.name not in numbers
+        }
+        return Outcome(numbers, found.details, refused, ruler=ruler().versions())
+
+
+def _bounded(interval: Interval | None, measure: Measure) -> Interval | None:
+    if interval is None:
+        return None
+    low, high = max(measure.bounds[0], interval.low), min(measure.bounds[1], interval.high)
+    return Interval(interval.value, low, high, interval.confidence)

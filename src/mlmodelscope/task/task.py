@@ -1,0 +1,180 @@
+"""A task: what is true of a sample, what is answered, and which numbers follow. Everybody asks it; nobody names one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.task.measure import MEASURES, Measure
+from mlmodelscope.task.shape import Named, Shape
+from mlmodelscope.types import Interval
+from mlmodelscope_worker.parameters import Kind, ParameterError
+
+
+class Number(Protocol):
+    """A measured number, whoever keeps it."""
+
+    @property
+    def value(self) -> float: ...
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the numbers of an evaluation depend on beside its answers."""
+
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """The task's own, such as how many classes are kept, or by which rule boxes are matched."""
+    by_function: bool = False
+    """Whether a manifest's own code made the answers: its scores may stand for anything."""
+    claimed: tuple[str, ...] = ()
+    """Metrics that are claimed, which may be those of installed packages."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What all samples together amount to."""
+
+    numbers: Mapping[str, Interval | float] = field(default_factory=dict)
+    """By the name of the measure."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What a single number cannot tell: per class, what is taken for what, …"""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Why a number or a detail could not be computed."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know before believing the numbers."""
+    ruler: Mapping[str, str] = field(default_factory=dict)
+    """Versions of what the numbers were computed with, where that is a process of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """What became of one sample: its score, where the table keeps one, or why there is none."""
+
+    score: bytes | None = None
+    error: str | None = None
+
+
+class Tally(Protocol):
+    """Takes the samples of an evaluation in, some at a time."""
+
+    def take(self, pairs: Sequence[tuple[Any, Any]]) -> Sequence[Scored]:
+        """(what is true of a sample, what was answered) for each of some samples."""
+
+    def outcome(self) -> Outcome: ...
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column of a record's table of samples."""
+
+    name: str
+    type: str
+    """`string`, `bool`, `binary`, `int32`, `float32`, `float64`, or `list<…>` of a number."""
+
+
+@dataclass(frozen=True)
+class Option:
+    """Something that a task leaves open about how answers are scored."""
+
+    kind: Kind
+    default: Any
+
+
+_COLUMNS = (Column("target", "string"), Column("score", "binary"))
+
+
+@dataclass(frozen=True)
+class Task:
+    name: str
+    title: str
+    tally: Callable[[Terms], Tally]
+    headline: tuple[str, ...] = ()
+    """The measures that are shown first, the one that stands for all of them at the very front."""
+    options: Mapping[str, Option] = field(default_factory=dict)
+    """How answers are scored, as far as that is not settled: a manifest's `measure`."""
+    is_ruled: bool = False
+    """Whether the ruler scores its answers; else the host counts them itself."""
+    nothing: Any = None
+    """The answer that stands for that of a sample which failed; without one such samples are passed over."""
+    roles: tuple[tuple[str, ...], ...] = ()
+    """Sets of outputs that it can make answers of without a function; none where only functions do."""
+    is_single: bool = False
+    """Whether an answer is made of one output, and others would be a mistake."""
+    steps: Callable[[Sequence[str]], Sequence[Mapping[str, Any]]] = lambda roles: ()
+    """Answer steps that a manifest without any has, by the roles of its outputs."""
+    truth: tuple[str, ...] = ()
+    """What it needs of a dataset's truth beyond a class, or boxes with classes: `masks`, `keypoints`, `classes`."""
+    columns: tuple[Column, ...] = _COLUMNS
+    values: Callable[[Any, Any, bytes | None], Mapping[str, Any]] = lambda target, answer, score: {}
+    """What the columns hold of a sample: of its target, its answer and its score."""
+    plain: Callable[[Mapping[str, Any]], Any] = lambda row: None
+    """The answer in a row of the table, as JSON has it; None where the columns have none."""
+    shapes: Callable[[Mapping[str, Any], Any, Named], Sequence[Shape]] = lambda row, target, named: ()
+    """What people see of a row: its truth and its answer. The target is that of the dataset where it is at hand, else
+    None; a row that was made without one has no truth. The last argument names classes."""
+    quality: str = ""
+    """What the number is that its samples are sorted by, the worst first: a sentence. See `task/quality.py`."""
+    sentence: Callable[[int, Mapping[str, Number]], str] = lambda samples, numbers: ""
+    """The result of so many samples in words, without an end; empty where there is nothing to say."""
+    ends: Callable[[str, Mapping[str, Any], int], tuple[int, int] | None] = lambda metric, details, samples: None
+    """For a share of samples: how many count at either end of all the ways to read the answers, where that is known."""
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Those of the task itself, and others that were imported by now; the headline first, then its very own."""
+        order = {name: place for place, name in enumerate(self.headline)}
+        known = [each for each in MEASURES.things.values() if self.name in each.tasks]
+        return sorted(known, key=lambda each: (order.get(each.name, len(order)), each.tasks[0] != self.name))
+
+    def settle(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Every option explicit; ParameterError where one is not known or cannot be that."""
+        unknown = [name for name in given if name not in self.options]
+        if unknown:
+            raise ParameterError(f"unknown option `{unknown[0]}`", parameter=unknown[0], known=sorted(self.options))
+        found = {}
+        for name, option in self.options.items():
+            try:
+                found[name] = option.kind.check(given[name]) if given.get(name) is not None else option.default
+            except ParameterError as error:
+                error.parameter = name
+                raise
+        return found
+
+
+class NoTally:
+    """For answers that nobody can score."""
+
+    def __init__(self, terms: Terms) -> None:
+        pass
+
+    def take(self, pairs: Sequence[tuple[Any, Any]]) -> Sequence[Scored]:
+        return [Scored()] * len(pairs)
+
+    def outcome(self) -> Outcome:
+        return Outcome()
+
+
+TASKS: Registry[Task] = Registry(
+    "task",
+    "tasks",
+    {},
+    Task,
+    lambda task: task.tally,
+    names="[a-z][a-z0-9_]*",
+    built_in={
+        "classification": "mlmodelscope.task.classification",
+        "object_detection": "mlmodelscope.task.detection",
+        "semantic_segmentation": "mlmodelscope.task.segmentation",
+        "image_enhancement": "mlmodelscope.task.enhancement",
+        "instance_segmentation": "mlmodelscope.task.instances",
+        "keypoint_detection": "mlmodelscope.task.keypoints",
+        "multilabel_classification": "mlmodelscope.task.multilabel",
+    },
+)
+
+
+def task_named(name: str) -> Task:
+    """The task of this name; one that answers without scoring, where none is known."""
+    return TASKS.find(name) or Task(name, name.replace("_", " "), NoTally)

@@ -1,0 +1,77 @@
+"""Answer steps of detectors with anchors (prior boxes), as SSD and RetinaNet have them."""
+
+from ..parameters import Choice, Flag, Numbers
+from .boxes import DETECTING, Refused, array_of
+from .step import answer_step
+
+
+@answer_step(DETECTING)
+def ssd_anchors(
+    values,
+    frame,
+    *,
+    maps: Numbers("Rows and columns of each map.", multiple=2),
+    scales: Numbers("Side of the anchors of each map, as a share of the input; one more than there are maps."),
+    ratios: Numbers("Width over height of the anchors beside the square ones."),
+    extra: Flag("Whether each cell has a second square, between the scales of its map and the next.") = True,
+    clip: Flag("Whether anchors end at the edge of the input.") = False,
+    first: Numbers("Ratios of the first map, where they differ.", least=0) = None,
+    order: Choice("Order of the anchors of a cell.", "square first", "ratios first") = "square first",
+):
+    """Make the anchors of an SSD: some boxes around the center of each cell of each map."""
+    import numpy as np
+
+    sizes = np.array(maps, int).reshape(-1, 2)
+    if len(scales) != len(sizes) + 1:
+        raise Refused("%d maps need %d scales, not %d" % (len(sizes), len(sizes) + 1, len(scales)))
+    found = []
+    for number, (rows, columns) in enumerate(sizes):
+        chosen = first if number == 0 and first is not None else ratios
+        shapes = [(scales[number] * ratio**0.5, scales[number] / ratio**0.5) for ratio in chosen]
+        squares = [(scales[number], scales[number])]
+        if extra:
+            squares.append(((scales[number] * scales[number + 1]) ** 0.5,) * 2)
+        shapes = squares + shapes if order == "square first" else shapes + squares
+        y, x = np.mgrid[0:rows, 0:columns]
+        centers = np.stack([(x + 0.5) / columns, (y + 0.5) / rows], axis=-1)[:, :, None, :]
+        part = np.broadcast_to(np.array(shapes)[None, None], (rows, columns, len(shapes), 2))
+        corners = np.concatenate([centers - part / 2, centers + part / 2], axis=-1)
+        found.append(corners.reshape(-1, 4))
+    anchors = np.concatenate(found)
+    return dict(values, anchors=np.clip(anchors, 0, 1) if clip else anchors)
+
+
+def _settle_offsets(parameters):
+    parameters["variances"] = parameters["variances"] or [0.1, 0.1, 0.2, 0.2]
+    return parameters
+
+
+@answer_step(DETECTING, settle=_settle_offsets)
+def decode_anchors(
+    values,
+    frame,
+    *,
+    order: Choice("What an offset's four numbers are.", "cxcywh", "cycxhw") = "cxcywh",
+    variances: Numbers(
+        "By which the offsets are multiplied: center x, center y, width, height; by default 0.1, 0.1, 0.2, 0.2.",
+        least=4,
+        most=4,
+    ) = None,
+    unit: Choice("Whether the anchors are shares of the input or pixels.", "share", "pixel") = "share",
+):
+    """Turn offsets from anchors into boxes: the output `boxes` moves the anchors of `ssd_anchors` or of an output."""
+    import numpy as np
+
+    anchors = np.asarray(array_of(values, "anchors"), np.float64).reshape(-1, 4)
+    offsets = np.asarray(array_of(values, "boxes"), np.float64).reshape(-1, 4)
+    if len(offsets) != len(anchors):
+        raise Refused("there are %d boxes for %d anchors" % (len(offsets), len(anchors)))
+    if order == "cycxhw":
+        offsets = offsets[:, [1, 0, 3, 2]]
+    offsets = offsets * np.asarray(variances)
+    low, high = anchors[:, :2], anchors[:, 2:]
+    center, size = (low + high) / 2 + offsets[:, :2] * (high - low), (high - low) * np.exp(offsets[:, 2:])
+    found = np.concatenate([center - size / 2, center + size / 2], axis=1)
+    if unit == "share":
+        found *= np.array([frame.size[1], frame.size[0]] * 2, np.float64)
+    return dict({role: value for role, value in values.items() if role != "anchors"}, boxes=found)

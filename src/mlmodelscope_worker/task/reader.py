@@ -1,0 +1,141 @@
+"""A reader: the outputs of a batch become the answers to its samples, in the form in which they travel.
+
+Reading belongs to what is measured, so it runs in the stack: softmax, decoding of boxes, suppression, argmax. A reader
+is made of a plan's outputs, each with steps of its own, and of steps over all of them together (`answer`).
+"""
+
+import importlib
+from typing import Any, Dict, NamedTuple, Tuple
+
+from ..failure import describe_failure
+from ..output import ANSWER_STEPS, OUTPUT_STEPS
+from ..predictor import ModelError
+
+TASKS = {}
+"""Readers by the name of their task; ours are imported when they are asked for."""
+_OURS = {
+    "classification": "classification",
+    "object_detection": "detection",
+    "semantic_segmentation": "segmentation",
+    "image_enhancement": "enhancement",
+    "instance_segmentation": "instances",
+    "keypoint_detection": "keypoints",
+    "multilabel_classification": "multilabel",
+}
+"""Modules by the names of their tasks."""
+
+
+class Read(NamedTuple):
+    """The answers to a batch's samples, those of failed ones left out."""
+
+    content: Dict[str, Any]
+    """What travels in the header; `form` says how to read it and the buffers."""
+    buffers: Tuple[Any, ...] = ()
+    failed: Dict[int, str] = {}
+    """Why a sample has no answer, by its row."""
+
+
+class Reader(object):
+    """What every task's reader is made of. Subclasses implement `read`."""
+
+    def __init__(self, outputs, answer):
+        self.answer = answer
+        self._outputs = [
+            (each["role"], [(OUTPUT_STEPS[step["name"]].function, step["parameters"]) for step in each["steps"]])
+            for each in outputs
+        ]
+
+    def __call__(self, tensors, prepared):
+        """The Read of one batch: a tensor for each declared output, and the samples as the model got them."""
+        rows = len(prepared)
+        values = {}
+        for (role, steps), tensor in zip(self._outputs, tensors):
+            tensor = self.by_sample(role, tensor, rows)
+            for function, parameters in steps:
+                tensor = function(tensor, **parameters)
+            values.setdefault(role, []).append(tensor)
+        return self.read({role: each[0] if len(each) == 1 else each for role, each in values.items()}, prepared)
+
+    def by_sample(self, role, tensor, rows):
+        """A tensor whose first axis is that of the samples."""
+        got = tensor.shape[0] if tensor.ndim else 0
+        if got != rows:
+            raise ValueError("the model answered with %d rows for %d samples" % (got, rows))
+        return tensor
+
+    def read(self, values, prepared):
+        """The Read of tensors by their roles, samples first."""
+        raise NotImplementedError
+
+
+class StepReader(Reader):
+    """A reader that carries out answer steps, sample by sample. Subclasses implement `answer_of`."""
+
+    def __init__(self, outputs, answer):
+        Reader.__init__(self, outputs, answer)
+        self._calls = [(ANSWER_STEPS[each["name"]].function, each["parameters"]) for each in answer["steps"]]
+
+    def read(self, values, prepared):
+        rows, failed = [], {}
+        for row, sample in enumerate(prepared):
+            own = {
+                role: [part[row] for part in value] if isinstance(value, list) else value[row]
+                for role, value in values.items()
+            }
+            try:
+                refuse_not_a_number(own)  # a step that drops what is not above a threshold would hide it
+                rows.append(self.answer_of(self.stepped(own, sample.frame), sample.frame))
+            except Exception as error:
+                failed[row] = describe_failure(error)
+        return arrays_read(rows, failed)
+
+    def stepped(self, values, frame):
+        """The values of one sample when all answer steps are done."""
+        for function, parameters in self._calls:
+            values = function(values, frame, **parameters)
+        return values
+
+    def answer_of(self, values, frame):
+        """([(name, array)], fields) of one sample; arrays travel as they are, fields as JSON."""
+        raise NotImplementedError
+
+
+def refuse_not_a_number(values):
+    """One score that is not a number spoils its sample: nobody knows what would have been best."""
+    import numpy as np
+
+    for value in values.values():
+        for array in value if isinstance(value, list) else [value]:
+            if array.dtype.kind == "f" and np.isnan(array).any():
+                raise ModelError("the model answered with not-a-number")
+
+
+def arrays_read(rows, failed):
+    """The Read of answers that are made of arrays: ([(name, array)], fields) each."""
+    told = [{"arrays": [describe(name, array) for name, array in arrays], "fields": fields} for arrays, fields in rows]
+    content = {"form": "arrays", "answers": told} if rows else {}
+    return Read(content, tuple(array for arrays, _ in rows for _, array in arrays), failed)
+
+
+def describe(name, array):
+    """Name, element type and shape of an array that travels."""
+    return [name, array.dtype.str, list(array.shape)]
+
+
+def task_reader(name):
+    """Register a Reader as that of a task."""
+
+    def register(reader):
+        TASKS[name] = reader
+        return reader
+
+    return register
+
+
+def reader_of(task, outputs, answer):
+    """The reader that a plan's task needs."""
+    if task in _OURS:
+        importlib.import_module("." + _OURS[task], __package__)
+    if task not in TASKS:
+        raise ModelError("this worker cannot read the outputs of the task `%s`" % task)
+    return TASKS[task](outputs, answer)

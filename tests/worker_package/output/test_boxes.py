@@ -1,0 +1,156 @@
+"""Answer steps of detectors do what they say, and refuse what they cannot do."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mlmodelscope_worker.output import ANSWER_STEPS
+from mlmodelscope_worker.output.boxes import COCO_IDS, Refused, overlaps
+from mlmodelscope_worker.pipeline.frame import Frame
+
+FRAME = Frame((480, 640)).scaled(240, 320)
+
+
+def run(name: str, values: dict[str, Any], given: Any = None, frame: Frame = FRAME) -> dict[str, Any]:
+    step = ANSWER_STEPS[name]
+    return step.function(values, frame, **step.resolve(given))
+
+
+@pytest.mark.parametrize(
+    ("given", "numbers"),
+    [
+        ({"order": "xyxy"}, [10, 20, 50, 80]),
+        ({"order": "yxyx"}, [20, 10, 80, 50]),
+        ({"order": "xywh"}, [10, 20, 40, 60]),
+        ({"order": "cxcywh"}, [30, 50, 40, 60]),
+        ({"unit": "share"}, [10 / 320, 20 / 240, 50 / 320, 80 / 240]),
+        ({"of": "original"}, [20, 40, 100, 160]),
+        ({"of": "original", "unit": "share"}, [20 / 640, 40 / 480, 100 / 640, 160 / 480]),
+        ({"plus_one": True}, [10, 20, 49, 79]),
+    ],
+)
+def test_boxes_come_into_one_form(given: dict[str, Any], numbers: list[float]) -> None:
+    found = run("boxes", {"boxes": np.array([numbers])}, given)["boxes"]
+    assert found[0] == pytest.approx([10, 20, 50, 80])
+
+
+def test_the_best_class_of_each_box_is_chosen_and_the_background_never() -> None:
+    scores = np.array([[0.9, 0.05, 0.05], [0.1, 0.2, 0.7]])
+    boxes = np.zeros((2, 4))
+    found = run("best_class", {"boxes": boxes, "scores": scores})
+    assert found["classes"].tolist() == [0, 2] and found["scores"].tolist() == [0.9, 0.7]
+    without = run("best_class", {"boxes": boxes, "scores": scores}, {"background": 0})
+    assert without["classes"].tolist() == [1, 2]
+    several = run("best_class", {"boxes": boxes, "scores": scores}, {"several": 0.15})
+    assert several["classes"].tolist() == [0, 1, 2] and len(several["boxes"]) == 3
+
+
+def test_first_of_keeps_as_many_as_the_model_says() -> None:
+    values = {"boxes": np.arange(12.0).reshape(3, 4), "scores": np.arange(3.0), "count": np.array([2.0])}
+    found = run("first_of", values)
+    assert len(found["boxes"]) == len(found["scores"]) == 2 and "count" not in found
+
+
+def test_threshold_and_limit_drop_what_is_worst() -> None:
+    values = {"boxes": np.zeros((4, 4)), "scores": np.array([0.1, 0.9, 0.5, 0.3]), "classes": np.arange(4)}
+    assert run("threshold", values, 0.3)["classes"].tolist() == [1, 2]
+    assert run("threshold", values, {"score": 0.3, "inclusive": True})["classes"].tolist() == [1, 2, 3]
+    assert run("limit", values, 2)["classes"].tolist() == [1, 2]
+
+
+def greedy(boxes: np.ndarray, scores: np.ndarray, classes: np.ndarray, iou: float, among_all: bool) -> set[int]:
+    """The plainest suppression there is."""
+    kept: list[int] = []
+    for at in np.argsort(-scores, kind="mergesort"):
+        rivals = [other for other in kept if among_all or classes[other] == classes[at]]
+        if all(overlaps(boxes[other], boxes[at : at + 1])[0] <= iou for other in rivals):
+            kept.append(int(at))
+    return set(kept)
+
+
+@given(st.integers(0, 10_000), st.sampled_from([0.3, 0.5, 0.7]), st.booleans())
+def test_suppression_is_that_of_the_plainest_loop(seed: int, iou: float, among_all: bool) -> None:
+    chance = np.random.default_rng(seed)
+    corners = chance.uniform(0, 60, (25, 2))
+    boxes = np.concatenate([corners, corners + chance.uniform(1, 40, (25, 2))], axis=1)
+    scores, classes = np.round(chance.random(25), 1), chance.integers(0, 3, 25)
+    values = {"boxes": boxes, "scores": scores, "classes": classes, "place": np.arange(25)}
+    found = run("nms", values, {"iou": iou, "among": "all" if among_all else "class"})
+    assert set(found["place"].tolist()) == greedy(boxes, scores, classes, iou, among_all)
+    assert found["scores"].tolist() == sorted(found["scores"], reverse=True)
+
+
+def test_soft_suppression_lowers_scores_and_drops_nothing_that_is_far() -> None:
+    boxes = np.array([[0, 0, 10, 10], [1, 0, 11, 10], [50, 50, 60, 60]], float)
+    values = {"boxes": boxes, "scores": np.array([0.9, 0.8, 0.7]), "classes": np.zeros(3, int)}
+    for kind in ("linear", "gaussian"):
+        found = run("nms", values, {"iou": 0.5, "soft": kind})
+        assert len(found["scores"]) == 3 and sorted(found["scores"])[0] < 0.4 and found["scores"][1] == 0.7
+
+
+def test_the_ids_of_coco_are_eighty_and_others_are_dropped() -> None:
+    assert len(COCO_IDS) == 80
+    values = {"boxes": np.zeros((4, 4)), "scores": np.ones(4), "classes": np.array([1.0, 90.0, 12.0, 13.0])}
+    found = run("class_ids", values, "coco91")
+    assert found["classes"].tolist() == [0, 79, 11]
+
+
+def test_boxes_end_where_the_picture_ends() -> None:
+    found = run("clip_boxes", {"boxes": np.array([[-5.0, 10, 400, 300]])})["boxes"]
+    assert found[0] == pytest.approx([0, 10, 320, 240])
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "message"),
+    [
+        ("boxes", {}, "no output of type `boxes`; there is nothing"),
+        ("boxes", {"boxes": np.zeros(7)}, "7 numbers are no boxes of four"),
+        ("best_class", {"boxes": np.zeros((2, 4)), "scores": np.zeros(2)}, "the scores have 1 axes"),
+        ("threshold", {"boxes": np.zeros((2, 4)), "scores": np.zeros(3)}, "2 boxes and 3 scores"),
+        ("decode_grid", {"boxes": np.zeros((2, 4))}, "no output of type `tensor`; there is boxes"),
+        ("decode_grid", {"tensor": np.zeros((2, 4))}, "a map has 2 axes"),
+        ("decode_grid", {"tensor": np.zeros((5, 2, 2))}, "5 channels cannot be 1 anchors with a box and classes"),
+        ("decode_distances", {"tensor": np.zeros((4, 2, 2))}, "4 channels cannot be 4 x 1 bins and classes"),
+        ("decode_anchors", {"boxes": np.zeros((3, 4)), "anchors": np.zeros((2, 4))}, "3 boxes for 2 anchors"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_words(name: str, values: dict[str, Any], message: str) -> None:
+    with pytest.raises(Refused) as error:
+        run(name, values, {"score": 0.5} if name == "threshold" else None)
+    assert message in str(error.value)
+
+
+def test_a_grid_is_decoded_as_yolo_does_it() -> None:
+    """One cell of a 2 x 2 grid over 320 x 240 pixels, with an anchor of 100 x 50."""
+    cells = np.zeros((2, 2, 7))
+    cells[1, 0] = [0.0, 0.0, np.log(2), 0.0, 10.0, 10.0, -10.0]
+    found = run("decode_grid", {"tensor": cells.transpose(2, 0, 1)}, {"anchors": [100, 50]})
+    assert found["boxes"][2] == pytest.approx([80 - 100, 180 - 25, 80 + 100, 180 + 25])
+    assert found["scores"].shape == (4, 2) and found["scores"][2] == pytest.approx([1, 0], abs=1e-3)
+    square = run("decode_grid", {"tensor": cells.transpose(2, 0, 1)}, {"anchors": [100, 50], "size": "square"})
+    assert square["boxes"][0] == pytest.approx([80 - 50, 60 - 25, 80 + 50, 60 + 25])  # (2 sigmoid(0))^2 is 1
+
+
+def test_distances_are_decoded_from_the_middle_of_the_cell() -> None:
+    cells = np.zeros((2, 2, 5))
+    cells[0, 1] = [0.1, 0.2, 0.3, 0.4, 5.0]
+    found = run("decode_distances", {"tensor": cells}, {"layout": "HWC"})
+    assert found["boxes"][1] == pytest.approx([240 - 16, 60 - 24, 240 + 48, 60 + 48])
+    binned = np.full((1, 1, 4 * 16 + 1), -50.0)
+    binned[0, 0, [3, 16 + 5, 32 + 7, 48 + 9]] = 50  # each distance falls into one bin
+    found = run("decode_distances", {"tensor": binned}, {"layout": "HWC", "bins": 16, "unit": "pixel"})
+    assert found["boxes"][0] == pytest.approx([160 - 3, 120 - 5, 160 + 7, 120 + 9])
+
+
+def test_anchors_of_an_ssd_are_moved_by_their_offsets() -> None:
+    made = run("ssd_anchors", {"boxes": np.zeros((12, 4))}, {"maps": [2, 2], "scales": [0.5, 0.8], "ratios": [2.0]})
+    assert made["anchors"].shape == (12, 4)
+    assert made["anchors"][0] == pytest.approx([0, 0, 0.5, 0.5])
+    offsets = np.zeros((12, 4))
+    offsets[0] = [1, 0, np.log(2) / 0.2, 0]
+    found = run("decode_anchors", {**made, "boxes": offsets})
+    center = 0.25 + 0.1 * 0.5
+    assert found["boxes"][0] == pytest.approx([(center - 0.5) * 320, 0, (center + 0.5) * 320, 120])

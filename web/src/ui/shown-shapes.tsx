@@ -1,0 +1,146 @@
+/** Which shapes are to be seen: either side, and answers from a score on; and what they are, in words. */
+import { type ReactNode, useState } from "react";
+import { percent, plural } from "../lib/format";
+import {
+  ANSWER,
+  colour,
+  firstAbove,
+  hasSides,
+  isShown,
+  nameOf,
+  type Shape,
+  scoreOf,
+  type Side,
+  TRUTH,
+} from "../lib/shapes";
+import { Bars } from "./bars";
+
+const MOST = 12;
+
+export interface Choice {
+  above: number;
+  hidden: readonly Side[];
+  shown: Shape[];
+  set: (more: { above?: number; hidden?: readonly Side[] }) => void;
+}
+
+export function useShown(shapes: readonly Shape[], usual?: number): Choice {
+  const [above, setAbove] = useState<number | null>(null);
+  const [hidden, setHidden] = useState<readonly Side[]>([]);
+  const from = above ?? firstAbove(shapes, usual);
+  return {
+    above: from,
+    hidden,
+    shown: shapes.filter((each) => isShown(each, from, hidden)),
+    set: (more) => {
+      if (more.above !== undefined) setAbove(more.above);
+      if (more.hidden) setHidden(more.hidden);
+    },
+  };
+}
+
+/** A slider, where answers have scores, and a switch for either side, where there are two. */
+export function ShapeControls({ shapes, choice }: { shapes: readonly Shape[]; choice: Choice }) {
+  const scores = shapes.filter((each) => each.side === "answer").map(scoreOf);
+  const isScored = scores.some((score) => score !== null);
+  const left = shapes.filter((each) => !isShown(each, choice.above)).length;
+  if (!isScored && !hasSides(shapes)) return null;
+  return (
+    <div className="mt-3 flex flex-wrap items-center gap-x-5 gap-y-2 text-left text-sm">
+      {hasSides(shapes) &&
+        (["truth", "answer"] as const).map((side) => (
+          <Switch key={side} side={side} choice={choice}>
+            {side === "truth" ? "Truth" : "Answer"}
+          </Switch>
+        ))}
+      {isScored && (
+        <label className="flex min-w-0 flex-1 basis-56 items-center gap-2">
+          <span className="shrink-0 text-muted">Score from</span>
+          <input
+            type="range"
+            min="0"
+            max="1"
+            step="0.05"
+            value={choice.above}
+            onChange={({ target }) => choice.set({ above: Number(target.value) })}
+            className="min-w-16 flex-1 accent-(--accent)"
+          />
+          <output className="w-10 shrink-0 text-right tabular-nums">{choice.above.toFixed(2)}</output>
+        </label>
+      )}
+      {left > 0 && <span className="text-xs text-muted">{`${left.toLocaleString("en")} hidden`}</span>}
+    </div>
+  );
+}
+
+function Switch({ side, choice, children }: { side: Side; choice: Choice; children: ReactNode }) {
+  const isOn = !choice.hidden.includes(side);
+  return (
+    <label className="flex items-center gap-1.5">
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={() =>
+          choice.set({ hidden: isOn ? [...choice.hidden, side] : choice.hidden.filter((each) => each !== side) })
+        }
+        className="accent-(--accent)"
+      />
+      <span
+        aria-hidden="true"
+        className={`w-4 border-t-2 ${side === "truth" ? "border-dashed" : ""}`}
+        style={{ borderColor: side === "truth" ? TRUTH : ANSWER }}
+      />
+      {children}
+    </label>
+  );
+}
+
+/** What is to be seen, in words: answers with their scores, legends of masks, texts. */
+export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
+  const scored = shapes.filter((each) => each.side === "answer" && scoreOf(each) !== null);
+  const legends = shapes.flatMap(legendOf);
+  const best = [...scored].sort((a, b) => scoreOf(b)! - scoreOf(a)!);
+  return (
+    <div className="space-y-3">
+      {best.length > 0 && (
+        <Bars
+          guesses={best.slice(0, MOST).map((each) => ({ name: nameOf(each) || "something", score: scoreOf(each) }))}
+        />
+      )}
+      {best.length > MOST && <p className="text-xs text-muted">{`and ${plural(best.length - MOST, "more answer")}`}</p>}
+      {legends.length > 0 && (
+        <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm" aria-label="Classes of the mask">
+          {legends.map(([name, paint]) => (
+            <li key={name} className="flex items-center gap-1.5">
+              <span aria-hidden="true" className="size-3 rounded-sm" style={{ background: paint }} />
+              {name}
+            </li>
+          ))}
+        </ul>
+      )}
+      {shapes.map((each, place) =>
+        each.kind === "text" || each.kind === "values" ? (
+          <p
+            key={place}
+            className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] ${each.kind === "values" ? "font-mono text-xs" : ""}`}
+            tabIndex={0}
+            aria-label={each.side === "truth" ? "What is true" : "What it says"}
+            role="region"
+          >
+            {each.text}
+          </p>
+        ) : null,
+      )}
+    </div>
+  );
+}
+
+function legendOf(shape: Shape): [string, string][] {
+  if (shape.kind === "mask") return (shape.legend as [string, string][]) ?? [];
+  if (shape.kind !== "classes") return [];
+  const numbers = [...new Set(shape.classes)].filter(Boolean).sort((a, b) => a - b);
+  return numbers.map((number) => [shape.names[number] ?? `class ${number}`, colour(number - 1)]);
+}
+
+export const qualityWords = (quality: number | null | undefined): string =>
+  quality == null ? "–" : percent(quality, 0);

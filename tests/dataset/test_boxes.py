@@ -71,8 +71,12 @@ def test_cocos_classes_are_numbered_in_the_order_of_their_ids(open_coco: Callabl
     [
         (with_annotation(bbox=[50, 2, 3, 4]), "annotation 3 in `b.jpg` lies outside the picture of 40 x 80 pixels"),
         (with_annotation(bbox=[1, 2, -3, 4]), "annotation 3 in `b.jpg` ends before it begins"),
-        (with_annotation(bbox=[1, 2, 3]), "annotation 3 in `b.jpg` has no `bbox` of four numbers"),
-        (with_annotation(bbox=None), "annotation 3 in `b.jpg` has no `bbox` of four numbers"),
+        (with_annotation(bbox=[1, 2, 3]), "annotation 3 in `b.jpg` has no `bbox` of four finite numbers"),
+        (with_annotation(bbox=None), "annotation 3 in `b.jpg` has no `bbox` of four finite numbers"),
+        (with_annotation(bbox=[1, 2, 10**400, 4]), "annotation 3 in `b.jpg` has no `bbox` of four finite numbers"),
+        (with_annotation(bbox=[True, 2, 3, 4]), "annotation 3 in `b.jpg` has no `bbox` of four finite numbers"),
+        (with_annotation(area=10**400), "annotation 3 in `b.jpg` has an `area` that is not a size"),
+        (with_annotation(iscrowd="0"), "annotation 3 in `b.jpg` has an `iscrowd` that is neither 0 nor 1"),
         (with_annotation(area=-1), "annotation 3 in `b.jpg` has an `area` that is not a size"),
         (with_annotation(category_id=4), "annotation 3 of truth.json has the category 4, which does not exist"),
         (with_annotation(image_id=1), "annotation 3 of truth.json is about the image 1, which is not listed"),
@@ -86,7 +90,16 @@ def test_cocos_classes_are_numbered_in_the_order_of_their_ids(open_coco: Callabl
             coco(images=[{"id": 7, "file_name": "c.jpg", "width": 1, "height": 1}], annotations=[]),
             "`c.jpg`, which is not",
         ),
+        (
+            coco(images=[{"id": 7, "file_name": "c" * 5000, "width": 1, "height": 1}], annotations=[]),
+            "ccc`, which is not in",
+        ),
         (coco(images=[{"id": 7, "file_name": "a.jpg"}], annotations=[]), "no `height` and `width`"),
+        (coco(images=[{"id": 7, "file_name": "a.jpg", "width": True, "height": 1}], annotations=[]), "no `height`"),
+        (
+            coco(images=[{"id": 7, "file_name": "a.jpg", "width": 10**9, "height": 1}], annotations=[]),
+            "the image 7 of truth.json has a side of more than 65,535 pixels",
+        ),
         ([], "is not COCO's"),
         ("{", "is not valid JSON"),
     ],
@@ -99,7 +112,7 @@ def test_damaged_truth_is_named_with_its_id(open_coco: Callable, damaged: Any, m
 
 def test_numbers_that_are_none_are_no_box(open_coco: Callable) -> None:
     text = json.dumps(with_annotation()).replace("[1, 2, 3, 4]", "[NaN, 2, 3, 4]")
-    with pytest.raises(DatasetError, match="annotation 3 in `b.jpg` is not four finite numbers"):
+    with pytest.raises(DatasetError, match="annotation 3 in `b.jpg` has no `bbox` of four finite numbers"):
         open_coco(text)
 
 
@@ -119,7 +132,18 @@ def test_yolos_shares_become_pixels(open_as: Callable, pictures: Path, tmp_path:
 
 
 @pytest.mark.parametrize(
-    "line", ["x 0 0 1 1", "1 0.5 0.5 0.2", "-1 0.5 0.5 0.2 0.2", "1 nan 0.5 0.2 0.2", "1 9 9 0.1 0.1"]
+    "line",
+    [
+        "x 0 0 1 1",
+        "1 0.5 0.5 0.2",
+        "-1 0.5 0.5 0.2 0.2",
+        "1 nan 0.5 0.2 0.2",
+        "1 0.5 0.5 0.2 1e999",
+        "1 9 9 0.1 0.1",
+        "1 0.5 0.5 0.2 0.2 0.9",
+        "1 0.1 0.1 0.2 0.2 0.3 0.3 0.4",
+        f"{10**30} 0.5 0.5 0.2 0.2",
+    ],
 )
 def test_a_line_of_yolo_that_is_none_is_named(open_as: Callable, pictures: Path, tmp_path: Path, line: str) -> None:
     truth = tmp_path / "truth"
@@ -127,6 +151,49 @@ def test_a_line_of_yolo_that_is_none_is_named(open_as: Callable, pictures: Path,
     (truth / "b.txt").write_text(f"0 0.5 0.5 0.1 0.1\n{line}\n")
     with pytest.raises(DatasetError, match=r"line 2 of b\.txt"):
         open_as("yolo", pictures, labels=truth)
+
+
+def test_a_class_that_is_not_listed_is_named(open_as: Callable, pictures: Path, tmp_path: Path) -> None:
+    (tmp_path / "classes.txt").write_text("cat\ndog\n")
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth" / "a.txt").write_text("7 0.5 0.5 0.5 0.2\n")
+    with pytest.raises(DatasetError, match="the class 7, which does not exist"):
+        open_as("yolo", pictures, labels=tmp_path / "truth", classes=tmp_path / "classes.txt")
+
+
+def test_a_polygon_has_its_box_around_it(open_as: Callable, pictures: Path, tmp_path: Path) -> None:
+    truth = tmp_path / "truth"
+    truth.mkdir()
+    (truth / "a.txt").write_text("1 0.1 0.2 0.5 0.2 0.5 0.8\n")
+    found = open_as("yolo", pictures, labels=truth).samples[0].target
+    assert found["boxes"] == [[10.0, 10.0, 50.0, 40.0]] and found["areas"] == [600.0] and "masks" not in found
+    found = open_as("yolo", pictures, labels=truth, truth=("masks",)).samples[0].target
+    assert found["masks"] == [[[10.0, 10.0, 50.0, 10.0, 50.0, 40.0]]]
+
+
+def test_keypoints_stand_behind_the_box(open_as: Callable, pictures: Path, tmp_path: Path) -> None:
+    truth = tmp_path / "truth"
+    truth.mkdir()
+    (truth / "a.txt").write_text("0 0.5 0.5 0.2 0.4 0.5 0.5 2 0.1 0.1 0\n")
+    found = open_as("yolo", pictures, labels=truth, truth=("keypoints",)).samples[0].target
+    assert found["boxes"] == [[40.0, 15.0, 60.0, 35.0]] and found["keypoints"] == [[50.0, 25.0, 2.0, 10.0, 5.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("line", "truth", "reason"),
+    [
+        ("0 0.5 0.5 0.2 0.4", "masks", "line 1 of a.txt has a box and no polygon"),
+        ("0 0.5 0.5 0.2 0.4", "keypoints", "line 1 of a.txt has 0 numbers behind its box"),
+        ("0 0.5 0.5 0.2 0.4 0.5 0.5", "keypoints", "line 1 of a.txt has 2 numbers behind its box"),
+    ],
+)
+def test_what_the_task_needs_and_a_line_lacks_is_named(
+    open_as: Callable, pictures: Path, tmp_path: Path, line: str, truth: str, reason: str
+) -> None:
+    (tmp_path / "truth").mkdir()
+    (tmp_path / "truth" / "a.txt").write_text(line)
+    with pytest.raises(DatasetError, match=reason):
+        open_as("yolo", pictures, labels=tmp_path / "truth", truth=(truth,))
 
 
 def voc(*things: str) -> str:
@@ -163,6 +230,7 @@ def test_vocs_classes_have_their_usual_numbers_and_others_that_of_the_alphabet(o
         (voc(thing("cat", (1, 2, 3))), "object 1 of a.xml has no `bndbox` of four numbers"),
         (voc(thing("", (1, 2, 3, 4))), "object 1 of a.xml has no `name`"),
         (voc(thing("cat", (900, 2, 950, 4))), "object 1 of a.xml in `a.jpg` lies outside the picture"),
+        (voc().replace("100", "inf"), "a.xml does not say how large `a.jpg` is"),
         ("<annotation/>", "a.xml does not say how large `a.jpg` is"),
         ("<annotation>", "a.xml is not XML"),
         ('<!DOCTYPE a [<!ENTITY b "c">]><annotation>&b;</annotation>', "a.xml declares entities"),

@@ -13,6 +13,16 @@ _MOST = 10_000
 """Things in one picture; real ones have a few hundred at the most."""
 
 
+def is_finite(value: Any) -> bool:
+    """Whether it is a number that arithmetic can use: neither text nor a truth value, and not beyond all floats."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # JSON has whole numbers of any length
+        return False
+
+
 @dataclass
 class Boxes:
     """The things of one picture, as they are found one by one."""

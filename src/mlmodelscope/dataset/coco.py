@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from mlmodelscope.dataset.boxes import Boxes
+from mlmodelscope.dataset.boxes import Boxes, is_finite
 from mlmodelscope.dataset.coco_masks import mask_of, points_of
 from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.sample import Listing, NamedFile, Unlabelled
 from mlmodelscope.dataset.text import read_json, read_text
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.plan.plan import PlannedDataset
+
+_LONGEST_SIDE = 65_535
+"""The most that JPEG can hold."""
 
 
 @dataset_format("coco", has_targets=True)
@@ -29,8 +32,7 @@ def read_coco(source: NamedFile, labels: NamedFile | None, dataset: PlannedDatas
     numbers = {identity: number for number, (identity, _) in enumerate(classes)}
     pictures = dict(_pictures(data, labels, dataset))
     for picture in pictures.values():
-        if not (source.path / picture.sample).is_file():
-            raise DatasetError(f"{labels.name} lists `{picture.sample}`, which is not in {source.name}")
+        refuse_missing(picture.sample, source, labels)
     kinds = _kinds(data, numbers) if "keypoints" in dataset.truth else {}
     _add_things(data, labels, pictures, numbers, _Parts(dataset.truth, kinds))
     root = str(source.path)
@@ -69,14 +71,39 @@ def _pictures(data: dict[str, Any], file: NamedFile, dataset: PlannedDataset) ->
         if identity in seen:
             raise DatasetError(f"{file.name} has two images with the id {identity}")
         seen.add(identity)
-        name = each.get("file_name")
-        if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise DatasetError(f"the image {identity} of {file.name} has no usable `file_name`: {str(name)[:80]}")
-        size = tuple(each.get(key) for key in ("height", "width"))
-        if not all(isinstance(side, int) and side > 0 for side in size):
-            raise DatasetError(f"the image {identity} of {file.name} has no `height` and `width`")
+        name = file_name_of(each, identity, file)
         if fnmatch.fnmatchcase(name.rpartition("/")[2], dataset.include):
-            yield identity, Boxes(name, size)
+            yield identity, Boxes(name, _size(each, identity, file))
+
+
+def _size(image: dict[str, Any], identity: int, file: NamedFile) -> tuple[int, int]:
+    sides = [side for side in (image.get("height"), image.get("width")) if type(side) is int and side > 0]
+    if len(sides) != 2:
+        raise DatasetError(f"the image {identity} of {file.name} has no `height` and `width`")
+    if max(sides) > _LONGEST_SIDE:  # masks are drawn at this size
+        raise DatasetError(
+            f"the image {identity} of {file.name} has a side of more than {_LONGEST_SIDE:,} pixels, by its `height` "
+            "and `width`"
+        )
+    return sides[0], sides[1]
+
+
+def file_name_of(image: dict[str, Any], identity: int, file: NamedFile) -> str:
+    """Where a listed picture lies below the folder of the pictures."""
+    name = image.get("file_name")
+    if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
+        raise DatasetError(f"the image {identity} of {file.name} has no usable `file_name`: {str(name)[:80]}")
+    return name
+
+
+def refuse_missing(name: str, source: NamedFile, file: NamedFile) -> None:
+    """A picture that is listed and not there; one whose name no file can have is not there either."""
+    try:
+        is_there = (source.path / name).is_file()
+    except (OSError, ValueError):
+        is_there = False
+    if not is_there:
+        raise DatasetError(f"{file.name} lists `{name[:200]}`, which is not in {source.name}")
 
 
 @dataclass(frozen=True)
@@ -127,13 +154,15 @@ def _add_things(
 
 def _add_thing(each: dict[str, Any], what: str, picture: Boxes, number: int, more: dict[str, Any]) -> None:
     box = each.get("bbox")
-    if not isinstance(box, list) or len(box) != 4 or not all(isinstance(side, (int, float)) for side in box):
-        raise DatasetError(f"{what} in `{picture.sample}` has no `bbox` of four numbers")
+    if not isinstance(box, list) or len(box) != 4 or not all(map(is_finite, box)):
+        raise DatasetError(f"{what} in `{picture.sample}` has no `bbox` of four finite numbers: {str(box)[:80]}")
     left, top, width, height = box
-    area = each.get("area")
-    if area is not None and not (isinstance(area, (int, float)) and 0 <= area < float("inf")):
+    area, crowd = each.get("area"), each.get("iscrowd")
+    if area is not None and not (is_finite(area) and area >= 0):
         raise DatasetError(f"{what} in `{picture.sample}` has an `area` that is not a size: {str(area)[:40]}")
-    picture.add(what, (left, top, left + width, top + height), number, area, bool(each.get("iscrowd")), **more)
+    if crowd not in (None, 0, 1):
+        raise DatasetError(f"{what} in `{picture.sample}` has an `iscrowd` that is neither 0 nor 1: {str(crowd)[:40]}")
+    picture.add(what, (left, top, left + width, top + height), number, area, bool(crowd), **more)
 
 
 def whole_number(each: Any, key: str, what: str, file: NamedFile) -> int:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
+from mlmodelscope.dataset.boxes import is_finite
 from mlmodelscope.errors import DatasetError
 
 _MOST_NUMBERS = 200_000
@@ -31,7 +31,7 @@ def _few(polygons: list[Any], what: str) -> list[Any]:
 
 
 def _polygon(given: Any, what: str, size: tuple[int, int]) -> list[float]:
-    if not isinstance(given, list) or not all(_is_number(each) for each in given):
+    if not isinstance(given, list) or not all(is_finite(each) for each in given):
         raise DatasetError(f"{what} has a polygon that is not a list of finite numbers: {str(given)[:80]}")
     if len(given) < 6 or len(given) % 2:
         raise DatasetError(f"{what} has a polygon of {len(given)} numbers; pairs of x and y of three points are needed")
@@ -63,7 +63,7 @@ def _runs(given: dict[str, Any], what: str, size: tuple[int, int]) -> str:
 def _refuse_other_sum(counts: Sequence[int], what: str, size: tuple[int, int]) -> None:
     if sum(counts) != size[0] * size[1]:
         raise DatasetError(
-            f"{what} has run lengths of {sum(counts):,} pixels; the picture has {size[0] * size[1]:,} "
+            f"{what} has run lengths of {f'{sum(counts):,}'[:40]} pixels; the picture has {size[0] * size[1]:,} "
             f"({size[1]} x {size[0]})"
         )
 
@@ -109,13 +109,9 @@ def points_of(annotation: dict[str, Any], what: str, kinds: int | None) -> list[
     given = annotation.get("keypoints")
     if given is None and annotation.get("iscrowd") and kinds is not None:
         return [0.0] * (3 * kinds)
-    if not isinstance(given, list) or not all(_is_number(each) for each in given):
+    if not isinstance(given, list) or not all(is_finite(each) for each in given):
         raise DatasetError(f"{what} has no `keypoints` of finite numbers: {str(given)[:80]}")
     if len(given) % 3 or (kinds is not None and len(given) != 3 * kinds):
         wanted = f"{kinds} keypoints of three" if kinds is not None else "three for each keypoint"
         raise DatasetError(f"{what} has {len(given)} numbers as `keypoints`; {wanted} are needed")
     return [float(each) for each in given]
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

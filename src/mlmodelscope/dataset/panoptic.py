@@ -6,7 +6,7 @@ import fnmatch
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from mlmodelscope.dataset.coco import document, listed_classes, whole_number
+from mlmodelscope.dataset.coco import document, file_name_of, listed_classes, refuse_missing, whole_number
 from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.masks import label_rules
 from mlmodelscope.dataset.sample import Listing, NamedFile, Unlabelled
@@ -40,8 +40,7 @@ def read_panoptic(source: NamedFile, labels: NamedFile | None, dataset: PlannedD
         name = pictures[image]
         if not fnmatch.fnmatchcase(name.rpartition("/")[2], dataset.include):
             continue
-        if not (source.path / name).is_file():
-            raise DatasetError(f"{file.name} lists `{name}`, which is not in {source.name}")
+        refuse_missing(name, source, file)
         mask = _mask(each, name, file)
         target = {
             "mask": {"file": str(mask)},
@@ -64,10 +63,8 @@ def _only_json(labels: NamedFile) -> NamedFile:
 def _names(data: dict[str, Any], file: NamedFile) -> list[tuple[int, str]]:
     found = []
     for each in data["images"]:
-        identity, name = whole_number(each, "id", "an image", file), each.get("file_name")
-        if not isinstance(name, str) or PurePosixPath(name).is_absolute() or ".." in PurePosixPath(name).parts:
-            raise DatasetError(f"the image {identity} of {file.name} has no usable `file_name`: {str(name)[:80]}")
-        found.append((identity, name))
+        identity = whole_number(each, "id", "an image", file)
+        found.append((identity, file_name_of(each, identity, file)))
     if len({identity for identity, _ in found}) != len(found):
         raise DatasetError(f"{file.name} has two images with the same id")
     return found
@@ -78,9 +75,14 @@ def _mask(each: dict[str, Any], name: str, file: NamedFile) -> Path:
     if not isinstance(told, str) or PurePosixPath(told).name != told:
         raise DatasetError(f"`{name}` has no usable `file_name` of its mask in {file.name}: {str(told)[:80]}")
     for folder in (file.path.parent, file.path.parent / file.path.stem):
-        if (folder / told).is_file():
-            return folder / told
-    raise DatasetError(f"`{name}` has no mask: there is no `{told}` beside {file.name}, nor in `{file.path.stem}/`")
+        try:
+            if (folder / told).is_file():
+                return folder / told
+        except (OSError, ValueError):  # a name that no file can have
+            break
+    raise DatasetError(
+        f"`{name}` has no mask: there is no `{told[:200]}` beside {file.name}, nor in `{file.path.stem}/`"
+    )
 
 
 def _segments(each: dict[str, Any], name: str, numbers: dict[int, int], file: NamedFile) -> list[list[int]]:

@@ -63,7 +63,7 @@ def _picture(file: Path, name: str) -> Boxes:
     tree = _tree(file)
     try:
         size = tuple(int(float(tree.findtext(f"size/{side}") or "")) for side in ("height", "width"))
-    except ValueError:
+    except (ValueError, OverflowError):
         raise DatasetError(f"{file.name} does not say how large `{name}` is") from None
     found = Boxes(name, size if all(side > 0 for side in size) else None)  # type: ignore[arg-type]
     for number, each in enumerate(tree.findall("object"), 1):

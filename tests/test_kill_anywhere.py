@@ -6,10 +6,12 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from mlmodelscope import Record, Settings, Store
 from processes import children_of
@@ -20,23 +22,81 @@ pytestmark = pytest.mark.nightly
 MODEL = """
 name: toy
 version: 1.0.0
-task: classification
-framework: {name: fake}
+task: {task}
+framework: {{name: fake}}
 inputs:
   - type: image
-    processing: {decode: , resize: {dimensions: [64, 64]}, mean: 127.5, rescale: 127.5, layout: NCHW}
-outputs: [{type: logits, processing: [softmax]}]
-source: {graph_path: toy.json}
+    element_type: {element_type}
+    processing: {steps}
+outputs: {outputs}
+source: {{graph_path: toy.json}}
 """
-DATASET = "{name: pictures, version: 1.0.0, task: classification, format: folder, sources: [{url: pictures}]}"
+DATASET = "{{name: pictures, version: 1.0.0, task: {task}, format: {form}, sources: [{source}]}}"
+_FLOATS = "{decode: , resize: {dimensions: [64, 64]}, mean: 127.5, rescale: 127.5, layout: NCHW}"
 
 
-@pytest.fixture
-def place(tmp_path: Path, make_pictures: Callable[..., Path]) -> Path:
-    make_pictures(600, side=200)
-    (tmp_path / "toy.json").write_text(json.dumps({"shape": [None, 3, 64, 64]}))
-    (tmp_path / "toy.yml").write_text(MODEL)
-    (tmp_path / "pictures.yml").write_text(DATASET)
+@dataclass(frozen=True)
+class Work:
+    """A model of one task without a framework, and pictures for it."""
+
+    model: Mapping[str, object]
+    dataset: Mapping[str, str]
+    graph: Mapping[str, object]
+
+
+WORKS = {
+    "classification": Work(
+        {"element_type": "float32", "steps": _FLOATS, "outputs": "[{type: logits, processing: [softmax]}]"},
+        {"form": "folder", "source": "{url: pictures}"},
+        {"shape": [None, 3, 64, 64]},
+    ),
+    "object_detection": Work(
+        {
+            "element_type": "float32",
+            "steps": _FLOATS,
+            "outputs": "[{type: boxes, layer_name: boxes}, {type: scores, layer_name: scores},"
+            " {type: classes, layer_name: classes}]",
+        },
+        {"form": "yolo", "source": "{url: pictures, labels_url: labels}"},
+        {"shape": [None, 3, 64, 64], "classes": 2, "boxes": 4},
+    ),
+    "semantic_segmentation": Work(
+        {
+            "element_type": "uint8",
+            "steps": "{decode: {color_layout: GRAY}, layout: NCHW}",
+            "outputs": "[{type: masks, element_type: uint8}]",
+        },
+        {"form": "masks", "source": "{url: pictures, labels_url: masks}"},
+        {"shape": [None] * 4, "echo": True, "element_type": "uint8"},
+    ),
+    "image_enhancement": Work(
+        {
+            "element_type": "float32",
+            "steps": "[decode, {crop_multiple: 2}, {scale: 0.5}, {scale: 2}, {layout: NCHW}]",
+            "outputs": "[{type: image}]",
+        },
+        {"form": "pictures", "source": "{url: pictures}"},
+        {"shape": [None] * 4, "echo": True},
+    ),
+}
+
+
+@pytest.fixture(params=sorted(WORKS))
+def place(request: pytest.FixtureRequest, tmp_path: Path, make_pictures: Callable[..., Path]) -> Path:
+    work = WORKS[request.param]
+    pictures = make_pictures(600, side=200)
+    for folder in ("labels", "masks"):
+        (tmp_path / folder).mkdir()
+    for each in sorted(pictures.rglob("*.*")):
+        name = each.relative_to(pictures)
+        (tmp_path / "labels" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "labels" / name).with_suffix(".txt").write_text("0 0.25 0.25 0.5 0.5\n")
+        if request.param == "semantic_segmentation":
+            (tmp_path / "masks" / name).parent.mkdir(exist_ok=True)
+            Image.open(each).convert("L").save((tmp_path / "masks" / name).with_suffix(".png"))
+    (tmp_path / "toy.json").write_text(json.dumps(work.graph))
+    (tmp_path / "toy.yml").write_text(MODEL.format(task=request.param, **work.model))
+    (tmp_path / "pictures.yml").write_text(DATASET.format(task=request.param, **work.dataset))
     return tmp_path
 
 

@@ -16,7 +16,17 @@ from mlmodelscope.replicate.pitfall.explanation import PAPERS, explanation_of
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.task import TASKS
 from mlmodelscope_worker.output import ANSWER_STEPS, OUTPUT_STEPS
-from mlmodelscope_worker.parameters import Choice, Declaration, Dimensions, Flag, Integer, Number, Numbers, PerChannel
+from mlmodelscope_worker.parameters import (
+    Choice,
+    Declaration,
+    Dimensions,
+    Flag,
+    Integer,
+    Number,
+    Numbers,
+    PerChannel,
+    Words,
+)
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, SCALE_METHODS, antialias_choices
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
@@ -29,6 +39,8 @@ WRITTEN = "<!-- written by tools/make_docs.py -->\n"
 def kind_of(parameter: object) -> str:
     if isinstance(parameter, Choice):
         return ", ".join(f"`{value}`" for value in parameter.values)
+    if isinstance(parameter, Words):
+        return "one or several of " + ", ".join(f"`{value}`" for value in parameter.values)
     if isinstance(parameter, Device):
         return ", ".join(f"`{value}`" for value in parameter.examples()) + ", …"
     names = {Integer: "whole number", Number: "number", Numbers: "list of numbers", Flag: "true or false"}

@@ -166,6 +166,25 @@ class Numbers(Kind):
         return {"type": "array", "items": {"type": "number"}, "minItems": self.least, "maxItems": self.most}
 
 
+class Words(Kind):
+    """A list of known words, or one of them."""
+
+    def __init__(self, meaning, *values):
+        Kind.__init__(self, meaning)
+        self.values = values
+        self._each = Choice(meaning, *values)
+
+    def check(self, value):
+        words = value if isinstance(value, (list, tuple)) else [value]
+        if not 1 <= len(words) <= 16:
+            raise ParameterError("expected a list of 1 to 16 words, saw %s" % spell(value), known=self._each.values)
+        return [self._each.check(each) for each in words]
+
+    def schema(self):
+        word = self._each.schema()
+        return {"anyOf": [word, {"type": "array", "items": word, "minItems": 1, "maxItems": 16}]}
+
+
 class Dimensions(Kind):
     """`[height, width]`, `[channels, height, width]` or one number for a square; always becomes `[height, width]`."""
 

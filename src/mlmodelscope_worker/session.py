@@ -8,7 +8,7 @@ from .failure import describe_failure
 from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
-from .pipeline.image import Image
+from .pipeline.image import Image, shared
 from .predictor import PREDICTORS, Lost, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
@@ -22,21 +22,23 @@ class Prepared(object):
 
     def __init__(self, tensors, first):
         self.tensors = tensors
+        """In the order of the model's inputs."""
         self._first = first
 
     @property
     def frame(self):
-        """Where the pixels of the first input lie in the sample."""
+        """Where the pixels of the manifest's first input lie in the sample."""
         return self._first.frame
 
 
 class Input(object):
     """One input of the model: the steps before it, and what it takes."""
 
-    def __init__(self, spec):
+    def __init__(self, spec, common):
         self.spec = spec
         self.part = spec["part"]
-        self.pipeline = pipeline.Pipeline(spec["steps"])
+        self.pipeline = pipeline.Pipeline(spec["steps"][common:])
+        """Its own steps, after those that all inputs have in common."""
         self._decodes = bool(spec["steps"]) and spec["steps"][0]["name"] == "decode"
         for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
             if "library" in step["parameters"]:
@@ -62,11 +64,14 @@ class Session(object):
     def __init__(self, task):
         self.batch_size = task.batch_size
         self._load = Loader()
-        self._inputs = [Input(spec) for spec in task.inputs]
+        common = common_steps(task.inputs)
+        self._inputs = [Input(spec, common) for spec in task.inputs]
+        self._has_common = common > 0
+        self._common = pipeline.Pipeline(task.inputs[0]["steps"][:common])
         start = nanoseconds()
         self.predictor = open_predictor(task.predictor)
         self.load_ns = nanoseconds() - start
-        self._inputs = self._in_the_models_order()
+        self._places = self._places_in_the_model()
         self._outputs = [pick_output(self.predictor, each, len(task.outputs)) for each in task.outputs]
         self.output = self._outputs[0]
         self._read = reader_of(task.task, task.outputs, task.answer)
@@ -77,19 +82,20 @@ class Session(object):
             words = (self._rows, self.batch_size)
             raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % words)
 
-    def _in_the_models_order(self):
+    def _places_in_the_model(self):
+        """For each input of the model the number of the manifest's that feeds it."""
         expected = self.predictor.inputs
         if len(expected) != len(self._inputs):
             names = ", ".join(tensor.name for tensor in expected)
             feeds = "one" if len(self._inputs) == 1 else "%d" % len(self._inputs)
             raise ModelError("the model has %d inputs (%s), the manifest feeds %s" % (len(expected), names, feeds))
         places = {}
-        for each in self._inputs:
+        for number, each in enumerate(self._inputs):
             place = pick(expected, each.spec["layer_name"], "input")
             if place in places:
                 raise ModelError("two inputs of the manifest are `%s`" % expected[place].name)
             each.refuse_type(expected[place])
-            places[place] = each
+            places[place] = number
         return [places[place] for place in sorted(places)]
 
     def prepare(self, sample, buffers):
@@ -97,17 +103,28 @@ class Session(object):
         if len(self._inputs) == 1:
             value = self._inputs[0].pipeline(self._loaded(sample, buffers, self._inputs[0]))
             return Prepared((value.array,), value)
-        values = [each.pipeline(self._loaded(sample, buffers, each)) for each in self._inputs]
-        return Prepared(tuple(value.array for value in values), values[0])
+        if self._has_common:
+            value = self._common(self._loaded(sample, buffers, self._inputs[0]))
+            return self.joined([each.pipeline(shared(value)) for each in self._inputs])
+        return self.joined([each.pipeline(self._loaded(sample, buffers, each)) for each in self._inputs])
+
+    def joined(self, values):
+        """What steps made of a sample for each input of the manifest, in the model's order."""
+        return Prepared(tuple(values[number].array for number in self._places), values[0])
 
     def prepare_in_steps(self, sample, buffers, mark):
         """The same, with a `mark` at the end of each step."""
         values = []
+        if self._has_common:
+            value = self._loaded(sample, buffers, self._inputs[0])
+            mark("load")
+            value = self._common.in_steps(value, mark)
+            return self.joined([each.pipeline.in_steps(shared(value), mark) for each in self._inputs])
         for each in self._inputs:
             value = self._loaded(sample, buffers, each)
             mark("load")
             values.append(each.pipeline.in_steps(value, mark))
-        return Prepared(tuple(value.array for value in values), values[0])
+        return self.joined(values)
 
     def _loaded(self, sample, buffers, given):
         return given.checked(self._load(sample, buffers, given.part))
@@ -192,6 +209,18 @@ class Session(object):
 
     def close(self):
         self.predictor.close()
+
+
+def common_steps(inputs):
+    """How many steps all inputs begin with; none where there is one input, or they take other parts of a sample."""
+    if len(inputs) < 2 or any(each["part"] != inputs[0]["part"] for each in inputs):
+        return 0
+    count = 0
+    for steps in zip(*(each["steps"] for each in inputs)):
+        if any(each != steps[0] for each in steps):
+            break
+        count += 1
+    return count
 
 
 def pick_output(predictor, spec, declared):

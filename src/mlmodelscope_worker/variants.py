@@ -12,10 +12,10 @@ from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import VariantAnswer
 from .pipeline import STEPS, library
-from .pipeline.image import Image
+from .pipeline.image import shared
 from .plugins import load_plugins
 from .predictor import Lost, ModelError
-from .session import Prepared, Session, alike
+from .session import Session, alike
 from .task import reader_of
 
 
@@ -42,7 +42,7 @@ class Node(object):
         self.children[key].add(variant, steps[1:])
 
     def run(self, value, active, found):
-        """Fill `found` with {variant: array, or the reason why there is none} for the active ones."""
+        """Fill `found` with {variant: value, or the reason why there is none} for the active ones."""
         if self.function is not None:
             try:
                 value = self.function(value, **self.parameters)
@@ -52,10 +52,10 @@ class Node(object):
                 return
         for variant in self.ends:
             if variant in active:
-                found[variant] = Prepared((value.array,), value)
+                found[variant] = value.with_array(value.array, fresh=False)
         branches = [child for child in self.children.values() if not child.variants.isdisjoint(active)]
         for child in branches:
-            child.run(value if len(branches) == 1 and not self.ends else _shared(value), active, found)
+            child.run(value if len(branches) == 1 and not self.ends else shared(value), active, found)
 
 
 class Failure(object):
@@ -65,33 +65,26 @@ class Failure(object):
         self.reason = reason
 
 
-def _shared(value):
-    """The same image for one of several: it must not be changed in place, nor lose its library's own object."""
-    if not isinstance(value, Image):
-        return value
-    if value.native is not None:
-        return value.with_native(value.native)
-    return value.with_array(value.array, fresh=False)
-
-
 class VariantSession(Session):
     """A model opened with many pipelines. `active` says which of them the next samples go through."""
 
     def __init__(self, task):
         Session.__init__(self, task)
-        self._tree = Node()
+        self._trees = [Node() for _ in task.inputs]
+        """What all variants do to each input."""
         self._readers, self._reads = {}, {}
         self.missing = {}
         """{variant: why this stack cannot do it}."""
         for variant in task.variants:
-            steps = variant["inputs"][0]["steps"]
-            reason = _missing_plugin(variant) or _missing_library(steps)
+            pipelines = [each["steps"] for each in variant["inputs"]]
+            reason = _missing_plugin(variant) or _missing_library(pipelines)
             if reason:
                 self.missing[variant["id"]] = reason
-            else:
-                self._tree.add(variant["id"], steps)
-                self._know_reader(variant, task)
-        self.active = set(self._tree.variants)
+                continue
+            for tree, steps in zip(self._trees, pipelines):
+                tree.add(variant["id"], steps)
+            self._know_reader(variant, task)
+        self.active = set(self._trees[0].variants)
 
     def _know_reader(self, variant, task):
         """Variants that read the outputs in the same way share a reader."""
@@ -101,9 +94,16 @@ class VariantSession(Session):
         self._reads[variant["id"]] = key
 
     def prepare(self, sample, buffers):
-        found = {}
-        self._tree.run(self._load(sample, buffers), self.active, found)
-        return found
+        """{variant: what is ready for the model, or why nothing is}."""
+        parts = []
+        for given, tree in zip(self._inputs, self._trees):
+            found = {}
+            tree.run(self._load(sample, buffers, given.part), self.active, found)
+            parts.append(found)
+        return {variant: self._joined([found[variant] for found in parts]) for variant in parts[0]}
+
+    def _joined(self, values):
+        return next((each for each in values if isinstance(each, Failure)), None) or self.joined(values)
 
     def infer(self, batch):
         """A batch's answers: those of each distinct set of tensors, and which variant has which of them."""
@@ -199,8 +199,8 @@ def _missing_plugin(variant):
     return None
 
 
-def _missing_library(steps):
-    for step in steps:
+def _missing_library(pipelines):
+    for step in (each for steps in pipelines for each in steps):
         name = step["parameters"].get("library")
         if name:
             try:

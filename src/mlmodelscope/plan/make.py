@@ -7,7 +7,7 @@ from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Mani
 from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.framework import choose_framework, find_predictor, needs_framework
-from mlmodelscope.plan.input import plan_input
+from mlmodelscope.plan.input import plan_inputs
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
@@ -37,20 +37,26 @@ def make_plan(
     framework = choose_framework(model, software)
     predictor = find_predictor(model, framework) if needs_framework(model, framework) else None
     _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
-    first_input = plan_input(model, dataset)
+    inputs = plan_inputs(model, dataset)
     functions = {**plan_functions(model), **plan_functions(dataset)}
     plan = Plan(
         task=model.task,
         job_type=model.job_type,
         model=plan_model(model, pins),
-        inputs=(first_input,) if first_input is not None else (),
+        inputs=inputs,
         outputs=plan_outputs(model),
         answer=plan_answer(model, options, pins),
         measure=plan_measure(model, dataset),
         dataset=plan_dataset(dataset, options, pins, task_named(model.task).truth),
         predictor=plan_predictor(model, predictor, options, choose_threads(options, hardware)),
         stack=plan_stack(
-            model, framework, predictor, first_input.steps if first_input else (), stack, software, bool(functions)
+            model,
+            framework,
+            predictor,
+            tuple(step for each in inputs for step in each.steps),
+            stack,
+            software,
+            bool(functions),
         ),
         scenario=_plan_scenario(options),
         seed=options.seed,

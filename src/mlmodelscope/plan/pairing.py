@@ -91,7 +91,7 @@ def _plain(name: str) -> str:
 
 def _colors(model: ModelManifest, dataset: DatasetManifest) -> Iterator[str]:
     channels = dataset.shape[2] if dataset.shape is not None else _CHANNELS.get(dataset.format)
-    steps = model.inputs[0].processing if len(model.inputs) == 1 else ()
+    steps = model.inputs[0].processing if model.inputs else ()
     layout = next((step.parameters.get("color_layout") for step in steps if step.name == "decode"), None)
     if layout is None or channels is None:
         return

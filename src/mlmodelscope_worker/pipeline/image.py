@@ -64,6 +64,15 @@ class Image(object):
         return self.with_array(pixels if self.layout == "HWC" else pixels.transpose(2, 0, 1), fresh=fresh)
 
 
+def shared(value):
+    """The same value for one of several: an image must not be changed in place, nor lose its library's own object."""
+    if not isinstance(value, Image):
+        return value
+    if value.native is not None:
+        return value.with_native(value.native)
+    return value.with_array(value.array, fresh=False)
+
+
 def layout_of(name):
     """`NHWC` and `HWC` are one layout to a single sample: the batch axis is added when samples are stacked."""
     return name[-3:]

@@ -11,7 +11,7 @@ from mlmodelscope.dataset.class_names import check_labels, class_names
 from mlmodelscope.dataset.files import numbered
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Dataset
-from mlmodelscope.errors import MLModelScopeError, UsageError, WorkerError
+from mlmodelscope.errors import MetricError, MLModelScopeError, UsageError, WorkerError
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
@@ -92,7 +92,7 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool, made_for
             except MLModelScopeError as error:
                 if not has_answers(store.folder(record.id) / "journal"):
                     store.delete(record)  # nothing has happened that would be worth resuming
-                elif error.hint is None and isinstance(error, WorkerError):
+                elif error.hint is None and isinstance(error, (WorkerError, MetricError)):
                     error.hint = "the answers so far are kept: the same command resumes where it left off"
                 raise
 

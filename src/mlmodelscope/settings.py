@@ -91,3 +91,16 @@ def _bytes(name: str, text: str) -> int:
 
 def _is_set(environment: Mapping[str, str], name: str) -> bool:
     return environment.get(name, "").lower() in ("1", "true", "yes", "on")
+
+
+_MEASURING_TIMEOUT = "MLMODELSCOPE_MEASURING_TIMEOUT"
+
+
+def measuring_timeout_s(environment: Mapping[str, str] = os.environ) -> float:
+    """How long the measuring process may take for one answer before it counts as hanging; half an hour by default."""
+    text = environment.get(_MEASURING_TIMEOUT) or "1800"
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text) or not float(text):
+        raise UsageError(
+            f"{_MEASURING_TIMEOUT} is `{text[:60]}`, which is not a number of seconds", hint="such as 1800"
+        )
+    return float(text)

@@ -6,12 +6,14 @@ import platform
 from .output import ANSWER_STEPS, OUTPUT_STEPS
 from .pipeline import STEPS
 from .predictor import PREDICTORS, ModelError
+from .task import TASKS
 
 _REGISTRIES = {
     "steps": STEPS,
     "output_steps": OUTPUT_STEPS,
     "answer_steps": ANSWER_STEPS,
     "predictors": PREDICTORS,
+    "readers": TASKS,
 }
 
 

@@ -75,8 +75,9 @@ def begun(run: Run, place: Path) -> Path:
 
 def test_one_of_everything_is_listed_with_version_and_origin(run: Run, toy: Path) -> None:
     rows = json.loads(run("plugins", "--json").stdout)
-    kinds = ["predictor", "step", "output step", "dataset format", "importer", "lint", "pitfall"]
-    assert [row["kind"] for row in rows] == kinds
+    kinds = ["predictor", "step", "output step", "answer step", "reader", "task", "rule", "measure"]
+    kinds += ["dataset format", "importer", "lint", "pitfall"]
+    assert list(dict.fromkeys(row["kind"] for row in rows)) == kinds
     about = {(row["package"], row["version"], row["origin"], row["state"]) for row in rows}
     assert about == {("mlmodelscope-toy", "1.2.3", str(toy / "mlmodelscope_toy"), "ok")}
 

@@ -13,10 +13,11 @@ from mlmodelscope.author.from_model import draft_from_model, file_digest, relati
 from mlmodelscope.author.importer import import_configs
 from mlmodelscope.author.lay_out import checked_text, lay_out
 from mlmodelscope.author.processing import apply_flags
-from mlmodelscope.author.request import TASKS, Request
+from mlmodelscope.author.request import Request
 from mlmodelscope.author.tensors import class_count
 from mlmodelscope.errors import ArtifactError, UsageError
 from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.manifest.schema.task import task_names
 from mlmodelscope.manifest.source import MAX_BYTES
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.labels import labels_from_lines, labels_from_text
@@ -173,7 +174,7 @@ def _ask(draft: Draft, request: Request) -> None:
     if facts["name"].guess:
         draft.ask("name", "Name of the model", str(facts["name"].value))
     if facts["task"].guess:
-        draft.ask("task", "What it does", str(facts["task"].value), TASKS)
+        draft.ask("task", "What it does", str(facts["task"].value), task_names())
     decode = next((step for step in draft.steps or () if step.name == "decode"), None)
     if decode is not None and decode.guess and decode.value.get("color_layout") != "GRAY" and not request.color:
         draft.ask("color", "Order of the colours", str(decode.value.get("color_layout", "RGB")), ("RGB", "BGR"))

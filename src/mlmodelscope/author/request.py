@@ -5,15 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from mlmodelscope.author.fields import numbers_of, tidy
 from mlmodelscope.errors import UsageError, VersionError
-from mlmodelscope.manifest.schema.task import Task
+from mlmodelscope.manifest.schema.task import task_names
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope_worker.pipeline.library import DCT_METHODS, RESIZE_METHODS, antialias_choices
 
-TASKS: tuple[str, ...] = get_args(Task)
 COLORS = ("RGB", "BGR", "GRAY")
 _CLAIM = re.compile(r"(?P<metric>[^=@]+)=(?P<value>\d{1,6}(\.\d{1,10})?)%?(@(?P<dataset>[^:]+)(:(?P<source>.+))?)?")
 _SIZE = re.compile(r"(\d{1,5})(?:x(\d{1,5}))?")
@@ -56,7 +55,7 @@ class Request:
             raise UsageError(
                 f"`{self.name[:60]}` is no name: letters, digits and . _ + - only, a letter or digit first"
             )
-        _refuse_unless_known("--task", self.task, TASKS)
+        _refuse_unless_known("--task", self.task, task_names())
         _refuse_unless_known("--color", self.color and self.color.upper(), COLORS)
         _refuse_unless_known("--library", self.library, tuple(sorted(DCT_METHODS)))
         if self.library in RESIZE_METHODS:

@@ -97,7 +97,10 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
         return found
     from mlmodelscope.analysis.comparison_page import answers_analysis, fact_rows
     from mlmodelscope.analysis.divergence import compare_answers
+    from mlmodelscope.analysis.paired_scores import is_scored
 
+    if is_scored(one, other) and not must_have_answers:
+        return _with_scores(found, one, other, store)
     try:
         answers = compare_answers(one, other, store)
     except MLModelScopeError as error:
@@ -125,6 +128,20 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
             for each in changed
         ]
         found.listed = (["answered differently", one.id, other.id, "JS"][: len(spelled[0])], spelled)
+    return found
+
+
+def _with_scores(found: Found, one: Record, other: Record, store: Store) -> Found:
+    """The same with who is better, where answers are more than classes."""
+    from mlmodelscope.analysis.paired_scores import paired_scores
+
+    try:
+        scores = paired_scores(one, other, store)
+    except MLModelScopeError as error:
+        found.notes.append(f"the answers are not compared: {error.message}")
+        return found
+    found.verdicts.append(scores.sentence)
+    found.content["scores"] = {**asdict(scores), "verdict": scores.verdict, "sentence": scores.sentence}
     return found
 
 

@@ -48,10 +48,15 @@ def registries() -> list[Registry[Any]]:
     from mlmodelscope.dataset.format import FORMATS
     from mlmodelscope.lint.rule import REGISTRY as LINTS
     from mlmodelscope.plugins.predictors import PREDICTORS
-    from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+    from mlmodelscope.plugins.readers import READERS
+    from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
     from mlmodelscope.replicate.pitfall import REGISTRY as PITFALLS
+    from mlmodelscope.task.measure import MEASURES
+    from mlmodelscope.task.rules import RULES
+    from mlmodelscope.task.task import TASKS
 
-    return [PREDICTORS, STEPS, OUTPUT_STEPS, FORMATS, IMPORTERS, LINTS, PITFALLS]
+    running: list[Registry[Any]] = [PREDICTORS, STEPS, OUTPUT_STEPS, ANSWER_STEPS, READERS]
+    return [*running, TASKS, RULES, MEASURES, FORMATS, IMPORTERS, LINTS, PITFALLS]
 
 
 def _row(plugin: Plugin, known: dict[str, Registry[Any]]) -> Row:

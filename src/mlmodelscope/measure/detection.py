@@ -16,7 +16,7 @@ from mlmodelscope.measure.coco_match import Batch, Overlap, Picture, Size, match
 from mlmodelscope.measure.coco_sums import SUMS, names_of
 from mlmodelscope.measure.coco_table import Table
 from mlmodelscope.measure.pack import pack, unpack
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 from mlmodelscope.measure.truth import Truth, paired_boxes
 from mlmodelscope.measure.voc_match import match_voc
 from mlmodelscope.measure.voc_table import voc_classes, voc_numbers
@@ -43,6 +43,7 @@ def box_size(batch: Batch) -> np.ndarray:
     return found
 
 
+@task_rule("object_detection")
 class Detection:
     """COCO's rule, or VOC's where the options say so."""
 

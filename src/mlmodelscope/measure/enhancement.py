@@ -11,7 +11,7 @@ import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
 from mlmodelscope.measure.picture import file_of, read_colors, read_sent
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = ("psnr", "ssim")
 _LUMA = {
@@ -21,6 +21,7 @@ _LUMA = {
 _SIGMA, _REACH = 1.5, 5
 
 
+@task_rule("image_enhancement")
 class Enhancement:
     """A score is the PSNR and the SSIM of one picture."""
 

@@ -12,7 +12,7 @@ from mlmodelscope.measure.coco_match import Batch, Picture
 from mlmodelscope.measure.coco_sums import names_of
 from mlmodelscope.measure.detection import Detection, Part, box_overlap, box_size
 from mlmodelscope.measure.masks import answered_masks, areas, overlaps, true_masks
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = (*names_of("mask"), *names_of("box"))
 
@@ -36,6 +36,7 @@ def mask_size(batch: Batch) -> np.ndarray:
     return areas(batch.answered("masks"))
 
 
+@task_rule("instance_segmentation")
 class Instances(Detection):
     parts = (Part("mask", mask_overlap, mask_size), Part("box", box_overlap, box_size))
     needs = (*Detection.needs, "runs", "lengths")

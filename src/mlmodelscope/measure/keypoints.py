@@ -14,7 +14,7 @@ import numpy as np
 from mlmodelscope.measure.coco_match import Batch, Picture
 from mlmodelscope.measure.coco_sums import names_of
 from mlmodelscope.measure.detection import Detection, Part, box_size
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = tuple(names_of("oks"))
 # Of COCO's 17 points of a person, nose to ankles.
@@ -42,6 +42,7 @@ def similarity(batch: Batch, ours: np.ndarray, theirs: np.ndarray) -> np.ndarray
     return found
 
 
+@task_rule("keypoint_detection")
 class Keypoints(Detection):
     parts = (Part("oks", similarity, box_size, most=20),)
     needs = (*Detection.needs, "keypoints")

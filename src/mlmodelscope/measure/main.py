@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import socket
 import sys
@@ -12,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.interval import intervals, paired
-from mlmodelscope.measure.rule import ScoreError, rule_of, scores_of
+from mlmodelscope.measure.rule import RULES, ScoreError, refuse_numbers, refuse_scores, rule_of, scores_of
 from mlmodelscope_worker.protocol import Channel, Closed
 
 Answer = tuple[dict[str, Any], Sequence[bytes]]
@@ -30,7 +32,10 @@ def score(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
         )
         for item in asked["items"]
     ]
-    told = scores_of(rule, items, asked["options"])
+    with RULES.blaming(asked["task"]):
+        told = scores_of(rule, items, asked["options"])
+        if RULES.origin(asked["task"]) is not None:
+            refuse_scores(told, len(items))
     errors = {str(place): str(each) for place, each in enumerate(told) if isinstance(each, ScoreError)}
     return {"errors": errors}, [each for each in told if not isinstance(each, ScoreError)]
 
@@ -38,16 +43,20 @@ def score(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
 def measure(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     """Numbers over all samples, with their intervals where those are wanted."""
     rule = rule_of(asked["task"])
-    found = rule.numbers(buffers, asked["names"], None)
-    ends = intervals(rule, buffers, found) if asked["with_intervals"] else {}
-    details = rule.details(buffers) if asked["with_details"] else {}
+    with RULES.blaming(asked["task"]):
+        found = rule.numbers(buffers, asked["names"], None)
+        details = rule.details(buffers) if asked["with_details"] else {}
+        if RULES.origin(asked["task"]) is not None:
+            refuse_numbers(found, details)
+        ends = intervals(rule, buffers, found) if asked["with_intervals"] else {}
     return {"numbers": found, "intervals": ends, "details": details}, ()
 
 
 def difference(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     """How far a measure moves between two answers to the same samples, and how sure that is."""
-    half = len(buffers) // 2
-    value, spread = paired(rule_of(asked["task"]), buffers[:half], buffers[half:], asked["name"])
+    rule, half = rule_of(asked["task"]), len(buffers) // 2
+    with RULES.blaming(asked["task"]):
+        value, spread = paired(rule, buffers[:half], buffers[half:], asked["name"])
     return {"value": value, "spread": spread}, ()
 
 
@@ -56,7 +65,16 @@ def versions(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     found = {"python": platform.python_version(), "numpy": np.__version__}
     if "faster_coco_eval" in sys.modules:
         found["faster-coco-eval"] = version("faster-coco-eval")
+    plugin = RULES.origin(asked["task"])
+    if plugin is not None:
+        found[plugin.package] = plugin.version
     return {"versions": found}, ()
+
+
+def load(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether there is a rule of this name, and whether it can be used."""
+    rule_of(asked["task"])
+    return {}, ()
 
 
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
@@ -64,10 +82,12 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "measure": measure,
     "difference": difference,
     "versions": versions,
+    "load": load,
 }
 
 
 def main() -> None:
+    os.dup2(2, 1)  # whatever a stranger's rule prints must not stand among the results that a program reads
     channel = Channel(socket.socket(fileno=int(sys.argv[1])))
     while True:
         try:
@@ -76,6 +96,8 @@ def main() -> None:
             return
         try:
             told, found = _DO[asked["do"]](asked, buffers)
+        except MLModelScopeError as error:
+            told, found = {"refused": error.message, "hint": error.hint, "kind": type(error).__name__}, ()
         except Exception as error:
             told, found = {"failed": f"{type(error).__name__}: {error}", "traceback": traceback.format_exc()}, ()
         channel.send(told, found)

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = ("label-ap", "label-f1-micro", "label-f1-macro", "hamming-loss", "label-exact-match")
 
 
+@task_rule("multilabel_classification")
 class Multilabel:
     """A score holds a sample's probabilities, and for each class whether it is there."""
 

@@ -1,20 +1,28 @@
-"""What a task's ruler must do, and the rulers by the name of their tasks."""
+"""What a task's rule must do, and the rules by the name of their tasks."""
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, runtime_checkable
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from mlmodelscope.errors import MetricError
+from mlmodelscope.measure.facts import facts_of
+from mlmodelscope.plugins.registry import Registry
+from mlmodelscope_worker.registry import add
+
 Arrays = Mapping[str, np.ndarray]
+Made = TypeVar("Made", bound="type[Rule]")
 
 
 class ScoreError(ValueError):
     """A target or an answer that cannot be scored; the sample fails with this reason."""
 
 
+@runtime_checkable
 class Rule(Protocol):
     """How one task scores samples and sums scores up."""
 
@@ -36,20 +44,46 @@ class SpreadRule(Rule, Protocol):
         """Standard deviation of each number; what cannot be computed is left out."""
 
 
-_OURS = {
-    "object_detection": "mlmodelscope.measure.detection",
-    "semantic_segmentation": "mlmodelscope.measure.segmentation",
-    "image_enhancement": "mlmodelscope.measure.enhancement",
-    "instance_segmentation": "mlmodelscope.measure.instances",
-    "keypoint_detection": "mlmodelscope.measure.keypoints",
-    "multilabel_classification": "mlmodelscope.measure.multilabel",
-}
+RULES: Registry[Any] = Registry(
+    "rule",
+    "rules",
+    {},
+    object,
+    type,
+    names="[a-z][a-z0-9_]*",
+    built_in={
+        "object_detection": "mlmodelscope.measure.detection",
+        "semantic_segmentation": "mlmodelscope.measure.segmentation",
+        "image_enhancement": "mlmodelscope.measure.enhancement",
+        "instance_segmentation": "mlmodelscope.measure.instances",
+        "keypoint_detection": "mlmodelscope.measure.keypoints",
+        "multilabel_classification": "mlmodelscope.measure.multilabel",
+    },
+)
+"""Rules of ours and of installed packages; only the measuring process loads them."""
+
+
+def task_rule(task: str) -> Callable[[Made], Made]:
+    """Register a class, made without arguments, as the rule of a task."""
+
+    def register(made: Made) -> Made:
+        rule = made()
+        if not isinstance(rule, Rule):
+            raise TypeError(f"{made!r} is registered as a rule and lacks `score`, `numbers` or `details`")
+        add(RULES.things, task, rule, RULES.code)
+        return made
+
+    return register
 
 
 def rule_of(task: str) -> Rule:
-    """The rule of a task; a package of somebody else names its own module."""
-    module = importlib.import_module(_OURS.get(task, task))
-    found: Rule = module.RULE
+    """The rule of a task; PluginError where the package that has it is broken."""
+    found: Rule | None = RULES.find(task)
+    if found is None:
+        raise MetricError(
+            f"no rule says how answers for `{task}` are scored",
+            hint="the package that adds the task needs an entry point in mlmodelscope.rules: docs/extend.md",
+        )
     return found
 
 
@@ -68,3 +102,29 @@ def scores_of(
         except ScoreError as error:
             found.append(error)
     return found
+
+
+def refuse_scores(told: Sequence[bytes | ScoreError], due: int) -> None:
+    """A stranger's scores that the host could not read."""
+    if len(told) != due:
+        raise ValueError(f"it gave {len(told)} scores for {due} samples")
+    for each in told:
+        if isinstance(each, ScoreError):
+            continue
+        try:
+            quality = facts_of(each).get("quality", 0.0)
+        except Exception:  # whatever it is, `pack` did not write it
+            raise ValueError(f"its score {str(each)[:60]} was not made by mlmodelscope.measure.pack") from None
+        if not isinstance(quality, int | float) or not 0 <= quality <= 1:
+            raise ValueError(f"the quality of a sample is {str(quality)[:60]}, which is not between 0 and 1")
+
+
+def refuse_numbers(found: Mapping[str, Any], details: Mapping[str, Any]) -> None:
+    """A stranger's numbers that no record could keep; one that cannot be computed is to be left out."""
+    for name, value in found.items():
+        if not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"it computed {str(value)[:60]} for `{name}`, which is not a finite number")
+    try:
+        json.dumps(details, allow_nan=False)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise ValueError(f"its details are not JSON: {str(error)[:200]}") from None

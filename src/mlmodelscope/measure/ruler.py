@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
+import os
 import socket
 import subprocess
 import sys
@@ -12,13 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mlmodelscope.errors import MetricError
+from mlmodelscope.errors import MetricError, PluginError
 from mlmodelscope.extras import install_extra
+from mlmodelscope.plugins.installed import PREFIX, plugins_in
+from mlmodelscope.settings import measuring_timeout_s
 from mlmodelscope.types import Interval
 from mlmodelscope_worker.protocol import Channel, Closed
 
 _AT_ONCE = 64
 """Samples that are scored with one question."""
+_TO_END_S = 10
+"""What a process that has closed its end may take to be gone."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +64,11 @@ class Ruler:
                 [sys.executable, "-m", "mlmodelscope.measure.main", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
+                env={**os.environ, "PYTHONPATH": _path()},
                 start_new_session=True,  # Ctrl-C is the host's to handle
             )
+        self._timeout_s = measuring_timeout_s()
+        ours.settimeout(self._timeout_s)
         self._channel = Channel(ours)
         self._lock = threading.Lock()
 
@@ -110,10 +118,14 @@ class Ruler:
         answer, _ = self._ask({"do": "difference", "task": task, "name": name}, [*before, *after])
         return answer["value"], answer["spread"]
 
-    def versions(self) -> dict[str, str]:
-        """What the numbers are computed with."""
-        found: dict[str, str] = self._ask({"do": "versions"}, ())[0]["versions"]
+    def versions(self, task: str) -> dict[str, str]:
+        """What the numbers of a task are computed with."""
+        found: dict[str, str] = self._ask({"do": "versions", "task": task}, ())[0]["versions"]
         return found
+
+    def load(self, task: str) -> None:
+        """PluginError where the rule of a task cannot be used."""
+        self._ask({"do": "load", "task": task}, ())
 
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         try:
@@ -121,11 +133,34 @@ class Ruler:
                 self._channel.send(question, buffers)
                 answer, found = self._channel.receive()
         except Closed:
-            code = self._process.wait()
-            raise MetricError(f"the measuring process ended with code {code}") from None
+            raise MetricError(f"{self._end()} while it measured {_by_whose_rule(question['task'])}") from None
+        if "refused" in answer:
+            kind = PluginError if answer["kind"] == "PluginError" else MetricError
+            raise kind(answer["refused"], hint=answer["hint"])
         if "failed" in answer:
             raise MetricError(f"measuring failed: {answer['failed']}\n{answer['traceback']}".rstrip())
         return answer, found
+
+    def _end(self) -> str:
+        """How the process came to its end; one that does not answer is given it."""
+        try:
+            return f"the measuring process ended with exit code {self._process.wait(_TO_END_S)}"
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            return f"the measuring process gave no answer for {self._timeout_s:g} s (MLMODELSCOPE_MEASURING_TIMEOUT)"
+
+
+def _path() -> str:
+    """Where this program finds modules, which may be more places than its environment tells."""
+    return os.pathsep.join(each for each in sys.path if each and os.pathsep not in each)
+
+
+def _by_whose_rule(task: str) -> str:
+    for plugin in plugins_in(f"{PREFIX}rules"):
+        if plugin.name == task:
+            return f"{task} by the rule of the package {plugin.owner}"
+    return task
 
 
 _open: list[Ruler] = []

@@ -13,7 +13,7 @@ import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
 from mlmodelscope.measure.picture import file_of, read_colors, read_indices, read_sent
-from mlmodelscope.measure.rule import Arrays, ScoreError
+from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = ("miou", "pixel-accuracy", "mean-accuracy", "fw-iou", "dice")
 _NONE = -1
@@ -23,6 +23,7 @@ _AT_ONCE = 1 << 22
 """Numbers that leaving samples out takes at once."""
 
 
+@task_rule("semantic_segmentation")
 class Segmentation:
     """Sums over pixels, class by class."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.formats import BUILT_IN, GROUP
@@ -11,7 +12,12 @@ from mlmodelscope.plugins.files import files_of
 from mlmodelscope.plugins.installed import PREFIX, Plugin, plugins_in
 from mlmodelscope.plugins.load import Fault
 from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.plugins.readers import READERS
+from mlmodelscope.plugins.registry import Registry
 from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.rules import RULES
+from mlmodelscope.task.task import TASKS, task_named
 
 
 def with_plugins(plan: Plan) -> Plan:
@@ -22,9 +28,12 @@ def with_plugins(plan: Plan) -> Plan:
 
 
 def _used(plan: Plan) -> Iterator[tuple[Plugin, str]]:
-    names = [(STEPS, step.name) for each in plan.inputs for step in each.steps]
+    names: list[tuple[Registry[Any], str]] = [(STEPS, step.name) for each in plan.inputs for step in each.steps]
     names += [(OUTPUT_STEPS, step.name) for each in plan.outputs for step in each.steps]
     names += [(ANSWER_STEPS, step.name) for step in plan.answer.steps]
+    # What a task's reader answers, what its rule scores and what its measures make of that are the record's numbers.
+    names += [(READERS, plan.task), (TASKS, plan.task), (RULES, plan.task)]
+    names += [(MEASURES, name) for name in task_named(plan.task).headline]
     for registry, name in names:
         if (plugin := registry.origin(name)) is not None:
             yield plugin, name

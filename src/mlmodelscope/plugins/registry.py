@@ -47,6 +47,8 @@ class Registry(Generic[Thing]):
     """Modules of ours by the name of what they add, where they are imported when that is asked for."""
     travels: bool = False
     """Whether the modules are imported inside stacks as well."""
+    named: Callable[[Thing], str] | None = None
+    """What a thing calls itself, where that must be its name."""
     covers: Callable[[str, str], bool] = operator.eq
     """Whether an entry point of one name may add something of the other."""
 
@@ -174,9 +176,9 @@ class Registry(Generic[Thing]):
         for name, thing in self.things.items():
             if before.get(name) is thing:
                 continue
-            if name in before:
+            if name in before or (name in self.built_in and self.built_in[name] not in sys.modules):
                 raise Fault(f"{plugin.module} replaces the {self.kind} `{name}`")
-            if not isinstance(thing, self.of):
+            if not isinstance(thing, self.of) or (self.named is not None and self.named(thing) != name):
                 raise Fault(f"{plugin.module} registers {shown(repr(thing))} as the {self.kind} `{name}`")
             if not self._is_ours(name) and not self._is_declared(name, plugin):
                 group = f"{PREFIX}{self.group}"
@@ -207,7 +209,8 @@ class Registry(Generic[Thing]):
         return re.fullmatch(self.names, plugin.name) is not None
 
     def _is_ours(self, name: str) -> bool:
-        return name in self.built_in or self._module(name) in _OURS
+        """By the table of ours where there is one: a stranger's measure may be made by a class of ours."""
+        return name in self.built_in if self.built_in else self._module(name) in _OURS
 
     def _module(self, name: str) -> str:
         """The package whose code a thing is; empty where there is no such thing."""

@@ -10,9 +10,11 @@ from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.summary import Summary
+from mlmodelscope.worker.plugins import refuse_other_plugins
 
 
 def finish(record: Record, journal: Journal, samples: Sequence[Sample], store: Store) -> Record:
+    refuse_other_plugins(record.plan)  # without its task's package the answers would be kept and never scored
     summary = Summary(record.plan)
     summary.write(journal, samples, store.folder(record.id))
     found = summary.found()

@@ -9,8 +9,9 @@ from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.plugins.registry import Registry
-from mlmodelscope.plugins.steps import OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 from mlmodelscope.report import words
+from mlmodelscope.task.task import task_named
 from mlmodelscope_worker.parameters import Declaration, ParameterError
 
 # The library changes the answer more often than anything else: it is named even where it is the default.
@@ -50,7 +51,8 @@ def pipeline_blocks(plan: Plan) -> list[Block]:
         _model(plan),
         *(_function(plan, stage, "output") for stage in ("postprocess", "unload") if stage in plan.functions),
         *(_step(step, "output", OUTPUT_STEPS) for each in plan.outputs for step in each.steps),
-        _answers(plan),
+        *(_step(step, "answers", ANSWER_STEPS) for step in plan.answer.steps),
+        *(() if task_named(plan.task).is_ruled else (_answers(plan),)),
     ]
 
 

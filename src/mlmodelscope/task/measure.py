@@ -152,6 +152,7 @@ MEASURES: Registry[Measure] = Registry(
     {},
     Measure,
     attrgetter("origin"),
+    named=attrgetter("name"),
     built_in={
         **dict.fromkeys(
             ("top1", "top5", "top1-error", "top5-error", "class-accuracy", "ece"), "mlmodelscope.task.classification"

@@ -127,7 +127,7 @@ class RuledTally:
         refused = {
             each.name: "no sample has anything that it could count" for each in wanted if each.name not in numbers
         }
-        return Outcome(numbers, found.details, refused, ruler=ruler().versions())
+        return Outcome(numbers, found.details, refused, ruler=ruler().versions(self._task))
 
 
 def _bounded(interval: Interval | None, measure: Measure) -> Interval | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any, Protocol
 
 from mlmodelscope.plugins.registry import Registry
@@ -83,6 +85,12 @@ class Option:
 
 
 _COLUMNS = (Column("target", "string"), Column("score", "binary"))
+_NAME = "[a-z][a-z0-9_]*"
+_EVERY_TASKS = ("id", "digest", "error", "answer")
+"""Columns that the table of samples has for every task."""
+_RIGHT = "right"
+"""A column of those tasks alone whose samples are right or wrong by their class."""
+_TYPE = re.compile("string|bool|binary|(list<)?(int32|float32|float64)(?(1)>)")
 
 
 @dataclass(frozen=True)
@@ -107,6 +115,7 @@ class Task:
     truth: tuple[str, ...] = ()
     """What it needs of a dataset's truth beyond a class, or boxes with classes: `masks`, `keypoints`, `classes`."""
     columns: tuple[Column, ...] = _COLUMNS
+    """What its table of samples has: `target`, a JSON text, and `score` for one that is ruled, and more of its own."""
     values: Callable[[Any, Any, bytes | None], Mapping[str, Any]] = lambda target, answer, score: {}
     """What the columns hold of a sample: of its target, its answer and its score."""
     plain: Callable[[Mapping[str, Any]], Any] = lambda row: None
@@ -121,10 +130,24 @@ class Task:
     ends: Callable[[str, Mapping[str, Any], int], tuple[int, int] | None] = lambda metric, details, samples: None
     """For a share of samples: how many count at either end of all the ways to read the answers, where that is known."""
 
+    def __post_init__(self) -> None:
+        names = [each.name for each in self.columns]
+        for each in self.columns:
+            if each.name in _EVERY_TASKS or names.count(each.name) > 1:
+                raise ValueError(f"the column `{each.name}` of the task `{self.name}` is there already")
+            if not re.fullmatch(_NAME, each.name) or not _TYPE.fullmatch(each.type):
+                raise ValueError(f"`{each.name}` of the type `{each.type}` cannot be a column of `{self.name}`")
+        if self.is_ruled and (not set(_COLUMNS) <= set(self.columns) or _RIGHT in names):
+            raise ValueError(
+                f"the task `{self.name}` needs the columns target (string) and score (binary), and no `{_RIGHT}`"
+            )
+
     @property
     def measures(self) -> list[Measure]:
         """Those of the task itself, and others that were imported by now; the headline first, then its very own."""
         order = {name: place for place, name in enumerate(self.headline)}
+        for name in order:
+            MEASURES.get(name)  # a package may have its measures in a module of their own
         known = [each for each in MEASURES.things.values() if self.name in each.tasks]
         return sorted(known, key=lambda each: (order.get(each.name, len(order)), each.tasks[0] != self.name))
 
@@ -162,7 +185,8 @@ TASKS: Registry[Task] = Registry(
     {},
     Task,
     lambda task: task.tally,
-    names="[a-z][a-z0-9_]*",
+    names=_NAME,
+    named=attrgetter("name"),
     built_in={
         "classification": "mlmodelscope.task.classification",
         "object_detection": "mlmodelscope.task.detection",
@@ -173,6 +197,15 @@ TASKS: Registry[Task] = Registry(
         "multilabel_classification": "mlmodelscope.task.multilabel",
     },
 )
+
+
+def add_task(task: Task) -> Task:
+    """Register a task under its name."""
+    taken = TASKS.things.get(task.name)
+    if taken is not None and taken is not task:
+        raise ValueError(f"the name `{task.name}` is taken by the task {taken.title}")
+    TASKS.things[task.name] = task
+    return task
 
 
 def task_named(name: str) -> Task:

@@ -11,8 +11,8 @@ from mlmodelscope.plugins.files import files_of
 from mlmodelscope.plugins.installed import PREFIX, plugins_in
 from mlmodelscope.plugins.load import Fault
 
-_INSIDE = ("predictors", "steps", "output_steps")
-"""Kinds that run inside the stack; datasets are read here."""
+_INSIDE = ("predictors", "steps", "output_steps", "answer_steps", "readers")
+"""Kinds that run inside the stack; datasets are read and answers are scored here."""
 
 
 def inside_the_stack(plan: Plan) -> tuple[PlannedPlugin, ...]:
@@ -21,8 +21,15 @@ def inside_the_stack(plan: Plan) -> tuple[PlannedPlugin, ...]:
 
 
 def module_paths(plan: Plan) -> dict[str, Path]:
-    """What must lie on the worker's path, by its place there."""
-    return dict(_place(each) for each in inside_the_stack(plan))
+    """What must lie on the worker's path, by its place there; what runs here is compared with the plan as well."""
+    found = {each: _place(each) for each in plan.plugins}
+    return dict(found[each] for each in inside_the_stack(plan))
+
+
+def refuse_other_plugins(plan: Plan) -> None:
+    """PlanError where a package that the plan uses is missing here or has other files."""
+    for each in plan.plugins:
+        _place(each)
 
 
 def of_all(plans: Iterable[Plan]) -> tuple[PlannedPlugin, ...]:

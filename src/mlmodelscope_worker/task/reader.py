@@ -5,15 +5,17 @@ is made of a plan's outputs, each with steps of its own, and of steps over all o
 """
 
 import importlib
+import json
 from typing import Any, Dict, NamedTuple, Tuple
 
 from ..failure import describe_failure
 from ..output import ANSWER_STEPS, OUTPUT_STEPS
 from ..predictor import ModelError
+from ..registry import add
 
 TASKS = {}
 """Readers by the name of their task; ours are imported when they are asked for."""
-_OURS = {
+OURS = {
     "classification": "classification",
     "object_detection": "detection",
     "semantic_segmentation": "segmentation",
@@ -23,6 +25,8 @@ _OURS = {
     "multilabel_classification": "multilabel",
 }
 """Modules by the names of their tasks."""
+_ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")
+"""Those that the host can list."""
 
 
 class Read(NamedTuple):
@@ -54,7 +58,10 @@ class Reader(object):
             for function, parameters in steps:
                 tensor = function(tensor, **parameters)
             values.setdefault(role, []).append(tensor)
-        return self.read({role: each[0] if len(each) == 1 else each for role, each in values.items()}, prepared)
+        found = self.read({role: each[0] if len(each) == 1 else each for role, each in values.items()}, prepared)
+        if not type(self).__module__.startswith(__package__ + "."):
+            refuse_garbage(found, rows)
+        return found
 
     def by_sample(self, role, tensor, rows):
         """A tensor whose first axis is that of the samples."""
@@ -117,6 +124,31 @@ def arrays_read(rows, failed):
     return Read(content, tuple(array for arrays, _ in rows for _, array in arrays), failed)
 
 
+def refuse_garbage(found, rows):
+    """What a stranger's reader gives must be what the host can read: its journal keeps it for good."""
+    if not isinstance(found, Read):
+        raise ModelError("the reader gave %.60r, where a Read is due" % (found,))
+    if any(row not in range(rows) or not isinstance(reason, str) for row, reason in found.failed.items()):
+        raise ModelError("the reader says of samples that are not in the batch that they failed")
+    due = rows - len(found.failed)
+    answers = found.content.get("answers", []) if isinstance(found.content, dict) else None
+    if not isinstance(answers, list) or (due and found.content.get("form") != "arrays"):
+        raise ModelError("the reader's answers were not made by arrays_read")
+    if len(answers) != due:
+        raise ModelError("the reader gave %d answers for %d samples" % (len(answers), due))
+    try:
+        json.dumps(found.content, allow_nan=False)
+        told = [tuple(each) for answer in answers for each in answer["arrays"]]
+        given = [(array.dtype.str, list(array.shape)) for array in found.buffers]
+        are_told = all(isinstance(answer["fields"], dict) for answer in answers)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ModelError("the reader's answers cannot be told to the host: %s" % error)
+    if not are_told or [(kind, shape) for _, kind, shape in told] != given:
+        raise ModelError("the reader's answers do not describe their arrays")
+    if any(kind not in _ELEMENT_TYPES for kind, _ in given):
+        raise ModelError("the reader's arrays must be of %s" % ", ".join(sorted(_ELEMENT_TYPES)))
+
+
 def describe(name, array):
     """Name, element type and shape of an array that travels."""
     return [name, array.dtype.str, list(array.shape)]
@@ -126,7 +158,9 @@ def task_reader(name):
     """Register a Reader as that of a task."""
 
     def register(reader):
-        TASKS[name] = reader
+        if not isinstance(reader, type) or not issubclass(reader, Reader):
+            raise TypeError("%r is registered as a reader and is not a subclass of Reader" % (reader,))
+        add(TASKS, name, reader)
         return reader
 
     return register
@@ -134,8 +168,8 @@ def task_reader(name):
 
 def reader_of(task, outputs, answer):
     """The reader that a plan's task needs."""
-    if task in _OURS:
-        importlib.import_module("." + _OURS[task], __package__)
+    if task in OURS:
+        importlib.import_module("." + OURS[task], __package__)
     if task not in TASKS:
         raise ModelError("this worker cannot read the outputs of the task `%s`" % task)
     return TASKS[task](outputs, answer)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import Subject
+from mlmodelscope.manifest.schema import Claim
+from mlmodelscope.task.measure import SHARE, find_measure
 
 
 @rule("M100", "claim-without-dataset", "warning", ("model",))
@@ -48,11 +50,19 @@ def claim_is_a_fraction(subject: Subject) -> Iterator[Finding]:
           - {metric: top1, value: 76.1, dataset: imagenet-val}
     """
     for number, claim in enumerate(subject.model.claims):
-        if 0 < float(claim.value) <= 1:
+        if 0 < float(claim.value) <= 1 and _is_in_percent(claim):
             percent = f"{100 * float(claim.value):.6g}"
             path = ("claims", number, "value")
             text = f"{claim.metric} of {claim.value} % looks like a fraction"
             yield subject.finding(path, text, f"in percent it is {percent}")
+
+
+def _is_in_percent(claim: Claim) -> bool:
+    """By its own unit, else by that of its measure; a metric that nobody knows is most likely a share."""
+    if claim.unit is not None:
+        return claim.unit == SHARE.published
+    known = find_measure(claim.metric)
+    return known is None or known.unit is SHARE
 
 
 @rule("M102", "claimed-twice", "warning", ("model",))

@@ -82,11 +82,9 @@ def _convert_task(data: SourceMap, notes: Notes) -> None:
     word = str(seen).strip().lower().replace(" ", "_").replace("-", "_")
     task = v2.TASKS.get(word) or _TASKS.get(word)
     if task is None:
-        from typing import get_args
+        from mlmodelscope.manifest.schema.task import is_task
 
-        from mlmodelscope.manifest.schema.task import Task
-
-        task = word if word in get_args(Task) else None
+        task = word if is_task(word) else None
     if task is None:
         data.move("task", attributes_of(data))
         notes.imply(data, "task", "general", place, f"is taken for `{seen}`, which is no task that we know")

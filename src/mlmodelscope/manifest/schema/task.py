@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from typing import Annotated, Any
 
-Task = Literal[
+from pydantic import AfterValidator, Field
+from pydantic_core import PydanticCustomError
+
+from mlmodelscope.plugins.installed import PREFIX, plugins_in
+
+_OURS = (
     "classification",
     "multilabel_classification",
     "object_detection",
@@ -27,4 +33,27 @@ Task = Literal[
     "audio_classification",
     "reinforcement_learning",
     "general",
-]
+)
+
+
+def task_names() -> tuple[str, ...]:
+    """Ours, and those that installed packages add; nothing is imported for it."""
+    theirs = {each.name for each in plugins_in(PREFIX + "tasks") if re.fullmatch("[a-z][a-z0-9_]*", each.name)}
+    return (*_OURS, *sorted(theirs.difference(_OURS)))
+
+
+def is_task(name: str) -> bool:
+    return name in _OURS or name in task_names()
+
+
+def _known(name: str) -> str:
+    if not is_task(name):
+        raise PydanticCustomError("unknown_name", "an unknown name", {"known": list(task_names())})
+    return name
+
+
+def _list(schema: dict[str, Any]) -> None:
+    schema.update(enum=list(task_names()))
+
+
+Task = Annotated[str, AfterValidator(_known), Field(json_schema_extra=_list)]

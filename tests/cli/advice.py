@@ -38,9 +38,9 @@ EXAMPLES = dict(
         ),
         _tried(
             "a claim is METRIC=VALUE@DATASET, the value as published (a share in percent), such as "
-            "top1=78.8@imagenet-val",
+            "ap=37.4@coco-val2017",
             parse_claim,
-            "top1=78.8@imagenet-val",
+            "ap=37.4@coco-val2017",
         ),
         _tried(
             "a claim looks like top1=75.1@imagenet-val:https://where.it/is",
@@ -73,6 +73,7 @@ ADVICE = {
     "leave it out: agents take credentials from netrc or their environment; or upload the file",
     "rename yours",
     "save its manifest here first, or send its text: `{}: {text: …}`",
+    "such as 1800",
     "such as 20G or 21474836480",
     "write it without a repetition inside another one, such as `(a+)+`",
     "{}FILE allows more",

@@ -175,7 +175,7 @@ FOLLOWED = [
     ("pitfalls colour-layout", "did you mean `color-layout`?", "pitfalls color-layout"),
     (
         "replicate toy.yml pictures.yml --claim seven",
-        "such as top1=78.8@imagenet-val",
+        "such as ap=37.4@coco-val2017",
         "replicate toy.yml pictures.yml --claim top1=0.0@pictures --within 50 --no-explain",
     ),
     ("keys remove nobody", "mlmodelscope keys list", "keys list"),

@@ -82,13 +82,13 @@ class Claim:
 
 
 def parse_claim(text: str) -> Claim:
-    """`top1=78.8@imagenet-val`, `psnr=37.65dB@set5`."""
+    """`ap=37.4@coco-val2017`, `psnr=37.65dB@set5`."""
     match = _TEXT.fullmatch(text.strip())
     if match is None:
         raise UsageError(
             f"`{text}` is not a claim",
             hint="a claim is METRIC=VALUE@DATASET, the value as published (a share in percent), "
-            "such as top1=78.8@imagenet-val",
+            "such as ap=37.4@coco-val2017",
         )
     found = _measure(match["metric"])
     factor = _factor(found, _SYMBOLS.get(match["unit"] or ""))

@@ -106,7 +106,7 @@ def _metrics(record: Record) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def metric_name(text: str) -> str:
-    """What a training calls a metric, as a manifest's names are written: `val/top1` is `val-top1`."""
+    """What a training calls a metric, as a manifest's names are written: `val/loss` is `val-loss`."""
     return re.sub(r"[^A-Za-z0-9._+-]", "-", text).lstrip("._+-")[:100] or "metric"
 
 

@@ -16,6 +16,7 @@ from mlmodelscope.author.literal import LiteralError, parse_literal
 from mlmodelscope.author.processing import normalize_steps, resize_step
 from mlmodelscope.author.request import name_from
 from mlmodelscope.model_file.limit import MAX_LABELS, clean
+from mlmodelscope.task.measure import find_measure
 
 _SECTION = "torchvision"
 _TASKS = {
@@ -27,7 +28,7 @@ _TASKS = {
 }
 # The presets' own defaults, where a dump leaves them out.
 _RESIZE_SIZE = {"ImageClassification": 256, "SemanticSegmentation": 520}
-_METRICS = {"acc@1": "top1", "acc@5": "top5", "box_map": "map", "kp_map": "keypoint_map", "miou": "mean_iou"}
+_METRICS = {"box_map": "map", "kp_map": "keypoint_map", "miou": "mean_iou"}
 _ABOUT = ("num_params", "min_size", "_ops", "_file_size", "_weight_size", "_docs", "backend", "unquantized", "license")
 _DATASETS = {"ImageNet-1K": "imagenet-val"}
 _MEAN, _STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -170,7 +171,8 @@ def _read_meta(draft: Draft, meta: Fields) -> None:
 def _claim(draft: Draft, dataset: str, metric: str, values: Fields | None) -> None:
     value = values.any(metric) if values is not None else None
     text = str(getattr(value, "text", value))
-    known = _METRICS.get(metric) or name_from(metric)
+    measure = find_measure(metric)
+    known = _METRICS.get(metric) or (measure.name if measure is not None else name_from(metric))
     if known is None or isinstance(value, bool) or not re.fullmatch(r"\d{1,3}(\.\d{1,10})?", text) or float(text) > 100:
         draft.keep(_SECTION, f"metrics.{dataset}.{metric}", value, "is no number in percent, as claims are")
         return

@@ -8,7 +8,7 @@ import { Button, Card, Heading, Trouble, Verdict } from "../../ui/parts";
 import { useSettled } from "../../lib/settled";
 import { Trust, wantsTrust } from "../../shown/trust";
 import { useMay } from "../../ui/shell";
-import { type Form, formOf, type Kind, METRICS, missing, requestOf } from "./request";
+import { type Form, formOf, type Kind, missing, requestOf } from "./request";
 
 const here = getRouteApi("/replications/new");
 
@@ -85,13 +85,18 @@ export function NewReplication() {
             />
             {checks && (
               <>
-                <Select label="Metric" value={form.metric} onChange={set("metric")} options={METRICS} />
                 <Text
-                  label="Claimed, in percent"
+                  label="Metric"
+                  value={form.metric}
+                  onChange={set("metric")}
+                  hint="by its name in the manifest's claims, or in the reference of metrics"
+                />
+                <Text
+                  label="Claimed"
                   value={form.value}
                   onChange={set("value")}
                   placeholder="75.10"
-                  hint="with its digits; by default every claim of the manifest about the dataset"
+                  hint="with its digits, a share in percent; by default every claim of the manifest about the dataset"
                 />
               </>
             )}

@@ -14,7 +14,8 @@ it("takes a claim from an address", () => {
 });
 
 it("keeps the digits of a number, which say how much is claimed", () => {
-  expect(requestOf({ ...formOf({ model: "m" }), value: "75.10" }).arguments).toMatchObject({ claim: "top1=75.10" });
+  const asked = requestOf({ ...formOf({ model: "m" }), metric: "ap", value: "75.10" });
+  expect(asked.arguments).toMatchObject({ claim: "ap=75.10" });
 });
 
 it("says nothing of what was not said", () => {
@@ -28,8 +29,10 @@ it("asks for what pitfalls cost without a claim", () => {
   expect(asked).toEqual({ kind: "sensitivity", model: "m", dataset: undefined, options: {} });
 });
 
-it("wants a number in percent", () => {
+it("wants a number as published, and what it is of", () => {
   expect(missing(formOf({}))).toMatch("model");
-  expect(missing({ ...formOf({ model: "m" }), value: "75,1" })).toMatch("75.1");
-  expect(missing({ ...formOf({ model: "m" }), value: "75.1" })).toBeNull();
+  const form = { ...formOf({ model: "m" }), metric: "psnr" };
+  expect(missing({ ...form, value: "75,1" })).toMatch("75.1");
+  expect(missing({ ...form, metric: "", value: "75.1" })).toMatch("metric");
+  for (const value of ["75.1", "37.65dB", "-0.5", "4.5 %", ""]) expect(missing({ ...form, value })).toBeNull();
 });

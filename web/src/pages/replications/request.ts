@@ -15,24 +15,14 @@ export interface Form {
   explain: boolean;
 }
 
-export const METRICS: [string, string][] = [
-  ["top1", "top-1 accuracy"],
-  ["top5", "top-5 accuracy"],
-  ["top1-error", "top-1 error"],
-  ["top5-error", "top-5 error"],
-  ["class-accuracy", "mean accuracy of the classes"],
-  ["ece", "calibration error"],
-];
-
-/** The form that an address asks for: `claim` is `top1=75.1` or `top1=75.1@dataset`. */
+/** The form that an address asks for: `claim` is `METRIC=75.1` or `METRIC=75.1@dataset`; the server knows the metrics. */
 export function formOf(search: { model?: string; dataset?: string; claim?: string; kind?: string }): Form {
-  const [, metric = "top1", value = "", on = ""] = /^([^=]+)=([^@]*)(?:@(.*))?$/.exec(search.claim ?? "") ?? [];
-  const known = METRICS.find(([name]) => name === metric.toLowerCase().replaceAll(/[-_ ]*(accuracy)?$/g, ""));
+  const [, metric = "", value = "", on = ""] = /^([^=]+)=([^@]*)(?:@(.*))?$/.exec(search.claim ?? "") ?? [];
   return {
     kind: search.kind === "sensitivity" ? "sensitivity" : "replicate",
     model: search.model ?? "",
     dataset: search.dataset ?? on,
-    metric: known?.[0] ?? metric,
+    metric,
     value,
     limit: "",
     within: "",
@@ -44,8 +34,11 @@ export function formOf(search: { model?: string; dataset?: string; claim?: strin
 /** What makes the form no question yet, in words. */
 export function missing(form: Form): string | null {
   if (!form.model.trim()) return "Name a model.";
-  if (form.kind === "replicate" && form.value.trim() && !/^\d+(\.\d+)?$/.test(form.value.trim()))
-    return "The claimed number is in percent, such as 75.1.";
+  if (form.kind === "replicate" && form.value.trim()) {
+    if (!/^[+-]?\d+(\.\d+)?\s*(%|dB)?$/.test(form.value.trim()))
+      return "The claimed number is one as published, such as 75.1 for a share in percent.";
+    if (!form.metric.trim()) return "Name the metric that was claimed.";
+  }
   return null;
 }
 
@@ -64,7 +57,9 @@ export function requestOf(form: Form, trust = false): Asked {
   const on = form.dataset.trim();
   const within = number(form.within);
   const said = {
-    claim: form.value.trim() ? `${form.metric}=${form.value.trim()}${on ? `@${on.split("@")[0]}` : ""}` : undefined,
+    claim: form.value.trim()
+      ? `${form.metric.trim()}=${form.value.trim()}${on ? `@${on.split("@")[0]}` : ""}`
+      : undefined,
     within: within === undefined ? undefined : within / 100,
     budget: number(form.budget),
     explain: form.explain,

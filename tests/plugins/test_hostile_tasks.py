@@ -115,6 +115,35 @@ def test_a_rule_that_dies_is_named_and_the_next_run_resumes(run: Run, site: Path
     assert same["metrics"] == json.loads(resumed.stdout)["metrics"]
 
 
+@pytest.mark.slow(reason="a worker whose host was killed ends some seconds later, and its run is waited for")
+def test_a_host_that_is_killed_in_between_resumes_to_the_same_bytes(run: Run, site: Path, tmp_path: Path) -> None:
+    """The reader kills the host, as the kernel may, when it has seen some samples; the second time it does not."""
+    trap = """import os, signal
+        self.seen = getattr(self, "seen", 0) + 1
+        if self.seen == 40 and not os.path.exists(os.path.join(os.environ["TOY_HOME"], "killed")):
+            open(os.path.join(os.environ["TOY_HOME"], "killed"), "w").close()
+            os.kill(int(open(os.path.join(os.environ["TOY_HOME"], "host")).read()), signal.SIGKILL)
+        count ="""
+    spoil(site, "reader", "count =", trap)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os, sys\n"
+        "if 'evaluate' in getattr(sys, 'orig_argv', ()):\n"
+        "    open(os.path.join(os.environ['TOY_HOME'], 'host'), 'w').write(str(os.getpid()))\n"
+    )
+    path = os.pathsep.join([str(site), str(tmp_path)])
+    run(*EVALUATE, exits=-9, PYTHONPATH=path)
+    resumed = json.loads(run(*EVALUATE, PYTHONPATH=path).stdout)
+    assert (resumed["samples"], resumed["failed"]) == (SAMPLES, 0)
+    run(*EVALUATE, MLMODELSCOPE_HOME=str(tmp_path / "other"))
+    tables = [table.read_bytes() for table in sorted(tmp_path.rglob("samples.parquet"))]
+    assert len(tables) == 2 and tables[0] == tables[1]
+
+
+def test_a_timeout_that_is_not_a_number_is_refused(run: Run) -> None:
+    error = run(*PLAINLY, exits=2, MLMODELSCOPE_MEASURING_TIMEOUT="soon").stderr
+    assert "MLMODELSCOPE_MEASURING_TIMEOUT is `soon`, which is not a number of seconds" in error
+
+
 def test_a_rule_that_hangs_is_ended_and_named(run: Run, site: Path) -> None:
     spoil(site, "rule", "off = float(arrays", "__import__('threading').Event().wait()\n        off = float(arrays")
     error = run(*PLAINLY, exits=1, MLMODELSCOPE_MEASURING_TIMEOUT="3").stderr

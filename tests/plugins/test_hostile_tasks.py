@@ -150,6 +150,14 @@ def test_a_rule_that_hangs_is_ended_and_named(run: Run, site: Path) -> None:
     assert "gave no answer for 3 s" in error and f"toy_counting by the rule {OWNER}" in error
 
 
+def test_a_rule_that_ends_the_process_at_import_is_listed_as_broken(run: Run, site: Path) -> None:
+    spoil(site, "rule", "import numpy as np", "import os\n\nimport numpy as np\n\nos._exit(5)")
+    rows = json.loads(run("plugins", "--json", exits=1).stdout)
+    (broken,) = [row for row in rows if row["state"] == "broken"]
+    assert broken["kind"] == "rule" and "ended with exit code 5" in broken["reason"]
+    assert "ended with exit code 5" in run(*PLAINLY, exits=1).stderr
+
+
 def test_what_a_rule_prints_is_not_among_the_results(run: Run, site: Path) -> None:
     spoil(site, "rule", "off = float(arrays", "print('look at me')\n        off = float(arrays")
     done = run(*EVALUATE)
@@ -212,6 +220,16 @@ def test_a_broken_task_is_one_sentence_and_stops_nothing_else(
     assert {row["state"] for row in rows if row["kind"] in ("task", "measure")} == {"broken"}
     assert {row["state"] for row in rows if row["kind"] not in ("task", "measure")} == {"ok"}
     run("show", "resnet20-cifar10")
+
+
+def test_a_function_of_a_task_that_fails_is_blamed(run: Run, site: Path) -> None:
+    spoil(site, "task", 'due = json.loads(row["target"])["count"]', 'due = json.loads(row["target"])["number"]')
+    run(*EVALUATE)
+    error = run("report", "latest", "--output", "page.html", exits=1).stderr
+    assert f"the task `toy_counting` {OWNER} cannot be used: KeyError: 'number' (task.py:" in error
+    spoil(site, "task", 'answer.arrays["count"]', 'answer.arrays["number"]')
+    error = run(*PLAINLY, exits=1).stderr
+    assert f"the task `toy_counting` {OWNER} cannot be used: KeyError: 'number' (task.py:" in error
 
 
 def test_two_packages_with_one_task_are_both_refused(run: Run, site: Path) -> None:

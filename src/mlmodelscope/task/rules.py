@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mlmodelscope.errors import PluginError
+from mlmodelscope.errors import MetricError, PluginError
 from mlmodelscope.measure.ruler import ruler
 from mlmodelscope.plugins.installed import Plugin
 from mlmodelscope.plugins.registry import Registry
@@ -17,6 +17,8 @@ class RulesElsewhere(Registry[object]):
             ruler().load(plugin.name)
         except PluginError as error:
             return error
+        except MetricError as error:  # it ended the process, or there is no numpy to start one with
+            return self._error(plugin, error.message)
         return None
 
 

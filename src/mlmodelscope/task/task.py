@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -210,4 +210,24 @@ def add_task(task: Task) -> Task:
 
 def task_named(name: str) -> Task:
     """The task of this name; one that answers without scoring, where none is known."""
-    return TASKS.find(name) or Task(name, name.replace("_", " "), NoTally)
+    found = TASKS.find(name)
+    if found is None:
+        return Task(name, name.replace("_", " "), NoTally)
+    return found if TASKS.origin(name) is None else _blamed(found)
+
+
+_CALLED = ("tally", "steps", "values", "plain", "shapes", "sentence", "ends")
+
+
+def _blamed(task: Task) -> Task:
+    """A stranger's task: whatever its functions raise names the package."""
+
+    def careful(function: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any) -> Any:
+            with TASKS.blaming(task.name, OSError):
+                return function(*arguments)
+
+        return call
+
+    named: dict[str, Any] = {name: careful(getattr(task, name)) for name in _CALLED}
+    return replace(task, **named)

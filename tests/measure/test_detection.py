@@ -201,6 +201,20 @@ def test_vocs_rule_gives_the_published_numbers(iou: float) -> None:
     assert (found["voc-ap11"], found["voc-ap"]) == pytest.approx(VOC[iou], abs=1e-9)
 
 
+def test_the_points_of_vocs_curve_and_difficult_things_are_options() -> None:
+    target = {"boxes": [[0, 0, 9, 9], [20, 20, 29, 29]], "classes": [0, 0], "difficult": [False, True]}
+    made = arrays([[0, 0, 9, 9], [40, 40, 49, 49]], [0.9, 0.8], [0, 0])
+
+    def voc(**options: Any) -> dict[str, float]:
+        return RULE.numbers([RULE.score(made, {}, target, {"rule": "voc", **options})], ("voc-ap", "voc-ap11"), None)
+
+    assert voc() == {"voc-ap": 1.0, "voc-ap11": 1.0}
+    counted = voc(difficult="count")
+    assert counted["voc-ap"] == 0.5 and counted["voc-ap11"] == pytest.approx(6 / 11)
+    eleven = voc(difficult="count", points="eleven")
+    assert eleven["voc-ap"] == eleven["voc-ap11"] == counted["voc-ap11"]
+
+
 def test_a_class_that_is_nowhere_to_be_found_counts_for_nothing_and_one_that_is_missed_for_zero() -> None:
     nothing = arrays([], [], [])
     target = {"boxes": [[0, 0, 50, 50]], "classes": [4]}

@@ -55,6 +55,30 @@ def test_ssim_is_that_of_scikit_image(channels: int) -> None:
     assert structural_similarity(first, second, 255.0) == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("channels", [1, 3])
+def test_ssim_with_equal_pixels_is_what_scikit_image_does_by_default(channels: int) -> None:
+    metrics = pytest.importorskip("skimage.metrics", reason="scikit-image is not installed")
+    first = scene()[:, :, :channels].astype(np.float64)
+    second = near(first)
+    expected = metrics.structural_similarity(first, second, data_range=255, channel_axis=2)
+    assert structural_similarity(first, second, 255.0, "uniform") == pytest.approx(expected, abs=1e-9)
+
+
+def test_the_window_of_ssim_is_an_option(tmp_path: Path) -> None:
+    true = scene()
+    made, target = answer(near(true).astype(np.float32)), picture(tmp_path, true)
+    usual, plain, equal = (
+        numbers(RULE.score(*made, target, {"color": "rgb", **more}))
+        for more in ({}, {"window": "gaussian"}, {"window": "uniform"})
+    )
+    assert usual == plain and equal["psnr"] == plain["psnr"] and equal["ssim"] != plain["ssim"]
+    small = scene(9, 9)
+    known = RULE.score(
+        *answer(small + 1.0), picture(tmp_path, small, "small.png"), {"color": "rgb", "window": "uniform"}
+    )
+    assert "ssim" in numbers(known) and structural_similarity(small, small, 255.0) is None
+
+
 def test_psnr_is_twenty_logarithms_of_the_range_over_the_error(tmp_path: Path) -> None:
     true = scene()
     made = near(true).astype(np.float32)

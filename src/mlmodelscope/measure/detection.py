@@ -15,6 +15,7 @@ import numpy as np
 from mlmodelscope.measure.coco_match import Batch, Overlap, Picture, Size, match, quality_of
 from mlmodelscope.measure.coco_sums import SUMS, names_of
 from mlmodelscope.measure.coco_table import Table
+from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.measure.pack import pack, unpack
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 from mlmodelscope.measure.truth import Truth, paired_boxes
@@ -101,6 +102,8 @@ class Detection:
         found: dict[str, float | None] = {}
         if "voc" in tables:
             found = {**voc_numbers(tables["voc"], weights)}
+            if facts_of(scores[0]).get("points") == "eleven":
+                found["voc-ap"] = found.get("voc-ap11")
         else:
             known = {name: SUMS[name] for name in names if name in SUMS and SUMS[name].part in tables}
             found = {name: each.of(tables[each.part], weights) for name, each in known.items()}

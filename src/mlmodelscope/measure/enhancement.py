@@ -18,7 +18,8 @@ _LUMA = {
     "luma": (np.array([65.481, 128.553, 24.966]) / 255, 16.0),
     "luma-full": (np.array([0.299, 0.587, 0.114]), 0.0),
 }
-_SIGMA, _REACH = 1.5, 5
+_REACH = {"gaussian": 5, "uniform": 3}
+_SIGMA = 1.5
 
 
 @task_rule("image_enhancement")
@@ -40,7 +41,8 @@ class Enhancement:
         span = float(options.get("data_range", 255.0))
         error = float(np.mean((truth - answer) ** 2))
         psnr = 10 * math.log10(span * span / error) if error > 0 else None
-        shown = {"psnr": psnr, "ssim": structural_similarity(truth, answer, span)}
+        window = str(options.get("window", "gaussian"))
+        shown = {"psnr": psnr, "ssim": structural_similarity(truth, answer, span, window)}
         quality = round(max(0.0, 1 - math.sqrt(error) / span), 9)
         known = {name: value for name, value in shown.items() if value is not None}
         return pack({}, shown=known, error=error, quality=quality)
@@ -111,25 +113,39 @@ def _compared(truth: np.ndarray, answer: np.ndarray, options: Mapping[str, Any])
     return (np.floor(truth + 0.5), np.floor(answer + 0.5)) if rounding == "compared" else (truth, answer)
 
 
-def structural_similarity(first: np.ndarray, second: np.ndarray, span: float) -> float | None:
-    """SSIM of Wang et al. 2004: Gaussian window of sigma 1.5, population covariance; the mean of the channels."""
-    if min(first.shape[:2]) <= 2 * _REACH:
+def structural_similarity(first: np.ndarray, second: np.ndarray, span: float, window: str = "gaussian") -> float | None:
+    """SSIM, the mean of the channels.
+
+    `gaussian` is that of Wang et al. 2004: a window of sigma 1.5, population covariance. `uniform` is what scikit-image
+    does unless it is told otherwise: 7 x 7 equal pixels, sample covariance.
+    """
+    weights = _window(window)
+    if min(first.shape[:2]) < len(weights):
         return None
+    pixels = len(weights) ** 2
+    fair = pixels / (pixels - 1) if window == "uniform" else 1.0
     one, two = (0.01 * span) ** 2, (0.03 * span) ** 2
-    mean, other = _blurred(first), _blurred(second)
-    spread = _blurred(first * first) - mean * mean
-    other_spread = _blurred(second * second) - other * other
-    together = _blurred(first * second) - mean * other
+    mean, other = _blurred(first, weights), _blurred(second, weights)
+    spread = fair * (_blurred(first * first, weights) - mean * mean)
+    other_spread = fair * (_blurred(second * second, weights) - other * other)
+    together = fair * (_blurred(first * second, weights) - mean * other)
     top = (2 * mean * other + one) * (2 * together + two)
     return float(np.mean(top / ((mean * mean + other * other + one) * (spread + other_spread + two))))
 
 
-def _blurred(array: np.ndarray) -> np.ndarray:
+def _window(name: str) -> np.ndarray:
+    """Weights of a pixel's neighbors along one side."""
+    reach = _REACH[name]
+    places = np.arange(-reach, reach + 1)
+    window = np.exp(-0.5 * (places / _SIGMA) ** 2) if name == "gaussian" else np.ones(len(places))
+    found: np.ndarray = window / window.sum()
+    return found
+
+
+def _blurred(array: np.ndarray, window: np.ndarray) -> np.ndarray:
     """Where the whole window lies inside."""
-    window = np.exp(-0.5 * (np.arange(-_REACH, _REACH + 1) / _SIGMA) ** 2)
-    window /= window.sum()
     for axis in (0, 1):
-        size = array.shape[axis] - 2 * _REACH
+        size = array.shape[axis] - len(window) + 1
         moved = np.moveaxis(array, axis, 0)
         found = np.zeros((size, *moved.shape[1:]))
         for start, weight in enumerate(window):

@@ -42,6 +42,8 @@ class Truth:
         if options.get("crowd") == "count":
             crowd = np.zeros(count, bool)
         difficult = np.asarray(target.get("difficult") or [False] * count, bool)
+        if options.get("difficult") == "count":
+            difficult = np.zeros_like(difficult)
         found = cls(boxes, np.asarray(target["classes"], np.int64), area, crowd, crowd | difficult, target)
         if not len(found.classes) == len(area) == len(crowd) == len(difficult) == count:
             raise ScoreError(f"its truth has {count} boxes and {len(found.classes)} classes")

@@ -35,4 +35,5 @@ def match_voc(arrays: Mapping[str, np.ndarray], truth: Truth, options: Mapping[s
             elif not taken[best]:
                 found["hit"][row], taken[best] = 1, True
     quality = quality_of(found, due, overlaps=1)
-    return pack({"voc.found": found, "voc.due": due[due["count"].any(axis=1)]}, iou=least, quality=quality)
+    arrays = {"voc.found": found, "voc.due": due[due["count"].any(axis=1)]}
+    return pack(arrays, iou=least, points=options.get("points", "every"), quality=quality)

@@ -31,6 +31,17 @@ OPTIONS = {
         Choice("The size of a thing: as annotated (its mask's), or its box's.", "annotated", "box"), "annotated"
     ),
     "iou": Option(NumberKind("VOC: overlap at which a box has found something.", above=0, at_most=1), 0.5),
+    "points": Option(
+        Choice(
+            "VOC: what `voc-ap` sums up of the curve: all of it (2010 and later), or eleven recalls (2007).",
+            "every",
+            "eleven",
+        ),
+        "every",
+    ),
+    "difficult": Option(
+        Choice("Things that are annotated as difficult: ignored, or counted like others.", "ignore", "count"), "ignore"
+    ),
     "plus_one": Option(Flag("VOC: whether a box from pixel 3 to pixel 5 is 3 pixels wide."), True),
 }
 COLUMNS = (

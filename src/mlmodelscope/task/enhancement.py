@@ -42,6 +42,15 @@ OPTIONS = {
     ),
     "border": Option(Integer("So many pixels of each side are cut off first; often the scale.", at_least=0), 0),
     "data_range": Option(Number("From the smallest to the largest value that there may be.", above=0), 255.0),
+    "window": Option(
+        Choice(
+            "What SSIM looks at around a pixel: a Gaussian of sigma 1.5 with population covariance (Wang 2004), or "
+            "7 x 7 equal pixels with sample covariance, as scikit-image does it by default.",
+            "gaussian",
+            "uniform",
+        ),
+        "gaussian",
+    ),
     "rounding": Option(
         Choice(
             "What is rounded to whole numbers: nothing, the answer as if it had been saved, or luma as well.",
@@ -146,7 +155,7 @@ for _each in (
         (NAME,),
         unit=NUMBER,
         bounds=(-1.0, 1.0),
-        about="Structural similarity (Wang 2004: Gaussian window, sigma 1.5) of each picture, their mean.",
+        about="Structural similarity (Wang 2004: Gaussian window, sigma 1.5, unless `window` is another), their mean.",
     ),
 ):
     add(MEASURES.things, _each.name, _each, MEASURES.code)

@@ -9,6 +9,7 @@ from statistics import NormalDist
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.coincidence import Move, chance_of_move
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.race import Race
 from mlmodelscope.replicate.significance import Split, Window, chance_of
@@ -94,16 +95,30 @@ def _window(base: Plan, goal: Goal, trials: Trials, race: Race) -> Window | None
 
 
 def _assess_scores(family: Sequence[Candidate], goal: Goal, trials: Trials, race: Race) -> list[Candidate]:
-    """Of a number that is made of scores, no sample is right or wrong: how far it moved, set against its deviation."""
-    order, measure = trials.labelled, goal.claim.measure
-    weights = [math.exp(race.prior(each.variant)) for each in family]
+    """Of a number that is made of scores, no sample is right or wrong: how far it moved decides, and whether it came to
+    the claim.
+    """
+    moves = [_move(each, each.moved, goal, race) for each in family]
     found = []
-    for each, weight in zip(family, weights, strict=True):
-        if not each.reaches or each.seen < race.total:
-            found.append(each)
-            continue
-        before = trials.rows(each.variant.base or trials.plan, order)
-        moved, spread = measure.difference(before, trials.rows(each.variant.plan, order))
-        p_value = 1 - NormalDist().cdf(abs(moved) / spread)
-        found.append(replace(each, chance=min(1.0, p_value * sum(weights) / weight)))
+    for each, own in zip(family, moves, strict=True):
+        chance = chance_of_move(own, moves, is_reached=each.reaches)
+        if each.variant.base is not None and each.reaches:
+            # A second edit may only undo what the first one spoiled.
+            moved, spread = goal.claim.measure.difference(
+                trials.rows(trials.plan, trials.labelled), trials.rows(each.variant.plan, trials.labelled)
+            )
+            whole = _move(replace(each, moved=moved, spread=spread), moved, goal, race)
+            chance = max(chance, chance_of_move(whole, [whole], is_reached=True))
+        found.append(replace(each, chance=chance))
     return found
+
+
+def _move(candidate: Candidate, moved: float, goal: Goal, race: Race) -> Move:
+    """How far a variant is from what it is compared with, and how far the claim is."""
+    own = candidate.expected - moved
+    slack = _Z * goal.noise
+    low, high = goal.low - slack - own, goal.high + slack - own
+    if goal.claim.value < own:
+        low, high, moved = -high, -low, -moved
+    weight = math.exp(race.prior(candidate.variant))
+    return Move(moved, candidate.spread, candidate.seen, race.total, (low, high), weight)

@@ -21,6 +21,8 @@ _EXACT = 0.8
 _LIKE_IT = 0.06
 """How far something like it is off, as a share of the gap."""
 _LEAST_OFF, _MOST_OFF = 0.002, 0.01
+_POINT = 10.0
+"""What a hundredth of a bounded number is to one without bounds: 0.01 of a share, 0.1 dB."""
 _NEARLY = 0.9
 """Share of the gap that must be closed for what is left to be no second mistake."""
 _PAIR = 0.2
@@ -70,6 +72,10 @@ class Candidate:
     """How likely any of the variants that were tried would do as well by chance."""
     is_idle: bool = False
     """Whether it gives the same answers as what it is compared with to all samples that it has seen."""
+    moved: float = 0.0
+    """How far it is from what it is compared with, on the samples that it has seen."""
+    spread: float = 0.0
+    """Standard deviation of that, as if there were always more samples."""
     foreseen: float | None = None
     """The evidence that scores let expect; they guide the search and prove nothing."""
 
@@ -120,15 +126,16 @@ def judge(
     if measure.outcome is not None:
         was, now = [measure.outcome(row) for row in before], [measure.outcome(row) for row in after]
         difference, spread = baseline.sampling.difference(seen, was, now)
+        own_spread = spread
     else:
-        difference, spread = measure.difference(before, after)
-        spread *= unseen(len(seen), total)
+        difference, own_spread = measure.difference(before, after)
+        spread = own_spread * unseen(len(seen), total)
     expected = baseline.own + difference
     gained, lost = changes(trials.rows(trials.plan, seen), after, measure)
     agreement, distance, told = _agreement(after, seen, goal)
     reach = math.hypot(spread, goal.noise)
     off = max(goal.low - expected, expected - goal.high, 0.0)
-    evidence = _evidence(expected, reach, goal, total) + told + prior
+    evidence = evidence_of(expected, reach, goal, total) + told + prior
     left = abs(goal.claim.value - expected)
     closes = 1 - left / abs(goal.gap) if goal.gap else 1.0
     # A second edit that moves no score makes the same tensors as the first alone.
@@ -145,12 +152,19 @@ def judge(
         is_possible=off <= _SURE * reach + _SLACK and (variant.base is None or is_second),
         reaches=off <= NormalDist().inv_cdf(0.975) * goal.noise + _SLACK,
         closes=closes,
-        is_near=closes >= _NEARLY and left <= _MOST_OFF,
+        is_near=closes >= _NEARLY and left <= _MOST_OFF * scale_of(measure),
         agreement=agreement,
         score_distance=distance,
         is_idle=_answered(before, measure) == _answered(after, measure),
+        moved=difference,
+        spread=own_spread,
         foreseen=None if foreseen is None else foreseen + told + prior,
     )
+
+
+def scale_of(measure: Measure) -> float:
+    """How much wider a measure goes than a share: numbers without bounds, such as decibels, go further."""
+    return 1.0 if math.isfinite(measure.bounds[1] - measure.bounds[0]) else _POINT
 
 
 def _answered(rows: Sequence[Row], measure: Measure) -> list[object]:
@@ -172,21 +186,26 @@ def _foreseen(
     if found is None:
         return None
     more, off = found
-    return _evidence(baseline.own + more / total, math.hypot(off / total, goal.noise), goal, total)
+    return evidence_of(baseline.own + more / total, math.hypot(off / total, goal.noise), goal, total)
 
 
 def rank(candidate: Candidate) -> tuple[float, float, int, int]:
     return -candidate.evidence, candidate.score_distance or 0.0, len(candidate.pitfalls), candidate.changes
 
 
-def _evidence(expected: float, reach: float, goal: Goal, total: int) -> float:
-    """Either it is the cause, and its number is the claim's; or something like it is, and it comes near."""
-    # A share goes in steps of one sample: what lies within half of one is the same.
-    step = 1 / total
-    exact = _inside(goal, expected, max(reach, step / 4), step)
-    near = _inside(
-        goal, expected, math.hypot(reach, min(max(_LEAST_OFF, _LIKE_IT * abs(goal.gap)), _MOST_OFF), step / 4), step
-    )
+def evidence_of(expected: float, reach: float, goal: Goal, total: int) -> float:
+    """Logarithm of how likely the claim is: either the variant is the cause, and its number is the claim's; or
+    something like it is, and it comes near.
+    """
+    measure = goal.claim.measure
+    # A share goes in steps of one sample: what lies within half of one is the same. Other numbers have no steps, so
+    # that one of them agrees to the last printed digit, or it does not.
+    step = 1 / total if measure.outcome is not None else 0.0
+    least = max(reach, step / 4, (goal.high - goal.low) / 100, _TINY)
+    exact = _inside(goal, expected, least, step)
+    scale = scale_of(measure)
+    off = min(max(_LEAST_OFF * scale, _LIKE_IT * abs(goal.gap)), _MOST_OFF * scale)
+    near = _inside(goal, expected, math.hypot(least, off), step)
     likely = _EXACT * exact + (1 - _EXACT) * near
     # Beyond what a float can say, the nearer is still the likelier.
     return math.log(likely) if likely > _TINY else math.log(_TINY) - 1000 * abs(goal.claim.value - expected)

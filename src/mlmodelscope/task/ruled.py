@@ -56,10 +56,16 @@ class RuledMeasure(Measure):
             (one, other) for one, other in zip(before, after, strict=True) if one is not None and other is not None
         ]
         if not pairs:  # with it no sample has an answer: there is nothing worse
-            worst = self.bounds[0] if self.is_better_higher else self.bounds[1]
-            return (worst if math.isfinite(worst) else 0.0) - self.number(before), 0.0
+            return self._worst() - self.number(before), 0.0
         first, second = zip(*pairs, strict=True)
-        return ruler().difference(self.ruled_by, self.name, first, second)
+        moved, spread = ruler().difference(self.ruled_by, self.name, first, second)
+        if not math.isfinite(moved):  # such as SSIM of pictures that are smaller than its window
+            return self._worst() - self.number(before), 0.0
+        return moved, spread
+
+    def _worst(self) -> float:
+        worst = self.bounds[0] if self.is_better_higher else self.bounds[1]
+        return worst if math.isfinite(worst) else 0.0
 
     def _of(self, found: Mapping[str, float]) -> float:
         if self.name not in found:

@@ -29,7 +29,9 @@ OURS = {
     "background-class",
     "crowd",
     "area-of-things",
+    "difficult",
 }
+VOC = {"voc-points", "voc-overlap"}
 STEPS: tuple[tuple[str, Any], ...] = (
     ("boxes", {"order": "yxyx", "unit": "share"}),
     ("best_class", None),
@@ -82,10 +84,19 @@ def test_a_detector_has_pitfalls_that_a_classifier_has_not(detector: Plan, plan:
         lambda plan: edited(plan, 4, count=10),
         lambda plan: measured(plan, crowd="count"),
         lambda plan: measured(plan, area="box"),
+        lambda plan: measured(plan, max_detections=10),
+        lambda plan: measured(plan, difficult="count"),
     ],
 )
 def test_whoever_fell_into_one_finds_the_way_back(detector: Plan, wrong: Callable[[Plan], Plan]) -> None:
     assert detector.digest in {each.key for each in variants_of(wrong(detector))}
+
+
+@pytest.mark.parametrize("wrong", [{"points": "eleven"}, {"iou": 0.75}, {"plus_one": False}, {"difficult": "count"}])
+def test_whoever_fell_into_one_by_the_rule_of_voc_finds_the_way_back(detector: Plan, wrong: dict[str, Any]) -> None:
+    by_voc = measured(detector, rule="voc")
+    assert by_voc.digest in {each.key for each in variants_of(measured(by_voc, **wrong))}
+    assert names_of(by_voc) >= VOC and not VOC & names_of(detector)
 
 
 def test_every_edit_is_another_plan(detector: Plan) -> None:

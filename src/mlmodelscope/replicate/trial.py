@@ -10,6 +10,7 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any, Self
 
+from mlmodelscope.dataset.masks import label_rules
 from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.ruler import ruler
@@ -19,6 +20,7 @@ from mlmodelscope.provision.site import Site
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import relabelled
+from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import Row
 from mlmodelscope.task.ruled import item_of
 from mlmodelscope.task.task import task_named
@@ -35,9 +37,20 @@ def bench_key(plan: Plan) -> str:
 
 def pipeline_key(plan: Plan) -> str:
     """Plans with the same steps before and after the same model get the same answers, whatever they call them."""
-    answer = plan.answer.model_dump(mode="json", exclude={"label_offset", "label_order", "names"})
+    # What the ruler scores has its classes numbered in the worker already.
+    renamed = {"names"} if task_named(plan.task).is_ruled else {"label_offset", "label_order", "names"}
+    answer = plan.answer.model_dump(mode="json", exclude=renamed)
     layers = [each.model_dump(mode="json") for each in (*plan.inputs, *plan.outputs)]
-    return _digest([bench_key(plan), answer, plan.measure, *layers])
+    return _digest([bench_key(plan), answer, plan.measure, label_rules(plan.dataset), *layers])
+
+
+def _content_of(answer: ArrayAnswer) -> bytes:
+    """Equal for equal answers; pictures are too large to be kept as they are."""
+    found = hashlib.sha256(json.dumps(answer.fields, sort_keys=True).encode())
+    for name, each in sorted(answer.arrays.items()):
+        found.update(f"{name} {each.element_type} {each.shape} ".encode())
+        found.update(each.content)
+    return found.digest()
 
 
 def _digest(value: Any) -> str:
@@ -87,6 +100,8 @@ class Trials:
         self._plans: dict[str, dict[str, Plan]] = {}
         self._answers: dict[str, dict[int, Any]] = {}
         self._impossible: set[str] = set()
+        self._scores: dict[tuple[int, str, bytes], bytes | None] = {}
+        """What the ruler said of an answer: variants mostly give some that others gave already."""
         self._keys: dict[int, tuple[Plan, str]] = {}
         self._open: _OpenBench | None = None
         self._know(plan)
@@ -201,7 +216,9 @@ class Trials:
     def _know(self, plan: Plan) -> None:
         key = self._key(plan)
         own = self.plan.answer  # classes are numbered as the plan does it, and called otherwise later
-        alike = plan.with_answer(label_offset=own.label_offset, label_order=own.label_order, names=own.names)
+        alike = plan.with_answer(names=own.names)
+        if not self._is_ruled:
+            alike = alike.with_answer(label_offset=own.label_offset, label_order=own.label_order)
         self._plans.setdefault(bench_key(plan), {})[key] = alike
         if key not in self._answers:
             self._answers[key] = self._kept.of(key) if self._kept is not None else {}
@@ -213,10 +230,22 @@ class Trials:
         nothing = task_named(plan.task).nothing
         answers = [nothing if each is None else each for each in answers]
         pairs = [(at, each) for at, each in zip(samples, answers, strict=True) if each is not None]
-        items = [item_of(self.dataset.samples[at].target, each) for at, each in pairs]
-        scores = iter(ruler().score(plan.task, plan.measure, items))
-        known = [None if each is None else next(scores) for each in answers]
-        return [each if isinstance(each, bytes) else None for each in known]
+        rule = _digest([plan.measure, label_rules(plan.dataset)])
+        keys = {at: (at, rule, _content_of(each)) for at, each in pairs}
+        fresh = [(at, each) for at, each in pairs if keys[at] not in self._scores]
+        items = [item_of(self._target(plan, at), each) for at, each in fresh]
+        for (at, _), score in zip(fresh, ruler().score(plan.task, plan.measure, items), strict=True):
+            self._scores[keys[at]] = score if isinstance(score, bytes) else None
+        return [None if each is None else self._scores[keys[at]] for at, each in zip(samples, answers, strict=True)]
+
+    def _target(self, plan: Plan, sample: int) -> Any:
+        """What is true of a sample, with the numbers in its mask read as the plan reads them."""
+        target = self.dataset.samples[sample].target
+        rules = label_rules(plan.dataset)
+        if rules == label_rules(self.plan.dataset) or not isinstance(target, dict) or "mask" not in target:
+            return target
+        known = {name: value for name, value in (target.get("labels") or {}).items() if name == "classes"}
+        return {**target, "labels": {**known, **rules}}
 
     def _run(self, bench: str, missing: tuple[int, ...], wanted: dict[str, Plan]) -> Iterable[int]:
         own = bench == bench_key(self.plan)

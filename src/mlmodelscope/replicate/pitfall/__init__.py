@@ -6,7 +6,12 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the point)
     answers,
     boxes,
+    comparing,
+    degrading,
+    enhancing,
     geometry,
+    letterboxing,
+    maps,
     picture,
     quantized,
     stack,

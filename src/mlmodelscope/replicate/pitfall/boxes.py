@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-
-from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.plugins.steps import ANSWER_STEPS
-from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, step, steps_of, with_steps
+from mlmodelscope.replicate.pitfall.answering import answer_step, edited, found, measured, with_answers
+from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
 
 _ORDERS = {
     "xyxy": "left, top, right, bottom",
@@ -15,31 +12,6 @@ _ORDERS = {
     "xywh": "left, top, width, height",
     "cxcywh": "center, width, height",
 }
-
-
-def answer_step(name: str, **parameters: object) -> Step:
-    return Step(name=name, parameters=dict(ANSWER_STEPS[name].resolve(parameters)))
-
-
-def found(plan: Plan, name: str) -> Iterator[tuple[int, Step]]:
-    """(place, step) of the answer steps of this name."""
-    return ((at, each) for at, each in enumerate(plan.answer.steps) if each.name == name)
-
-
-def edited(plan: Plan, at: int, **parameters: object) -> Plan:
-    """The plan with other parameters in one answer step."""
-    old = plan.answer.steps[at]
-    new = Step(name=old.name, parameters={**old.parameters, **parameters})
-    return with_answers(plan, (*plan.answer.steps[:at], new, *plan.answer.steps[at + 1 :]))
-
-
-def with_answers(plan: Plan, steps: Iterable[Step]) -> Plan:
-    return plan.with_answer(steps=tuple(steps))
-
-
-def measured(plan: Plan, **options: object) -> Plan:
-    """The plan with answers scored otherwise."""
-    return plan.model_copy(update={"measure": {**plan.measure, **options}})
 
 
 @pitfall("box-order", "Order of a box's numbers")
@@ -72,43 +44,6 @@ def box_plus_one(plan: Plan) -> Edits:
             yield f"{words} ({name})", edited(plan, at, plus_one=not now)
     if plan.measure.get("rule") == "voc":
         yield "the other convention when boxes are matched", measured(plan, plus_one=not plan.measure["plus_one"])
-
-
-@pitfall("letterbox", "Letterbox or stretch")
-def letterbox(plan: Plan) -> Edits:
-    """The picture is stretched to the input's size where its proportions should be kept, or the other way round."""
-    steps = steps_of(plan)
-    at, border = find(plan, "resize"), find(plan, "pad")
-    if at is None or plan.task == "classification":
-        return
-    resized = steps[at]
-    if border is None and resized.parameters["dimensions"] is not None:
-        height, width = resized.parameters["dimensions"]
-        for method, words in (("center", "in the middle"), ("top_left", "at the top left")):
-            for value in (0.0, 114.0, 127.0):
-                kept = changed(resized, dimensions=None, max_dimension=max(height, width))
-                frame = step("pad", dimensions=[height, width], method=method, value=value)
-                if kept is not None and height == width:
-                    yield (
-                        f"proportions kept, {words}, border of {value:g}",
-                        with_steps(plan, (*steps[:at], kept, frame, *steps[at + 1 :])),
-                    )
-    elif border is not None:
-        stretched = changed(
-            resized, short_side=None, max_dimension=None, dimensions=steps[border].parameters["dimensions"]
-        )
-        if stretched is not None:
-            rest = [each for place, each in enumerate(steps) if place not in (at, border)]
-            yield "stretched to the input's size", with_steps(plan, (*rest[:at], stretched, *rest[at:]))
-        for method in ("center", "top_left"):
-            if method != steps[border].parameters["method"]:
-                moved = changed(steps[border], method=method)
-                if moved is not None:
-                    words = "in the middle" if method == "center" else "at the top left"
-                    yield (
-                        f"the picture {words} of the border",
-                        with_steps(plan, (*steps[:border], moved, *steps[border + 1 :])),
-                    )
 
 
 @pitfall("score-threshold", "Score threshold")
@@ -164,6 +99,10 @@ def max_detections(plan: Plan) -> Edits:
         if not known and _is_detector(plan):
             last = answer_step("limit", count=count)
             yield f"the best {count} boxes of a picture", with_answers(plan, (*plan.answer.steps, last))
+    if plan.measure.get("rule") == "coco":
+        for count in (10, 100, 300):
+            if count != plan.measure.get("max_detections"):
+                yield f"the best {count} boxes of a class and picture count", measured(plan, max_detections=count)
     for at, each in found(plan, "nms"):
         for count in (100, 400, 1000):
             if count != each.parameters["before"]:
@@ -207,6 +146,32 @@ def area_of_things(plan: Plan) -> Edits:
     if plan.measure.get("rule") == "coco":
         other = "box" if plan.measure.get("area") == "annotated" else "annotated"
         yield f"areas of {'boxes' if other == 'box' else 'masks'}", measured(plan, area=other)
+
+
+@pitfall("voc-points", "Points of VOC's curve", weight=0.5)
+def voc_points(plan: Plan) -> Edits:
+    """VOC summed precision up at eleven recalls until 2009, and over all of the curve since."""
+    if plan.measure.get("rule") == "voc":
+        other = "eleven" if plan.measure.get("points") == "every" else "every"
+        yield f"precision at {'eleven recalls' if other == 'eleven' else 'every point'}", measured(plan, points=other)
+
+
+@pitfall("voc-overlap", "Overlap of VOC's rule", weight=0.3)
+def voc_overlap(plan: Plan) -> Edits:
+    """How far a box must overlap a thing to have found it: half by VOC's rule, more or less elsewhere."""
+    if plan.measure.get("rule") == "voc":
+        for iou in (0.5, 0.75, 0.3, 0.4):
+            if iou != plan.measure.get("iou"):
+                yield f"found at an overlap of {iou:g}", measured(plan, iou=iou)
+
+
+@pitfall("difficult", "Difficult things", weight=0.5)
+def difficult(plan: Plan) -> Edits:
+    """VOC marks things that are hard to see and leaves them out; counted, most of them are missed."""
+    if _is_detector(plan):
+        other = "count" if plan.measure.get("difficult") == "ignore" else "ignore"
+        words = "counted like others" if other == "count" else "ignored"
+        yield f"difficult things {words}", measured(plan, difficult=other)
 
 
 def _is_detector(plan: Plan) -> bool:

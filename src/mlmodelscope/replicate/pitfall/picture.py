@@ -7,6 +7,8 @@ from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall
 from mlmodelscope_worker.pipeline import library
 
 _OTHER_COLOR = {"RGB": "BGR", "BGR": "RGB"}
+_BROUGHT_BACK = ("semantic_segmentation", "image_enhancement")
+"""Tasks whose answers are pictures: of a turned one none can be brought back."""
 
 
 @pitfall("color-layout", "Colour layout", "first paper, Figure 3; second paper, Figure 4")
@@ -34,7 +36,7 @@ def data_layout(plan: Plan) -> Edits:
     at = find(plan, "transpose")
     if at is not None:
         yield "height and width as they are", with_steps(plan, steps[:at] + steps[at + 1 :])
-    elif (place := find(plan, "decode")) is not None:
+    elif (place := find(plan, "decode")) is not None and plan.task not in _BROUGHT_BACK:
         yield (
             "height and width swapped",
             with_steps(plan, (*steps[: place + 1], step("transpose"), *steps[place + 1 :])),

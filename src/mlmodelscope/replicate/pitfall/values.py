@@ -101,9 +101,16 @@ def normalization(plan: Plan) -> Edits:
     if plan.input is None:
         return
     takes_fractions = plan.input.element_type.startswith("float") or find(plan, "quantize") is not None
+    is_gray = find(plan, "luma") is not None
     for words, arithmetic in schemes(plan).items():
+        if is_gray and any(_has_channels(each) for each in arithmetic):
+            continue
         if takes_fractions or not arithmetic:  # bytes are what they are
             yield words, rewritten(plan, arithmetic)
+
+
+def _has_channels(step: Step) -> bool:
+    return any(isinstance(value, (list, tuple)) and len(value) > 1 for value in step.parameters.values())
 
 
 @pitfall("mean-order", "Mean in the wrong channel order", weight=0.5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import resource
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from acceptance import planted_data, planted_models
+from acceptance import planted_data, planted_models, planted_scenes
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.manifest.load import parse_document
@@ -28,9 +28,10 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.replication import Replication, replicate
 from mlmodelscope.replicate.search import Found
+from mlmodelscope.task.measure import MEASURES, Measure
 
 HERE = Path(__file__).parent
-FAULTS, RIGHT = HERE / "faults.yml", HERE / "right.yml"
+FAULTS, RIGHT = (HERE / "faults.yml", HERE / "picture_faults.yml"), HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]
 Kind = tuple[str, ...]
@@ -54,6 +55,8 @@ class Bed:
     software: str | None = None
     network: str | None = None
     """What stands behind the front that the manifest describes, where the model is made here."""
+    metric: str = "top1"
+    """The number that is claimed; in the unit in which it is published."""
 
     @cached_property
     def file(self) -> Path:
@@ -63,11 +66,21 @@ class Bed:
     @property
     def needs_shared(self) -> bool:
         """Whether the model or its samples are neither shipped nor fetched, nor made here."""
+        if self.dataset.endswith(".yml"):
+            texts = (self.file.read_text(encoding="utf-8"), planted_data.text_of(self.dataset))
+            return any("/shared/" in text for text in texts)
         is_made_here = self.network == "drawn"
         return (self.manifest != "efficientnet-lite0" and not is_made_here) or "photographs" in self.dataset
 
+    @property
+    def measure(self) -> Measure:
+        return MEASURES[self.metric]
+
     def make_model(self, settings: Settings) -> None:
         """The model's file, where the manifest names one that is made here."""
+        if "{models}/scenes-" in self.file.read_text(encoding="utf-8"):
+            name = self.file.stem.rpartition("-")[2]
+            planted_scenes.make(planted_models.FOLDER / f"scenes-{name}.onnx")
         if self.network is not None:
             front = self.file.stem.rpartition("-")[2]
             planted_models.make(f"{self.network}-{front}", settings)
@@ -78,10 +91,11 @@ class Bed:
 
     def manifest_with(self, change: Changes = (), words: str = "") -> ModelManifest:
         text = self.file.read_text(encoding="utf-8")
-        for old, new in (*self.change, *change):
+        for old, new in (*self.change, *change):  # a fault changes what the bed's own changes have left
             assert text.count(old) == 1, f"{self.name}, {words}: `{old}` must be there once"
             text = text.replace(old, new)
         text = text.replace("{models}", str(planted_models.FOLDER)).replace("{network}", self.network or "")
+        text = text.replace("../../../../shared", str(planted_data.SHARED))
         manifest = parse_document(text, f"{self.file.stem} {words}".strip(), self.file.absolute().parent).manifest()
         assert isinstance(manifest, ModelManifest)
         return manifest
@@ -99,10 +113,12 @@ class Fault:
     """Text of the right manifest, and what stands there instead."""
     dataset: str | None = None
     """The dataset filed in a wrong way, where that is the fault."""
+    data_change: Changes = ()
+    """Text of the dataset's manifest, and what stands there instead."""
     known: bool = True
     """Whether the value that undoes it is one that people commonly use."""
     too_high: float = 0.0
-    """Points by which the claim is too high: then the manifest is right, and nothing may be named."""
+    """By how much the claim is too high, in its unit: then the manifest is right, and nothing may be named."""
 
     @property
     def key(self) -> str:
@@ -133,10 +149,13 @@ class Outcome:
     """How much was said of what is named first: `explains`, `most` of the gap, `compatible`, or `nothing`."""
     commit: str = ""
     """Of the source that was asked."""
+    unit: str = "%"
+    """Of the claim and of what was measured."""
 
     @property
     def counts(self) -> bool:
-        return self.verdict == "not reproduced"
+        """Whether the fault shows, so that a cause is sought."""
+        return self.verdict == "not reproduced" or (self.verdict == "better than claimed" and self.variants > 0)
 
     @property
     def is_about_claim(self) -> bool:
@@ -144,12 +163,13 @@ class Outcome:
         return not self.pitfalls
 
 
-def read_faults(path: Path = FAULTS) -> tuple[dict[str, Bed], list[Fault]]:
-    data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    beds = {name: Bed(name, **{**bed, "change": _changes(bed)}) for name, bed in data["beds"].items()}
-    faults = [fault for group in data["faults"] for fault in _faults(group)]
+def read_faults(paths: Sequence[Path] = FAULTS) -> tuple[dict[str, Bed], list[Fault]]:
+    parts = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in paths]
+    beds = {name: Bed(name, **{**bed, "change": _changes(bed)}) for data in parts for name, bed in data["beds"].items()}
+    faults = [fault for data in parts for group in data["faults"] for fault in _faults(group)]
     faults += [
-        Fault(bed, f"the claim is {points} points too high", (), (), too_high=points)
+        Fault(bed, f"the claim is {points} {_unit(beds[bed])} too high".replace("  ", " "), (), (), too_high=points)
+        for data in parts
         for bed, all_points in data["too_high"].items()
         for points in all_points
     ]
@@ -162,7 +182,14 @@ def _faults(group: dict[str, Any]) -> Iterator[Fault]:
         pitfalls = each["pitfall"]
         pitfalls = (pitfalls,) if isinstance(pitfalls, str) else tuple(pitfalls)
         for bed in group["beds"]:
-            yield Fault(bed, each["name"], pitfalls, _changes(each), each.get("dataset"), each.get("known", True))
+            changes, data_changes = _changes(each), tuple(each.get("data_change", {}).items())
+            known = each.get("known", True)
+            yield Fault(bed, each["name"], pitfalls, changes, each.get("dataset"), data_changes, known)
+
+
+def _unit(bed: Bed) -> str:
+    symbol = bed.measure.unit.symbol
+    return "points" if symbol == "%" else symbol
 
 
 @dataclass(frozen=True)
@@ -211,17 +238,17 @@ class Ground:
         record = evaluate(
             bed.manifest_with(), dataset, bed.options(), software=bed.software, settings=self.settings
         )  # answered from the store from the second time on
-        assert record.failed == 0 and record.metrics.get("top1") is not None, (
-            f"{bed.name}: {record.failed} samples failed"
-        )
-        return Claim("top1", f"{100 * record.metrics['top1'].value:.{bed.digits}f}", dataset.name)
+        number = record.metrics.get(bed.metric)
+        assert record.failed == 0 and number is not None, f"{bed.name}: {record.failed} samples failed"
+        factor = bed.measure.unit.factor
+        return Claim(bed.metric, f"{factor * number.value:.{bed.digits}f}", dataset.name, factor=factor)
 
     def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
         claim = self.claim(bed)
         if fault.too_high:
             claim = replace(claim, text=f"{float(claim.text) + fault.too_high:.{bed.digits}f}")
         manifest = bed.manifest_with(fault.change, fault.name)
-        dataset = planted_data.find(fault.dataset or bed.dataset, self.settings)
+        dataset = planted_data.find(fault.dataset or bed.dataset, self.settings, fault.data_change)
         conditions: Conditions = {"software": bed.software, "settings": self.settings}
         before = cpu_s()
         record = evaluate(manifest, dataset, bed.options(bed.limit), **conditions)
@@ -251,16 +278,17 @@ def outcome_of(fault: Fault, done: Replication, spent_s: float) -> Outcome:
         fault.bed,
         fault.pitfalls,
         done.verdict.claim.text,
-        100 * done.verdict.measured.value,
+        done.verdict.claim.factor * done.verdict.measured.value,
         done.verdict.kind,
         rank,
         len(groups[0]) if groups and done.found is not None and _several(done.found) else 0,
-        tuple(_shown(done.found)) if done.found is not None else (),
+        tuple(_shown(done.found, done.verdict.claim)) if done.found is not None else (),
         len(done.found.candidates) if done.found is not None else 0,
         done.cost.calls / done.samples if done.cost is not None else 0.0,
         spent_s,
         fault.known,
         _said(done.found) if done.found is not None else "nothing",
+        unit=done.verdict.claim.symbol,
     )
 
 
@@ -303,11 +331,11 @@ def _kinds(candidate: Candidate) -> set[Kind]:
     return {tuple(sorted(each.pitfalls)) for each in (candidate.variant, *candidate.alike)}
 
 
-def _shown(found: Found) -> Iterator[tuple[str, str]]:
+def _shown(found: Found, claim: Claim) -> Iterator[tuple[str, str]]:
     answers = {each.variant.key: each for each in (*found.explained, *found.candidates)}
     for each in list(answers.values())[:_SHOWN]:
         also = "".join(f" = {' + '.join(other.pitfalls)} ({other.words})" for other in each.alike[:4])
-        words = f"{each.variant.words}{also}: {100 * each.expected:.2f} of {each.seen}"
+        words = f"{each.variant.words}{also}: {claim.factor * each.expected:.{claim.digits(2)}f} of {each.seen}"
         yield " + ".join(each.variant.pitfalls), words
 
 

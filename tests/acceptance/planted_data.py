@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from PIL import Image
 
-from acceptance import planted_drawings
+from acceptance import planted_drawings, planted_scenes
 from mlmodelscope import Settings, load_manifest
 from mlmodelscope.manifest.catalog import find_dataset
+from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.provision.artifact import ArtifactStore
 
@@ -28,8 +29,10 @@ _ORDERS = {
 """By which number each of ten classes is called instead; no name says so."""
 
 
-def find(name: str, settings: Settings) -> DatasetManifest:
-    """A dataset of the catalogue, or one of those below."""
+def find(name: str, settings: Settings, change: Sequence[tuple[str, str]] = ()) -> DatasetManifest:
+    """A dataset of the catalogue, a manifest beside this file with text of it changed, or one of those below."""
+    if name.endswith(".yml"):
+        return _written(name, settings, change)
     kind, _, other = name.partition(" in ")
     if kind.startswith("drawings-"):
         order = _ORDERS[other] if other else None
@@ -47,6 +50,23 @@ def find(name: str, settings: Settings) -> DatasetManifest:
     if name.startswith("photographs"):  # `photographs *e.JPEG`: those whose file names are so
         return _photographs(name.partition(" ")[2] or "*.JPEG", HERE / "synsets.txt")
     return find_dataset(name)
+
+
+def text_of(name: str) -> str:
+    return (HERE / name).read_text(encoding="utf-8")
+
+
+def _written(name: str, settings: Settings, change: Sequence[tuple[str, str]]) -> DatasetManifest:
+    text = text_of(name)
+    for old, new in change:
+        assert text.count(old) == 1, f"{name}: `{old}` must be there once"
+        text = text.replace(old, new)
+    if "{data}" in text:
+        text = text.replace("{data}", str(planted_scenes.write(settings.cache / "planted-scenes")))
+    text = text.replace("../../../../shared", str(SHARED))
+    found = parse_document(text, Path(name).stem, (HERE / name).absolute().parent).manifest()
+    assert isinstance(found, DatasetManifest)
+    return found
 
 
 def _photographs(include: str, classes: Path) -> DatasetManifest:

@@ -121,7 +121,8 @@ def page(beds: Mapping[str, Bed], found: Sequence[Outcome], left: int = 0, made:
 
 def _describe(bed: Bed, here: Sequence[Outcome]) -> str:
     model = bed.manifest.removeprefix("manifests/").removesuffix(".yml")
-    return f"`{model}` on {bed.dataset.replace('*', chr(92) + '*')}: {here[0].claim} % claimed."
+    dataset = bed.dataset.removeprefix("manifests/").removesuffix(".yml").replace("*", r"\*")
+    return f"`{model}` on {dataset}: {bed.metric} {here[0].claim} {here[0].unit}".rstrip() + " claimed."
 
 
 def _table(here: Iterable[Outcome]) -> Iterator[str]:

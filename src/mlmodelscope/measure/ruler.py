@@ -58,6 +58,11 @@ class Ruler:
     def __init__(self) -> None:
         if importlib.util.find_spec("numpy") is None:
             raise MetricError("measuring this task needs numpy", hint=install_extra("measure"))
+        self._timeout_s = measuring_timeout_s()
+        self._lock = threading.Lock()
+        self._start()
+
+    def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -67,10 +72,8 @@ class Ruler:
                 env={**os.environ, "PYTHONPATH": _path()},
                 start_new_session=True,  # Ctrl-C is the host's to handle
             )
-        self._timeout_s = measuring_timeout_s()
         ours.settimeout(self._timeout_s)
         self._channel = Channel(ours)
-        self._lock = threading.Lock()
 
     def close(self) -> None:
         self._channel.close()
@@ -128,18 +131,40 @@ class Ruler:
         self._ask({"do": "load", "task": task}, ())
 
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
-        try:
-            with self._lock:
-                self._channel.send(question, buffers)
-                answer, found = self._channel.receive()
-        except Closed:
-            raise MetricError(f"{self._end()} while it measured {_by_whose_rule(question['task'])}") from None
+        with self._lock:
+            try:
+                answer, found = self._asked(question, buffers)
+            except Closed:
+                if not self._was_killed:
+                    raise self._died(question) from None
+                # By somebody, or for want of memory: no question depends on the one before, so it is put once more.
+                self._channel.close()
+                self._start()
+                try:
+                    answer, found = self._asked(question, buffers)
+                except Closed:
+                    raise self._died(question) from None
         if "refused" in answer:
             kind = PluginError if answer["kind"] == "PluginError" else MetricError
             raise kind(answer["refused"], hint=answer["hint"])
         if "failed" in answer:
             raise MetricError(f"measuring failed: {answer['failed']}\n{answer['traceback']}".rstrip())
         return answer, found
+
+    def _asked(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
+        self._channel.send(question, buffers)
+        return self._channel.receive()
+
+    @property
+    def _was_killed(self) -> bool:
+        """Whether a signal ended it."""
+        try:
+            return self._process.wait(_TO_END_S) < 0
+        except subprocess.TimeoutExpired:
+            return False
+
+    def _died(self, question: Mapping[str, Any]) -> MetricError:
+        return MetricError(f"{self._end()} while it measured {_by_whose_rule(question['task'])}")
 
     def _end(self) -> str:
         """How the process came to its end; one that does not answer is given it."""

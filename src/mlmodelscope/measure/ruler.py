@@ -153,7 +153,8 @@ class Ruler:
 
     def _asked(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         self._channel.send(question, buffers)
-        return self._channel.receive()
+        answer, found = self._channel.receive()
+        return answer, found
 
     @property
     def _was_killed(self) -> bool:

@@ -57,7 +57,7 @@ function Accuracy({ of, names }: { of: Schemas["AccuracyPair"]; names: [string, 
       <ul className="mt-1 space-y-1 text-sm text-muted [overflow-wrap:anywhere]">
         {[of.first, of.second].map((each, place) => (
           <li key={names[place]}>
-            {names[place]}: top-1 {percent(each.value, 1)} ({percent(each.low, 1)} … {percent(each.high, 1)})
+            {names[place]}: {percent(each.value, 1)} ({percent(each.low, 1)} … {percent(each.high, 1)})
           </li>
         ))}
       </ul>

@@ -167,7 +167,7 @@ def _show_worst(record: Record, rows: list[dict[str, Any]], as_json: bool) -> No
     task, named = task_named(record.plan.task), named_by(record.class_names)
     found = []
     for row in rows:
-        shapes = task.shapes(row, None, named)
+        shapes = task.glanced(row, named)
         words = {"answer": row["answer"]}
         if shapes:
             words = {"truth": summary(shapes, "truth"), "answer": summary(shapes, "answer")}

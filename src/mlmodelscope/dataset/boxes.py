@@ -37,6 +37,8 @@ class Boxes:
     difficult: list[bool] = field(default_factory=list)
     more: dict[str, list[Any]] = field(default_factory=dict)
     """What else is known of each: masks, keypoints."""
+    shared: dict[str, Any] = field(default_factory=dict)
+    """What is true of all things of a class: which keypoints are connected."""
 
     def add(
         self,
@@ -80,7 +82,7 @@ class Boxes:
             found["difficult"] = self.difficult
         if self.size is not None:
             found["size"] = list(self.size)
-        return {**found, **self.more}
+        return {**found, **self.more, **self.shared}
 
 
 def _spell(numbers: Sequence[float]) -> str:

@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from mlmodelscope.dataset.boxes import Boxes, is_finite
-from mlmodelscope.dataset.coco_masks import mask_of, points_of
+from mlmodelscope.dataset.coco_masks import mask_of, points_of, skeletons_of
 from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.sample import Listing, NamedFile, Unlabelled
 from mlmodelscope.dataset.text import read_json, read_text
@@ -35,6 +35,10 @@ def read_coco(source: NamedFile, labels: NamedFile | None, dataset: PlannedDatas
         refuse_missing(picture.sample, source, labels)
     kinds = _kinds(data, numbers) if "keypoints" in dataset.truth else {}
     _add_things(data, labels, pictures, numbers, _Parts(dataset.truth, kinds))
+    skeleton = skeletons_of(data["categories"], numbers, labels.name) if "keypoints" in dataset.truth else []
+    if skeleton:
+        for each in pictures.values():
+            each.shared["skeleton"] = skeleton
     root = str(source.path)
     samples = [
         Unlabelled(each.sample, {"file": f"{root}/{each.sample}"}, None, target=each.target)

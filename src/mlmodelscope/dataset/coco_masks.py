@@ -10,6 +10,7 @@ from mlmodelscope.errors import DatasetError
 
 _MOST_NUMBERS = 200_000
 """Of the polygons of one thing; real ones have a few thousand at the most."""
+_MOST_POINTS = 1000
 
 
 def mask_of(annotation: dict[str, Any], what: str, size: tuple[int, int] | None) -> Any:
@@ -115,3 +116,23 @@ def points_of(annotation: dict[str, Any], what: str, kinds: int | None) -> list[
         wanted = f"{kinds} keypoints of three" if kinds is not None else "three for each keypoint"
         raise DatasetError(f"{what} has {len(given)} numbers as `keypoints`; {wanted} are needed")
     return [float(each) for each in given]
+
+
+def skeletons_of(categories: list[dict[str, Any]], numbers: dict[int, int], file: str) -> list[list[Any]]:
+    """[class, pairs of points that are connected] where a category declares it; COCO counts points from 1."""
+    found: list[list[Any]] = []
+    for each in categories:
+        given = each.get("skeleton")
+        if given is None:
+            continue
+        most = len(each["keypoints"]) if isinstance(each.get("keypoints"), list) else _MOST_POINTS
+        if not isinstance(given, list) or not all(_is_pair(pair, most) for pair in given):
+            raise DatasetError(f"the category {each['id']} of {file} has a `skeleton` that cannot be read")
+        found.append([numbers[each["id"]], [[one - 1, other - 1] for one, other in given]])
+    return found
+
+
+def _is_pair(value: Any, most: int) -> bool:
+    return (
+        isinstance(value, list) and len(value) == 2 and all(type(each) is int and 1 <= each <= most for each in value)
+    )

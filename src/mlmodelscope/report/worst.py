@@ -53,7 +53,7 @@ def find_worst(record: Record, store: Store, artifacts: ArtifactStore) -> Worst 
     found, _ = Search().page(folder, Wanted(), 0, SHOWN + min(record.failed, _FAILED))
     rows = [row for row in found if row["error"] is None][:SHOWN]
     task, named = task_named(record.plan.task), named_by(record.class_names)
-    if not any(task.shapes(row, None, named) for row in rows):
+    if not any(task.glanced(row, named) for row in rows):
         return None
     pictures, problem = sample_pictures(rows, record, artifacts)
     shown = tuple(

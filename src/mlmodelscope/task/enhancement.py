@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.foreign_picture import png_of
 from mlmodelscope.task.measure import DECIBEL, MEASURES, NUMBER
-from mlmodelscope.task.png import write_png
+from mlmodelscope.task.png import value_range, write_png
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally, shown_of
 from mlmodelscope.task.shape import Named, PictureShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
@@ -83,29 +84,47 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[PictureShape]:
-    """The true picture, where its file is at hand and a PNG, and the answer."""
+    """The true picture, where its file is at hand, and the answer."""
     found = []
     with contextlib.suppress(OSError, KeyError, TypeError):  # another machine's, or none
-        content = Path(target["picture"]["file"]).read_bytes()
-        if content[:4] == b"\x89PNG":
+        content = png_of(Path(target["picture"]["file"]).read_bytes())
+        if content is not None:
             found.append(PictureShape("truth", b64encode(content).decode("ascii")))
     if row.get("picture") is not None:
         with contextlib.suppress(ValueError, zlib.error):
-            found.append(PictureShape("answer", b64encode(_png(row)).decode("ascii")))
+            found.append(_answered(row))
     return found
 
 
-def _png(row: Mapping[str, Any]) -> bytes:
+def _glance(row: Mapping[str, Any], named: Named) -> list[PictureShape]:
+    if row.get("picture") is None:
+        return []
+    height, width, channels = row["size"]
+    return [PictureShape("answer", "", f"{width} x {height}", width=width, height=height, channels=channels)]
+
+
+def _answered(row: Mapping[str, Any]) -> PictureShape:
     """The answer as a file that browsers show; a row may be a stranger's, so no more is unpacked than its size says."""
+    height, width, channels = row["size"]
+    reach: tuple[float, float] | None
     if row["form"] == "png":
-        return bytes(row["picture"])
+        png, reach = bytes(row["picture"]), value_range(row["picture"])
+    else:
+        values = _floats(row)
+        reach = min(values, default=0.0), max(values, default=0.0)
+        known = (0.0 if math.isnan(each) else each for each in values)
+        png = write_png(bytes(round(min(255.0, max(0.0, each))) for each in known), width, height, channels)
+    low, high = reach or (None, None)
+    return PictureShape("answer", b64encode(png).decode("ascii"), "", None, width, height, channels, low, high)
+
+
+def _floats(row: Mapping[str, Any]) -> array[float]:
     height, width, channels = row["size"]
     wanted = 4 * height * width * channels
     content = zlib.decompressobj().decompress(row["picture"], min(wanted, _MOST_BYTES))
     if len(content) != wanted:
         raise ValueError("the picture has another size than its row says")
-    levels = (0.0 if math.isnan(each) else each for each in array("f", content))
-    return write_png(bytes(round(min(255.0, max(0.0, each))) for each in levels), width, height, channels)
+    return array("f", content)
 
 
 def _sentence(samples: int, numbers: Mapping[str, Measured]) -> str:
@@ -135,6 +154,7 @@ task = Task(
     values=_values,
     plain=_plain,
     shapes=_shapes,
+    glance=_glance,
     quality="Quality is 1 less the RMSE of a picture as a share of the data range.",
     sentence=_sentence,
 )

@@ -6,14 +6,27 @@ lengths. Numbers of the masks come first; those of the boxes of the same answers
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from mlmodelscope.task.array_answer import ArrayAnswer
-from mlmodelscope.task.detection import COLUMNS, OPTIONS, SIZES, box_answer, box_steps, box_values, sentence_of
+from mlmodelscope.task.detection import (
+    COLUMNS,
+    OPTIONS,
+    SIZES,
+    box_answer,
+    box_shapes,
+    box_steps,
+    box_values,
+    sentence_of,
+)
+from mlmodelscope.task.mask import mask_png, plane_of
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.shape import COLORS, BoxShape, MaskShape, Named, Shape
 from mlmodelscope.task.task import TASKS, Column, Task
 from mlmodelscope_worker.registry import add
 
@@ -41,6 +54,39 @@ def _answer(row: Mapping[str, Any]) -> Any:
     return found
 
 
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
+    """True things by their outlines, answered ones by their pixels, the best first. A mask that cannot be drawn leaves
+    the box."""
+    truth = target if target is not None else json.loads(row.get("target") or "{}")
+    boxes = box_shapes(row, truth, named)
+    true = [(number, mask) for number, mask in zip(truth.get("classes", ()), truth.get("masks", ()), strict=False)]
+    answers = sorted(_answer(row) or (), key=lambda each: -each["score"])
+    said = [(each["class"], (each.get("mask") or {}).get("counts")) for each in answers]
+    size = truth.get("size") or row.get("size")
+    masks = [*(true or [(0, None)] * (len(boxes) - len(said))), *said]
+    return [
+        box if mask is None or size is None else _masked(box, number, mask, size)
+        for box, (number, mask) in zip(boxes, masks, strict=True)
+    ]
+
+
+def _masked(box: BoxShape, number: int, mask: Any, size: Sequence[int]) -> Shape:
+    height, width = size
+    color = COLORS[number % len(COLORS)]
+    try:
+        plane = plane_of(mask, height, width)
+    except (ValueError, TypeError):
+        return box
+    png = b64encode(mask_png(plane, width, height, color, is_filled=box.side == "answer")).decode("ascii")
+    corners = (box.left, box.top, box.right, box.bottom)
+    legend = ((box.name, color),)
+    return MaskShape(box.side, png, legend, box.score, (), corners, plane.count(1), box.remark)
+
+
+def _glance(row: Mapping[str, Any], named: Named) -> list[BoxShape]:
+    return box_shapes(row, None, named)
+
+
 def _steps(roles: Sequence[str]) -> list[dict[str, Any]]:
     return [*box_steps(roles), {"paste_masks": {}}] if "boxes" in roles else []
 
@@ -64,6 +110,9 @@ task = Task(
     ),
     values=_values,
     plain=_answer,
+    shapes=_shapes,
+    glance=_glance,
+    quality="Quality is the F-measure of a picture's masks, each weighted by its score, the mean of all overlaps.",
     sentence=sentence_of("mask-ap"),
 )
 add(TASKS.things, NAME, task, TASKS.code)

@@ -6,14 +6,25 @@ point must be follows from its kind and the size of the thing (object keypoint s
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from mlmodelscope.task.array_answer import ArrayAnswer
-from mlmodelscope.task.detection import COLUMNS, OPTIONS, SIZES, box_answer, box_steps, box_values, sentence_of
+from mlmodelscope.task.detection import (
+    COLUMNS,
+    OPTIONS,
+    SIZES,
+    box_answer,
+    box_shapes,
+    box_steps,
+    box_values,
+    sentence_of,
+)
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.shape import BoxShape, Named, PointsShape, Shape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
 from mlmodelscope_worker.parameters import Integer, Numbers
 from mlmodelscope_worker.registry import add
@@ -36,6 +47,45 @@ def _answer(row: Mapping[str, Any]) -> Any:
         return found
     each = len(points) // len(found)
     return [{**one, "keypoints": points[at * each : (at + 1) * each]} for at, one in enumerate(found)]
+
+
+_OF_PERSON = 17
+_SURE = 0.05
+"""Answered points that the model is less sure of are not drawn, unless it is of none."""
+# Of COCO's 17 points of a person, nose to ankles: which are connected.
+_ARMS_AND_LEGS = ((5, 7), (7, 9), (6, 8), (8, 10), (11, 13), (13, 15), (12, 14), (14, 16))
+PERSON = (*_ARMS_AND_LEGS, (5, 6), (5, 11), (6, 12), (11, 12), (0, 1), (0, 2), (1, 2), (1, 3), (2, 4), (3, 5), (4, 6))
+
+
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
+    """The points of each true thing that are annotated, then those of the answers, the best first."""
+    truth = target if target is not None else json.loads(row.get("target") or "{}")
+    skeletons = {number: pairs for number, pairs in truth.get("skeleton") or ()}
+    boxes = box_shapes(row, truth, named)
+    true = list(zip(truth.get("classes", ()), truth.get("keypoints", ()), strict=False))
+    answers = sorted(_answer(row) or (), key=lambda each: -each["score"])
+    said = [(each["class"], each.get("keypoints", ())) for each in answers]
+    things = [*(true or [(0, ())] * (len(boxes) - len(said))), *said]
+    return [
+        _pointed(box, points, skeletons.get(number)) if points else box
+        for box, (number, points) in zip(boxes, things, strict=True)
+    ]
+
+
+def _pointed(box: BoxShape, numbers: Sequence[float], skeleton: Any) -> Shape:
+    points = list(zip(numbers[::3], numbers[1::3], numbers[2::3], strict=False))
+    pairs = skeleton if skeleton is not None else PERSON if len(points) == _OF_PERSON else ()
+    known = {at for at, (_, _, sure) in enumerate(points) if sure > (_SURE if box.side == "answer" else 0)}
+    if box.side == "answer" and not known:
+        known = set(range(len(points)))
+    places = {at: place for place, at in enumerate(sorted(known))}
+    lines = tuple((places[one], places[other]) for one, other in pairs if one in places and other in places)
+    drawn = tuple((points[at][0], points[at][1]) for at in sorted(known))
+    return PointsShape(box.side, drawn, lines, box.name, box.score, (box.left, box.top, box.right, box.bottom))
+
+
+def _glance(row: Mapping[str, Any], named: Named) -> list[BoxShape]:
+    return box_shapes(row, None, named)
 
 
 def _steps(roles: Sequence[str]) -> list[dict[str, Any]]:
@@ -65,6 +115,9 @@ task = Task(
     columns=(*COLUMNS[:-1], Column("keypoints", "list<float64>"), COLUMNS[-1]),
     values=_values,
     plain=_answer,
+    shapes=_shapes,
+    glance=_glance,
+    quality="Quality is the F-measure of a picture's things, each weighted by its score, the mean of all similarities.",
     sentence=sentence_of("oks-ap"),
 )
 add(TASKS.things, NAME, task, TASKS.code)

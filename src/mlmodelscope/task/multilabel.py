@@ -14,6 +14,7 @@ from typing import Any
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import MEASURES, Better
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.shape import LabelShape, Named
 from mlmodelscope.task.task import TASKS, Column, Number, Option, Task
 from mlmodelscope_worker.parameters import Number as NumberKind
 from mlmodelscope_worker.registry import add
@@ -32,10 +33,17 @@ def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dic
 
 def _answer(row: Mapping[str, Any]) -> Any:
     """The most probable classes, best first."""
-    if row["scores"] is None:
+    if row.get("scores") is None:
         return None
     order = sorted(range(len(row["scores"])), key=lambda at: -row["scores"][at])
     return [{"class": at, "score": row["scores"][at]} for at in order[:_SHOWN]]
+
+
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[LabelShape]:
+    """What is true, then the most probable classes, best first."""
+    truth = target if isinstance(target, dict) else json.loads(row.get("target") or "{}")
+    found = [LabelShape("truth", named(number)) for number in truth.get("classes") or ()]
+    return found + [LabelShape("answer", named(each["class"]), each["score"]) for each in _answer(row) or ()]
 
 
 def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
@@ -57,6 +65,8 @@ task = Task(
     columns=(Column("target", "string"), Column("scores", "list<float32>"), Column("score", "binary")),
     values=_values,
     plain=_answer,
+    shapes=_shapes,
+    quality="Quality is the F-measure of a sample's labels: of those above the threshold, and those that are true.",
     sentence=_sentence,
 )
 add(TASKS.things, NAME, task, TASKS.code)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 _MOST = 1 << 26
-_GRAY, _PALETTE = 0, 3
+_GRAY, _RGB, _PALETTE = 0, 2, 3
 
 
 def read_levels(content: bytes) -> tuple[bytes, int, int] | None:
@@ -27,12 +27,48 @@ def read_levels(content: bytes) -> tuple[bytes, int, int] | None:
 
 def write_png(pixels: bytes, width: int, height: int, channels: int) -> bytes:
     """The file of such pixels, gray or RGB."""
-    stride = width * channels
-    lines = b"".join(b"\0" + pixels[at : at + stride] for at in range(0, stride * height, stride))
     header = struct.pack(">IIBBBBB", width, height, 8, 0 if channels == 1 else 2, 0, 0, 0)
-    parts = ((b"IHDR", header), (b"IDAT", zlib.compress(lines)), (b"IEND", b""))
+    return _file((b"IHDR", header), (b"IDAT", zlib.compress(_lines(pixels, width * channels))))
+
+
+def write_palette(plane: bytes, width: int, height: int, colors: Mapping[int, tuple[str, int]]) -> bytes:
+    """The file of a byte for each pixel that stands for a color, as `#rrggbb` and its opacity of 0 to 255."""
+    known = [colors.get(number, ("#000000", 0)) for number in range(256)]
+    return _file(
+        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, _PALETTE, 0, 0, 0)),
+        (b"PLTE", b"".join(bytes.fromhex(color[1:]) for color, _ in known)),
+        (b"tRNS", bytes(opacity for _, opacity in known)),
+        (b"IDAT", zlib.compress(_lines(plane, width), 6)),
+    )
+
+
+def _lines(pixels: bytes, stride: int) -> bytes:
+    """Each row behind its filter: none."""
+    return b"".join(b"\0" + pixels[at : at + stride] for at in range(0, len(pixels), stride))
+
+
+def value_range(content: bytes) -> tuple[int, int] | None:
+    """The least and the greatest byte of a PNG as a worker writes it; None of any other."""
+    try:
+        chunks = list(_chunks(content))
+        width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
+        if (depth, interlaced) != (8, 0) or color not in (_GRAY, _RGB) or not 0 < width * height <= _MOST:
+            return None
+        stride = 1 + width * (1 if color == _GRAY else 3)
+        packed = b"".join(part for kind, part in chunks if kind == b"IDAT")
+        lines = zlib.decompressobj().decompress(packed, stride * height)
+    except (struct.error, zlib.error, IndexError, ValueError):
+        return None
+    if len(lines) != stride * height or any(lines[::stride]):
+        return None
+    rows = [lines[at + 1 : at + stride] for at in range(0, len(lines), stride)]
+    return min(map(min, rows)), max(map(max, rows))
+
+
+def _file(*parts: tuple[bytes, bytes]) -> bytes:
     return _MAGIC + b"".join(
-        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part)) for kind, part in parts
+        struct.pack(">I", len(part)) + kind + part + struct.pack(">I", zlib.crc32(kind + part))
+        for kind, part in (*parts, (b"IEND", b""))
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.png import read_levels
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally, shown_of
-from mlmodelscope.task.shape import MaskShape, Named, class_map
+from mlmodelscope.task.shape import MaskShape, Named, class_map, class_names
 from mlmodelscope.task.task import TASKS, Column, Number, Option, Task
 from mlmodelscope_worker.parameters import Choice, Integer
 from mlmodelscope_worker.registry import add
@@ -63,11 +62,16 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[MaskShape]:
     """The mask, where it is at hand and one byte for each pixel, and the map."""
-    found = [replace(shape, side="truth") for shape in _true_shapes(target, named)]
+    found = list(_true_shapes(target, named))
     answer = read_levels(row["map"]) if row.get("map") is not None else None
     if answer is not None:
         found.append(class_map(*answer, named, void=(row["no_class"],)))
     return found
+
+
+def _glance(row: Mapping[str, Any], named: Named) -> list[MaskShape]:
+    answer = read_levels(row["map"]) if row.get("map") is not None else None
+    return [class_names(answer[0], named, void=(row["no_class"],))] if answer is not None else []
 
 
 def _true_shapes(target: Any, named: Named) -> Iterator[MaskShape]:
@@ -79,7 +83,8 @@ def _true_shapes(target: Any, named: Named) -> Iterator[MaskShape]:
         return
     if mask is not None:
         levels, width, height = mask
-        yield class_map(levels.translate(_classes_of(target.get("labels") or {})), width, height, named, void=(_VOID,))
+        numbers = levels.translate(_classes_of(target.get("labels") or {}))
+        yield class_map(numbers, width, height, named, void=(_VOID,), side="truth")
 
 
 def _classes_of(labels: Mapping[str, Any]) -> bytes:
@@ -129,6 +134,7 @@ task = Task(
     values=_values,
     plain=_plain,
     shapes=_shapes,
+    glance=_glance,
     quality="Quality is the mean IoU of the classes in a picture's mask.",
     sentence=_sentence,
 )

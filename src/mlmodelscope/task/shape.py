@@ -7,12 +7,12 @@ original.
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
+
+from mlmodelscope.task.mask import map_png
 
 Side = Literal["truth", "answer"]
 Named = Callable[[int], str]
@@ -21,6 +21,8 @@ SHOWN_ABOVE = 0.3
 """Answers with a lower score are hidden at first: detectors give many of them."""
 COLORS = ("#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f")
 """Told apart in light and in dark, and by most who see colors differently; the pages have the same."""
+CLEAR = "#00000000"
+"""The color of what is not drawn, such as the background of a class map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,21 @@ class MaskShape:
     legend: tuple[tuple[str, str], ...] = ()
     """(name, color) of what is in it."""
     score: float | None = None
+    shares: tuple[float, ...] = ()
+    """Of all pixels, for each of the legend, where it is a map of classes."""
+    box: tuple[float, float, float, float] | None = None
+    """Left, top, right and bottom of a single thing."""
+    area: int | None = None
+    """Pixels of a single thing."""
+    remark: str = ""
+    """What is special about it: `crowd`."""
     kind: Literal["mask"] = "mask"
 
     @property
     def name(self) -> str:
-        return ", ".join(name for name, _ in self.legend)
+        """Of what is drawn; of the background only where there is nothing else."""
+        drawn = [name for name, color in self.legend if color != CLEAR]
+        return ", ".join(drawn or [name for name, _ in self.legend])
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +78,8 @@ class PointsShape:
     """Which of them are connected, by their places in `points`."""
     name: str = ""
     score: float | None = None
+    box: tuple[float, float, float, float] | None = None
+    """Left, top, right and bottom of what they are the points of, where it is known."""
     kind: Literal["points"] = "points"
 
 
@@ -78,6 +92,12 @@ class PictureShape:
     """A PNG in base64."""
     name: str = ""
     score: float | None = None
+    width: int = 0
+    height: int = 0
+    channels: int = 0
+    low: float | None = None
+    """The least value, where it is known."""
+    high: float | None = None
     kind: Literal["picture"] = "picture"
 
 
@@ -92,7 +112,17 @@ class TextShape:
     kind: Literal["text"] = "text"
 
 
-Shape = BoxShape | MaskShape | PointsShape | PictureShape | TextShape
+@dataclass(frozen=True, slots=True)
+class LabelShape:
+    """A class of the whole sample, of which there may be several."""
+
+    side: Side
+    name: str
+    score: float | None = None
+    kind: Literal["label"] = "label"
+
+
+Shape = BoxShape | MaskShape | PointsShape | PictureShape | TextShape | LabelShape
 
 
 _KINDS: dict[str, type[Shape]] = {
@@ -101,12 +131,21 @@ _KINDS: dict[str, type[Shape]] = {
     "points": PointsShape,
     "picture": PictureShape,
     "text": TextShape,
+    "label": LabelShape,
 }
 
 
 def read_shapes(plain: Sequence[Mapping[str, Any]]) -> tuple[Shape, ...]:
-    """As JSON had them; kinds of a newer release are left out."""
-    return tuple(_KINDS[each["kind"]](**each) for each in plain if each["kind"] in _KINDS)
+    """As JSON had them; kinds and facts of a newer release are left out."""
+    known = [(_KINDS[each["kind"]], each) for each in plain if each["kind"] in _KINDS]
+    return tuple(
+        kind(**{name: _tupled(each[name]) for name in kind.__dataclass_fields__ if name in each})
+        for kind, each in known
+    )
+
+
+def _tupled(value: Any) -> Any:
+    return tuple(map(_tupled, value)) if isinstance(value, list) else value
 
 
 def is_shown(shape: Shape, above: float = SHOWN_ABOVE) -> bool:
@@ -127,26 +166,36 @@ def summary(shapes: Sequence[Shape], side: Side, above: float = SHOWN_ABOVE) -> 
     return ", ".join(f"{count} {word}" if count > 1 else word for word, count in Counter(words).most_common())
 
 
-def class_map(numbers: bytes, width: int, height: int, named: Named, void: Sequence[int] = ()) -> MaskShape:
-    """A class for each pixel, row by row, as a mask of an answer; `void` are numbers that are not drawn."""
+def class_map(
+    numbers: bytes, width: int, height: int, named: Named, void: Sequence[int] = (), side: Side = "answer"
+) -> MaskShape:
+    """A class for each pixel, row by row: an answer as a tint, the truth as lines around its classes, so that both can
+    be seen over each other. `void` are numbers that are not drawn, nor is a class that is called background."""
+    found, colors = _map_colors(numbers, named, void)
+    drawn = {number: color for number, color in colors.items() if color != CLEAR}
+    png = map_png(numbers, width, height, drawn, is_filled=side == "answer")
+    return _map_shape(numbers, named, found, colors, side, base64.b64encode(png).decode("ascii"))
+
+
+def class_names(numbers: bytes, named: Named, void: Sequence[int] = (), side: Side = "answer") -> MaskShape:
+    """The same without its pixels, for lists."""
+    return _map_shape(numbers, named, *_map_colors(numbers, named, void), side, "")
+
+
+def _map_colors(numbers: bytes, named: Named, void: Sequence[int]) -> tuple[list[int], dict[int, str]]:
     found = [number for number in sorted(set(numbers)) if number not in void]
-    colors = {number: COLORS[number % len(COLORS)] for number in found}
-    palette = b"".join(bytes.fromhex(colors.get(number, "#000000")[1:]) for number in range(256))
-    opacity = bytes(150 if number in colors else 0 for number in range(256))
-    rows = b"".join(b"\0" + numbers[at : at + width] for at in range(0, width * height, width))
-    parts = [
-        (b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)),
-        (b"PLTE", palette),
-        (b"tRNS", opacity),
-        (b"IDAT", zlib.compress(rows, 9)),
-        (b"IEND", b""),
-    ]
-    png = b"\x89PNG\r\n\x1a\n" + b"".join(
-        struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))
-        for kind, content in parts
-    )
+    return found, {
+        number: CLEAR if named(number).strip("_").lower() == "background" else COLORS[number % len(COLORS)]
+        for number in found
+    }
+
+
+def _map_shape(
+    numbers: bytes, named: Named, found: Sequence[int], colors: Mapping[int, str], side: Side, png: str
+) -> MaskShape:
     legend = tuple((named(number), colors[number]) for number in found)
-    return MaskShape("answer", base64.b64encode(png).decode("ascii"), legend)
+    shares = tuple(numbers.count(bytes([number])) / max(1, len(numbers)) for number in found)
+    return MaskShape(side, png, legend, shares=shares)
 
 
 def named_by(names: Sequence[str] | Mapping[int, str]) -> Named:

@@ -123,6 +123,8 @@ class Task:
     shapes: Callable[[Mapping[str, Any], Any, Named], Sequence[Shape]] = lambda row, target, named: ()
     """What people see of a row: its truth and its answer. The target is that of the dataset where it is at hand, else
     None; a row that was made without one has no truth. The last argument names classes."""
+    glance: Callable[[Mapping[str, Any], Named], Sequence[Shape]] | None = None
+    """The same of many rows in a list, without pixels; by default all of it."""
     quality: str = ""
     """What the number is that its samples are sorted by, the worst first: a sentence. See `task/quality.py`."""
     sentence: Callable[[int, Mapping[str, Number]], str] = lambda samples, numbers: ""
@@ -141,6 +143,10 @@ class Task:
             raise ValueError(
                 f"the task `{self.name}` needs the columns target (string) and score (binary), and no `{_RIGHT}`"
             )
+
+    def glanced(self, row: Mapping[str, Any], named: Named) -> Sequence[Shape]:
+        """What a list says of a row."""
+        return self.glance(row, named) if self.glance is not None else self.shapes(row, None, named)
 
     @property
     def measures(self) -> list[Measure]:

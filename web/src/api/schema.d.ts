@@ -1879,7 +1879,7 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -4045,6 +4045,26 @@ export interface components {
             key: string;
         };
         /**
+         * LabelShape
+         * @description A class of the whole sample, of which there may be several.
+         */
+        LabelShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Name */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "label";
+        };
+        /**
          * Labels
          * @description How a sample gets its label.
          */
@@ -4948,6 +4968,25 @@ export interface components {
             /** Score */
             score?: number | null;
             /**
+             * Shares
+             * @default []
+             */
+            shares: number[];
+            /** Box */
+            box?: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
+            /** Area */
+            area?: number | null;
+            /**
+             * Remark
+             * @default
+             */
+            remark: string;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
@@ -5712,6 +5751,25 @@ export interface components {
             /** Score */
             score?: number | null;
             /**
+             * Width
+             * @default 0
+             */
+            width: number;
+            /**
+             * Height
+             * @default 0
+             */
+            height: number;
+            /**
+             * Channels
+             * @default 0
+             */
+            channels: number;
+            /** Low */
+            low?: number | null;
+            /** High */
+            high?: number | null;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
@@ -6129,6 +6187,13 @@ export interface components {
             name: string;
             /** Score */
             score?: number | null;
+            /** Box */
+            box?: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -6232,7 +6297,7 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -7545,7 +7610,7 @@ export interface components {
                 number
             ] | null;
             /** Shapes */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
             /**
              * Shown Above
              * @description Answers with a lower score are hidden at first.

@@ -56,7 +56,7 @@ def _told(record: Record, row: dict[str, Any], offers: Sequence[Offer]) -> dict[
     """Without what only programs of ours can read; what is in a picture is said in a few words."""
     if "right" in offers:
         return row
-    shapes = task_named(record.plan.task).shapes(row, None, named_by(record.class_names))
+    shapes = task_named(record.plan.task).glanced(row, named_by(record.class_names))
     kept = {name: row[name] for name in ("id", "digest", "error", "answer", "run_ns", "quality")}
     if not shapes:
         return kept
@@ -71,10 +71,9 @@ def shapes(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]
     if row is None:
         raise UsageError(f"there is no sample `{sample[:200]}` in record {record.id}")
     task = task_named(record.plan.task)
-    found = task.shapes(row, None, named_by(record.class_names))
-    target, size = _of_dataset(desk, record, sample) if found else (None, None)
-    if target is not None:
-        found = task.shapes(row, target, named_by(record.class_names))
+    is_seen = bool(task.glanced(row, named_by(record.class_names)))
+    target, size = _of_dataset(desk, record, sample) if is_seen else (None, None)
+    found = task.shapes(row, target, named_by(record.class_names))
     return {
         "id": sample,
         "quality": quality_of(row.get("score")),

@@ -33,7 +33,7 @@ def test_the_report_has_what_a_detector_has_and_nothing_else(detected: Record, r
     headings = page.text
     for word in ("AP50", "AP75", "All measures", "Precision and recall", "2 classes; the lowest AP comes first."):
         assert word in headings
-    for word in ("Calibration", "Wrong answers", "What is taken for what", "top-1", "Top-1"):
+    for word in ("Calibration", "Wrong answers", "top-1", "Top-1"):
         assert word not in headings
 
 
@@ -82,7 +82,7 @@ def test_classes_have_the_columns_that_their_task_measures(detected: Record) -> 
     )
     other = [{"class": 1, "pixels": 9, "iou": 0.5}, {"class": 0, "pixels": 3, "iou": None}]
     found = class_sheet(detected.model_copy(update={"details": {"per_class": other}}))
-    assert found is not None and [each.title for each in found.columns] == ["Pixels", "IOU"]
+    assert found is not None and [each.title for each in found.columns] == ["Pixels", "IoU"]
     assert [each.label for each in found.classes] == [1, 0]  # what could not be measured comes last
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from mlmodelscope.measure.coco_match import BITS, IOUS
 
 RECALLS = np.linspace(0.0, 1.0, 101)
+_CURVES = 100
+"""Classes whose curve is kept."""
 Weights = np.ndarray | None
 """How often each sample counts; once by default."""
 
@@ -143,4 +145,13 @@ class Table:
         mean = curves.mean(axis=0)
         return [
             {"recall": float(at), "precision": float(each)} for at, each in zip(RECALLS[::5], mean[::5], strict=True)
+        ]
+
+    def class_curves(self) -> list[dict[str, Any]]:
+        """The same of each class, those that there is most of to find: precision at recalls of 0, 5, … 100 %."""
+        known, curves = self.curves(0, 0)
+        order = np.argsort(-self.many(0)[known], kind="mergesort")[:_CURVES]
+        return [
+            {"class": int(self.classes[known[row]]), "precision": [round(float(each), 4) for each in curves[row][::5]]}
+            for row in order
         ]

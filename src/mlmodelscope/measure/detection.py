@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mlmodelscope.measure.box_confusion import confused, summed
 from mlmodelscope.measure.coco_match import Batch, Overlap, Picture, Size, match, quality_of
 from mlmodelscope.measure.coco_sums import SUMS, names_of
 from mlmodelscope.measure.coco_table import Table
@@ -95,7 +96,12 @@ class Detection:
             for own, (answers, due) in zip(found, match(batch, part.overlap, part.size), strict=True):
                 own[f"{part.name}.found"], own[f"{part.name}.due"] = answers, due
         first = self.parts[0].name
-        return [pack(each, quality=quality_of(each[f"{first}.found"], each[f"{first}.due"])) for each in found]
+        scores = []
+        for each, picture in zip(found, pictures, strict=True):
+            facts: dict[str, Any] = {"quality": quality_of(each[f"{first}.found"], each[f"{first}.due"])}
+            pairs = confused(picture)
+            scores.append(pack(each, **facts, **({"confused": pairs} if pairs else {})))
+        return scores
 
     def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
         tables = tables_of(scores)
@@ -114,7 +120,12 @@ class Detection:
         if "voc" in tables:
             return {"per_class": voc_classes(tables["voc"])}
         table = tables[self.parts[0].name]
-        return {"per_class": table.per_class(), "precision_recall": table.curve()}
+        return {
+            "per_class": table.per_class(),
+            "precision_recall": table.curve(),
+            "precision_recall_classes": table.class_curves(),
+            "box_confusion": summed([facts_of(each) for each in scores]),
+        }
 
 
 def tables_of(scores: Sequence[bytes]) -> Mapping[str, Table]:

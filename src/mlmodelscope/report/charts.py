@@ -197,6 +197,29 @@ def precision_recall(points: Sequence[dict[str, float]]) -> str:
     return _svg(276, f"Precision over recall; {100 * half:.1f} % at a recall of 50 %", parts)
 
 
+def qualities(counts: Sequence[int]) -> str:
+    """How many samples have which quality, from 0 to 100 %."""
+    top, base, most = 20, 150, max(counts, default=0) or 1
+
+    def x(place: float) -> float:
+        return _across(place, 0, len(counts))
+
+    parts = []
+    for at, count in enumerate(counts):
+        height = (base - top) * count / most
+        reach = f"{100 * at / len(counts):g} – {100 * (at + 1) / len(counts):g} %: {count:,}"
+        parts.append(
+            f'<rect class="column" x="{x(at):.2f}%" y="{base - height:.1f}" width="{x(at + 1) - x(at):.2f}%" '
+            f'height="{height:.1f}"><title>{escape(reach)}</title></rect>'
+        )
+    parts.append(_line(0, base, 100, base, "axis"))
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        parts.append(_text(x(share * len(counts)), base + 20, f"{100 * share:g}", "scale"))
+    parts.append(_text(x(counts.index(max(counts)) + 0.5), top - 6, f"{most:,}", "scale"))
+    low = sum(counts[: len(counts) // 2])
+    return _svg(178, f"Quality of {sum(counts):,} samples; {low:,} of them below 50 %", parts)
+
+
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
     """Round numbers from at or below `low` to at or above `high`, about so many."""
     rough = max(high - low, 1e-9) / about

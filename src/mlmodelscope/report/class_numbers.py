@@ -9,6 +9,7 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
 from mlmodelscope.task.measure import MEASURES
 
+_TITLES = {"iou": "IoU"}
 _COUNTS = {"due": "Things", "seen": "Seen", "right": "Right", "pixels": "Pixels"}
 _ABBREVIATION = 4
 
@@ -74,7 +75,11 @@ def _column(name: str, rows: list[dict[str, Any]]) -> ClassColumn:
     is_count = known is None and all(isinstance(each.get(name), int) for each in rows)
     if known is not None:
         return ClassColumn(name, known.title, False)
-    title = _COUNTS.get(name) or (name.upper() if len(name) <= _ABBREVIATION and not is_count else words.headed(name))
+    title = (
+        _COUNTS.get(name)
+        or _TITLES.get(name)
+        or (name.upper() if len(name) <= _ABBREVIATION and not is_count else words.headed(name))
+    )
     return ClassColumn(name, title, is_count)
 
 

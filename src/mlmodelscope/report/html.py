@@ -13,9 +13,11 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import charts, reproduction, words
+from mlmodelscope.report.before_after import SCRIPT, SCRIPT_HASH
 from mlmodelscope.report.claims import ClaimComparison, compare_claims, published, published_text, unmeasured_claims
 from mlmodelscope.report.class_numbers import class_sheet, spelled
 from mlmodelscope.report.classes import confusions, describe_classes, split_classes, too_few, worst_classes
+from mlmodelscope.report.confusion import taken_for
 from mlmodelscope.report.latency import describe_latency, latency_chart, latency_rows
 from mlmodelscope.report.mistakes import find_mistakes
 from mlmodelscope.report.numbers import headline_of, other_numbers
@@ -36,6 +38,8 @@ _SECTIONS = (
     ("again", "Run it again"),
 )
 
+_CURVES = 40
+"""Classes that have a curve of their own."""
 _CARDS = 4
 """More numbers than these, the first ones aside, are a table."""
 
@@ -91,7 +95,12 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
         "sheet": class_sheet(record),
         "spelled": spelled,
         "curve_chart": charts.precision_recall(curve) if (curve := record.details.get("precision_recall")) else "",
+        "class_curves": _class_curves(record),
+        "taken": taken_for(record),
+        "qualities_chart": charts.qualities(counts) if (counts := record.details.get("qualities")) else "",
         "worst": worst,
+        "script": SCRIPT if worst is not None and any(each.pair for each in worst.shown) else "",
+        "script_hash": SCRIPT_HASH,
         "quality_words": quality_words,
         "classes": classes,
         "classes_sentence": describe_classes(classes) if classes else "",
@@ -122,6 +131,19 @@ def _interval_charts(record: Record, comparisons: list[ClaimComparison]) -> dict
             shown = words.unit_of(number)
             found[name] = charts.interval_bar(interval, claim.published if claim else None, remark, shown)
     return found
+
+
+def _class_curves(record: Record) -> list[tuple[str, str, str]]:
+    """(class, its AP50, precision over recall) of each class, the worst first."""
+    found = []
+    known = {each["class"]: each.get("ap50") for each in record.details.get("per_class") or ()}
+    for each in record.details.get("precision_recall_classes") or ():
+        steps = len(each["precision"]) - 1
+        points = [{"recall": at / steps, "precision": value} for at, value in enumerate(each["precision"])]
+        share = known.get(each["class"])
+        found.append((share or 0.0, words.class_name(record, each["class"]), points))
+    found.sort(key=lambda row: row[:2])
+    return [(name, words.percent(share), charts.precision_recall(points)) for share, name, points in found[:_CURVES]]
 
 
 def _about(metric: str) -> str:

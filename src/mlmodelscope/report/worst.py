@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,11 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.record.search import Search, Wanted
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
+from mlmodelscope.report.before_after import BeforeAfter, before_after
 from mlmodelscope.report.overlay import overlay
 from mlmodelscope.report.sample_pictures import SamplePicture, picture_size, sample_pictures
-from mlmodelscope.task.shape import BoxShape, Shape, is_shown, named_by, summary
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.shape import CLEAR, BoxShape, MaskShape, PointsShape, Shape, is_shown, named_by, summary
 from mlmodelscope.task.task import task_named
 
 SHOWN = 24
@@ -29,10 +31,17 @@ class Seen:
     """The picture with its shapes as SVG; empty where there is nothing to draw."""
     reason: str
     """Why there is no picture."""
-    truth: str
+    truth: str | None
+    """In words; None where it is not known any more."""
     said: str
     hidden: int
     """Answers with too low a score to be shown."""
+    pair: BeforeAfter | None = None
+    """Two pictures to be compared, where the answer is one."""
+    legend: tuple[tuple[str, str], ...] = ()
+    """(name, color) of what masks show."""
+    numbers: tuple[tuple[str, str], ...] = ()
+    """(title, value) of measures of this sample alone."""
 
 
 @dataclass(frozen=True)
@@ -66,20 +75,35 @@ def find_worst(record: Record, store: Store, artifacts: ArtifactStore) -> Worst 
 
 def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) -> Seen:
     shown = [each for each in shapes if is_shown(each)]
-    truth, said = summary(shapes, "truth"), summary(shapes, "answer")
+    target = json.loads(row.get("target") or "null")
+    is_known = picture.sample is not None or (isinstance(target, dict) and "classes" in target)
+    truth, said = summary(shapes, "truth") if is_known else None, summary(shapes, "answer")
     size = picture_size(picture.sample.content) if picture.sample is not None else None
-    size = size or _extent(shown, row.get("target"))
+    size = size or _extent(shown, row, target)
     label = f"{row['id']}: there is {truth or 'nothing'}; answered {said or 'nothing'}"
-    chart = overlay(picture.thumbnail.uri, size, shown, label) if size is not None else ""
-    return Seen(row["id"], row["quality"], chart, picture.thumbnail.reason, truth, said, len(shapes) - len(shown))
+    pair = before_after(shapes, picture.thumbnail.uri)
+    chart = overlay(picture.thumbnail.uri, size, shown, label) if size is not None and pair is None else ""
+    entries = dict.fromkeys(entry for each in shown if isinstance(each, MaskShape) for entry in each.legend)
+    legend = tuple(entry for entry in entries if entry[1] != CLEAR)
+    hidden, reason = len(shapes) - len(shown), picture.thumbnail.reason
+    return Seen(row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, tuple(_numbers(row)))
 
 
-def _extent(shapes: list[Shape], target: str | None) -> tuple[int, int] | None:
-    """The size of a picture that is not at hand: as its target has it, or as far as its boxes reach."""
-    known = json.loads(target) if target else None
-    if isinstance(known, dict) and known.get("size"):
-        return known["size"][1], known["size"][0]
+def _numbers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, value in row.items():
+        measure = MEASURES.get(name)
+        if measure is not None and isinstance(value, float):
+            symbol = f"\N{NO-BREAK SPACE}{measure.unit.symbol}".rstrip()
+            yield measure.title, f"{measure.unit.factor * value:.4g}{symbol}"
+
+
+def _extent(shapes: list[Shape], row: dict[str, Any], target: Any) -> tuple[int, int] | None:
+    """The size of a picture that is not at hand: as its target or its answer has it, or as far as its boxes reach."""
+    size = (target.get("size") if isinstance(target, dict) else None) or row.get("size")
+    if size:
+        return size[1], size[0]
     reach = [(each.right, each.bottom) for each in shapes if isinstance(each, BoxShape)]
+    reach += [each.box[2:] for each in shapes if isinstance(each, MaskShape | PointsShape) and each.box is not None]
     if not reach:
         return None
     return max(1, round(max(right for right, _ in reach))), max(1, round(max(bottom for _, bottom in reach)))

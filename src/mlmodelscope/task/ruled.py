@@ -15,8 +15,11 @@ from mlmodelscope.measure.ruler import Failure, Item, ruler
 from mlmodelscope.statistic.population import narrowed
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import Measure, Row, find_measure
+from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.task import Outcome, Scored, Terms, task_named
 from mlmodelscope.types import Interval
+
+_STEPS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -133,7 +136,17 @@ class RuledTally:
         refused = {
             each.name: "no sample has anything that it could count" for each in wanted if each.name not in numbers
         }
-        return Outcome(numbers, found.details, refused, ruler=ruler().versions(self._task))
+        details = {**found.details, **_qualities(self._scores)}
+        return Outcome(numbers, details, refused, ruler=ruler().versions(self._task))
+
+
+def _qualities(scores: Sequence[bytes]) -> dict[str, Any]:
+    """How many samples have which quality, in steps of 5 %."""
+    known = [each for each in map(quality_of, scores) if each is not None]
+    counts = [0] * _STEPS
+    for each in known:
+        counts[min(max(int(_STEPS * each), 0), _STEPS - 1)] += 1
+    return {"qualities": counts} if known else {}
 
 
 def _bounded(interval: Interval | None, measure: Measure) -> Interval | None:

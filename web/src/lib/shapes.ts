@@ -47,7 +47,15 @@ export const ANSWER = COLOURS[0]!;
 
 export const scoreOf = (shape: Shape): number | null => ("score" in shape ? (shape.score ?? null) : null);
 export const nameOf = (shape: Shape): string =>
-  shape.kind === "mask" ? shape.legend.map(([name]) => name).join(", ") : "name" in shape ? shape.name : "";
+  shape.kind === "mask" ? drawnNames(shape.legend) : "name" in shape ? shape.name : "";
+
+/** The color of what is not drawn, such as the background of a class map. */
+export const CLEAR = "#00000000";
+const drawnNames = (legend: readonly unknown[][]): string => {
+  const drawn = legend.filter(([, paint]) => paint !== CLEAR);
+  return (drawn.length ? drawn : legend).map(([name]) => name as string).join(", ");
+};
+
 export const hasSides = (shapes: readonly Shape[]): boolean => shapes.some((each) => each.side === "truth");
 
 /** Truth always is shown, and answers without a score. */

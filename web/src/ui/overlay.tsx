@@ -14,7 +14,8 @@ export function Overlay({
   all = shapes,
   size = null,
 }: {
-  address: string;
+  /** None where the picture is not at hand: shapes are drawn on plain ground. */
+  address: string | null;
   name: string;
   shapes?: readonly Shape[];
   /** Those that are hidden, too: colours stay what they are. */
@@ -24,16 +25,22 @@ export function Overlay({
 }) {
   const [own, setOwn] = useState<[number, number] | null>(null);
   const [width, height] = size ?? own ?? [0, 0];
-  const laid = shapes.filter((each) => each.kind === "mask" || each.kind === "picture");
-  const drawn = shapes.filter((each) => each.kind === "box" || each.kind === "points");
+  const laid = shapes.filter((each) => each.kind === "mask");
+  const drawn = shapes.filter(
+    (each) => each.kind === "box" || each.kind === "points" || (each.kind === "mask" && each.box),
+  );
   return (
     <div className="relative inline-block max-w-full overflow-hidden rounded-lg border border-line leading-none">
-      <img
-        src={address}
-        alt={name}
-        className="max-h-[32rem] max-w-full"
-        onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setOwn([naturalWidth, naturalHeight])}
-      />
+      {address ? (
+        <img
+          src={address}
+          alt={name}
+          className="max-h-[32rem] max-w-full"
+          onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setOwn([naturalWidth, naturalHeight])}
+        />
+      ) : (
+        <svg viewBox={`0 0 ${width || 4} ${height || 3}`} aria-hidden="true" className="w-[40rem] max-w-full bg-soft" />
+      )}
       {shapes.map((each, place) => (each.kind === "classes" ? <Laid key={place} mask={each} /> : null))}
       {laid.map((each, place) => (
         <img
@@ -67,7 +74,7 @@ function Drawn({
     <svg
       viewBox={`0 0 ${width} ${height}`}
       role="img"
-      aria-label={`${shapes.length} boxes: ${said.slice(0, 40).join(", ")}`}
+      aria-label={`${shapes.length} ${shapes.every((each) => each.kind === "box") ? "boxes" : "things"}: ${said.slice(0, 40).join(", ")}`}
       className="absolute inset-0 size-full"
     >
       {ranked.map((each, place) => (
@@ -96,10 +103,10 @@ function Drawn({
         </g>
       ))}
       {ranked.map((each, place) =>
-        each.kind === "box" ? (
+        boxOf(each) ? (
           <Name
             key={place}
-            box={each}
+            box={boxOf(each)!}
             width={width}
             height={height}
             unit={unit}
@@ -114,6 +121,15 @@ function Drawn({
 
 const called = (shape: Shape): string =>
   [nameOf(shape), scoreOf(shape) === null ? "" : percent(scoreOf(shape), 0)].filter(Boolean).join(" ");
+
+/** Where a thing is named, whatever is drawn of it. */
+function boxOf(shape: Shape): Box | null {
+  if (shape.kind === "box") return shape;
+  if ((shape.kind !== "mask" && shape.kind !== "points") || !shape.box) return null;
+  const [left, top, right, bottom] = shape.box as [number, number, number, number];
+  const { side, score } = shape;
+  return { kind: "box", side, left, top, right, bottom, name: nameOf(shape), score, remark: "" };
+}
 
 interface Placed {
   box: Box;

@@ -98,7 +98,7 @@ function Switch({ side, choice, children }: { side: Side; choice: Choice; childr
 /** What is to be seen, in words: answers with their scores, legends of masks, texts. */
 export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
   const scored = shapes.filter((each) => each.side === "answer" && scoreOf(each) !== null);
-  const legends = shapes.flatMap(legendOf);
+  const legends = [...new Map(shapes.flatMap(legendOf))];
   const best = [...scored].sort((a, b) => scoreOf(b)! - scoreOf(a)!);
   return (
     <div className="space-y-3">
@@ -112,8 +112,12 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
         <ul className="flex flex-wrap gap-x-4 gap-y-1 text-sm" aria-label="Classes of the mask">
           {legends.map(([name, paint]) => (
             <li key={name} className="flex items-center gap-1.5">
-              <span aria-hidden="true" className="size-3 rounded-sm" style={{ background: paint }} />
-              {name}
+              <span
+                aria-hidden="true"
+                className="size-3 shrink-0 rounded-sm border border-line"
+                style={{ background: paint }}
+              />
+              <span className="min-w-0 [overflow-wrap:anywhere]">{name}</span>
             </li>
           ))}
         </ul>

@@ -19,9 +19,24 @@
       </table>
       </div>
 </%def>
+<%def name="taken_table(rows)">
+      <div class="scroll">
+      <table class="pairs">
+        <thead><tr><th scope="col">What it is</th><th scope="col">What was answered</th><th scope="col" class="wide"><span class="hidden">Bar</span></th><th scope="col" class="number">${taken.unit}</th></tr></thead>
+        <tbody>
+% for each in rows:
+          <tr><td title="${each.label}"><bdi class="name">${each.label}</bdi></td><td title="${each.answer}"><bdi class="name">${each.answer}</bdi></td><td class="wide">${parts.bar(each.count / taken.pairs[0].count)}</td><td class="number">${words.count(each.count)}</td></tr>
+% endfor
+        </tbody>
+      </table>
+      </div>
+</%def>
 <section id="accuracy" aria-labelledby="accuracy-title">
   <h2 id="accuracy-title">Accuracy</h2>
-  <div class="${"split even" if curve_chart and sheet else "stack"}">
+  <div class="${"split even" if (curve_chart or qualities_chart) and sheet and len(sheet.columns) < 5 else "stack"}">
+% if curve_chart or qualities_chart:
+    <div class="stack">
+% endif
 % if curve_chart:
     <div class="panel short">
       <h3>Precision and recall</h3>
@@ -29,6 +44,25 @@
         ${curve_chart | n}
         <figcaption>Precision (%) over recall (%) at an overlap of 0.50, the mean of all classes.</figcaption>
       </figure>
+% if len(class_curves) > 1:
+      <details class="curves"><summary>The curve of each class</summary>
+% for name, share, chart in class_curves:
+        <details name="class-curve"><summary><bdi>${words.shorten(name, 60)}</bdi> <span class="muted">AP50 ${share}</span></summary><figure>${chart | n}</figure></details>
+% endfor
+      </details>
+% endif
+    </div>
+% endif
+% if qualities_chart:
+    <div class="panel short">
+      <h3>Quality of samples</h3>
+      <figure>
+        ${qualities_chart | n}
+        <figcaption>Number of samples by quality (%).${f" {worst.about}" if worst and worst.about else ""}</figcaption>
+      </figure>
+    </div>
+% endif
+% if curve_chart or qualities_chart:
     </div>
 % endif
 % if sheet:
@@ -47,4 +81,20 @@
     </div>
 % endif
   </div>
+% if taken is not None:
+  <div class="panel">
+    <h3>What is taken for what</h3>
+% if taken.pairs:
+    <p class="about">${taken.about}</p>
+    ${taken_table(taken.pairs[:10])}
+% if len(taken.pairs) > 10:
+    <details><summary>The next ${words.plural(len(taken.pairs) - 10, "pair")}</summary>
+    ${taken_table(taken.pairs[10:])}
+    </details>
+% endif
+% else:
+    <p class="about">Nothing: no class was taken for another.</p>
+% endif
+  </div>
+% endif
 </section>

@@ -5,7 +5,7 @@
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${f"script-src 'sha256-{script_hash}'; " if script else ""}img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>${plan.model.name} on ${plan.dataset.name} – MLModelScope</title>
 <style>${style | n}</style>
 </head>
@@ -17,7 +17,7 @@
 <%include file="numbers.mako"/>
 <%include file="claims.mako"/>
 <%include file="latency.mako"/>
-% if sheet or curve_chart:
+% if sheet or curve_chart or qualities_chart:
 <%include file="by_class.mako"/>
 % else:
 <%include file="accuracy.mako"/>
@@ -32,8 +32,11 @@
 </main>
 <footer>
 Written by MLModelScope ${record.worker_version} from record <code>${record.id}</code>. This file is complete in itself:
-it loads nothing from anywhere and runs no script.
+it loads nothing from anywhere and ${"its only script moves the line between two pictures" if script else "runs no script"}.
 </footer>
 </div>
+% if script:
+<script>${script | n}</script>
+% endif
 </body>
 </html>

@@ -10,12 +10,20 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
 % if worst.without_pictures:
   <p class="note">There are no pictures, because the dataset cannot be read any more: <bdi>${words.shorten(worst.without_pictures)}</bdi></p>
 % endif
+% if not any(each.pair for each in worst.shown):
   <input type="checkbox" id="show-truth" class="layer-box" checked><label for="show-truth" class="layer-label of-truth">Truth</label>
   <input type="checkbox" id="show-answer" class="layer-box" checked><label for="show-answer" class="layer-label of-answer">Answer</label>
+% endif
   <ol class="gallery seen-gallery">
 % for each in worst.shown:
     <li class="tile">
-% if each.chart:
+% if each.pair:
+      <div class="pair" style="--share: 50%">
+        <img src="${each.pair.before}" alt="${each.id}: ${each.pair.before_title.lower()}"><img src="${each.pair.after}" alt="${each.id}: ${each.pair.after_title.lower()}" class="after">
+        <input type="range" min="0" max="100" value="50" aria-label="${each.id}: line between ${each.pair.before_title.lower()} and ${each.pair.after_title.lower()}">
+        <span class="ends" aria-hidden="true"><span>${each.pair.before_title}</span><span>${each.pair.after_title}</span></span>
+      </div>
+% elif each.chart:
       ${each.chart | n}
 % else:
       <div class="blank"><span>no picture${f": {words.shorten(each.reason, 120)}" if each.reason else ""}</span></div>
@@ -24,13 +32,31 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
 % if each.quality is not None:
         <div><dt>Quality</dt><dd><b>${quality_words(each.quality)}</b></dd></div>
 % endif
-        <div class="of-truth"><dt>Truth</dt><dd><bdi>${words.shorten(each.truth, 120) or "nothing"}</bdi></dd></div>
+% for title, value in each.numbers:
+        <div><dt>${title}</dt><dd>${value}</dd></div>
+% endfor
+% if not each.pair:
+        <div class="of-truth"><dt>Truth</dt><dd>\
+% if each.truth is None:
+<span class="muted">not available any more</span>\
+% else:
+<bdi>${words.shorten(each.truth, 120) or "nothing"}</bdi>\
+% endif
+</dd></div>
         <div class="of-answer"><dt>Answer</dt><dd><bdi>${words.shorten(each.said, 120) or "nothing"}</bdi>\
 % if each.hidden:
  <small>and ${words.count(each.hidden)} below 0.3</small>\
 % endif
 </dd></div>
+% endif
       </dl>
+% if each.legend:
+      <ul class="colors" aria-label="Colors">
+% for name, color in each.legend[:12]:
+        <li><span style="background: ${color}" aria-hidden="true"></span><bdi>${words.shorten(name, 40)}</bdi></li>
+% endfor
+      </ul>
+% endif
       <p class="sample" title="${each.id}"><bdi>${each.id}</bdi></p>
     </li>
 % endfor

@@ -117,7 +117,14 @@ def classes(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:
         return {**class_table(record, desk.store), "columns": [], "measured": []}
     columns = [{"name": each.name, "title": each.title, "is_count": each.is_count} for each in sheet.columns]
     measured = [{"label": each.label, "name": each.name, "values": list(each.values)} for each in sheet.classes]
-    return {"items": [], "confused": [], "about": sheet.about, "columns": columns, "measured": measured}
+    return {"items": [], "confused": _confused(record), "about": sheet.about, "columns": columns, "measured": measured}
+
+
+def _confused(record: Record) -> list[dict[str, Any]]:
+    """Pairs of pixels or boxes, where no sample is simply wrong."""
+    found = record.details.get("pixel_confusion") or record.details.get("box_confusion") or ()
+    named = named_by(record.class_names)
+    return [{**each, "label_name": named(each["label"]), "answer_name": named(each["answer"])} for each in found]
 
 
 def table(desk: Desk, person: Person, name: str) -> Path:

@@ -28,7 +28,12 @@ export function Classes({ record }: { record: Schemas["Record"] }) {
     <div className="space-y-6">
       <p className="text-muted">{found.data.about}</p>
       {found.data.columns.length > 0 ? (
-        <Measured record={record.id} table={found.data} />
+        <>
+          {record.details?.pixel_confusion || record.details?.box_confusion ? (
+            <Taken pairs={found.data.confused} unit={record.details.pixel_confusion ? "pixel" : "box"} />
+          ) : null}
+          <Measured record={record.id} table={found.data} />
+        </>
       ) : (
         <>
           <Confused record={record.id} pairs={found.data.confused} />
@@ -36,6 +41,39 @@ export function Classes({ record }: { record: Schemas["Record"] }) {
         </>
       )}
     </div>
+  );
+}
+
+/** Pixels or boxes of one class that were answered as another. */
+function Taken({ pairs, unit }: { pairs: Schemas["ConfusedPair"][]; unit: "pixel" | "box" }) {
+  const most = pairs[0]?.count ?? 1;
+  const about =
+    unit === "pixel" ? "pixels answered as another class" : "boxes over a thing of another class, score from 0.3";
+  return (
+    <Card title="Taken for one another" aside={pairs.length ? about : undefined}>
+      {pairs.length === 0 ? (
+        <Empty>No class was taken for another.</Empty>
+      ) : (
+        <ol className="grid gap-x-8 gap-y-1 text-sm sm:grid-cols-2" aria-label="Most confused pairs">
+          {pairs.slice(0, 20).map((pair) => (
+            <li
+              key={`${pair.label} ${pair.answer}`}
+              className="relative flex items-baseline justify-between gap-3 overflow-hidden rounded-md px-2 py-1.5"
+            >
+              <span
+                className="absolute inset-y-0 left-0 bg-bad-soft"
+                style={{ width: `${(100 * pair.count) / most}%` }}
+                aria-hidden="true"
+              />
+              <span className="relative min-w-0 [overflow-wrap:anywhere]">
+                {pair.label_name} <span className="text-muted">as</span> {pair.answer_name}
+              </span>
+              <span className="relative shrink-0 tabular-nums">{pair.count.toLocaleString("en")}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Card>
   );
 }
 

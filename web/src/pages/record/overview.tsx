@@ -7,21 +7,23 @@ import { Badge, Card, Figure, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { Bench } from "./bench";
 import { Claims } from "./claims";
+import { Curves } from "./curves";
 import { called, seconds, shownNumbers, spanOf } from "./numbers";
 import { Profile } from "./profile";
 import { Training } from "./training";
 
 const Latencies = lazy(() => import("./latencies"));
 const Calibration = lazy(() => import("./calibration"));
-const PrecisionRecall = lazy(() => import("./precision-recall"));
+const Qualities = lazy(() => import("./qualities"));
 /** More numbers than these are a table, with the first ones above it. */
 const FIGURES = 6;
 const FIRST = 2;
 
 export function Overview({ record }: { record: Schemas["Record"] }) {
   const bins = (record.details?.calibration as { bins?: object[] } | null | undefined)?.bins;
-  const curve = record.details?.precision_recall as { recall: number; precision: number }[] | undefined;
-  const isBeside = Boolean(bins?.length || curve?.length) && record.latency;
+  const curve = record.details?.precision_recall as object[] | undefined;
+  const qualities = record.details?.qualities as number[] | undefined;
+  const isBeside = [bins?.length, curve?.length, qualities, record.latency].filter(Boolean).length > 1;
   return (
     <div className="space-y-6">
       {record.status !== "finished" && <Unfinished record={record} />}
@@ -40,7 +42,7 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
       {record.bench && <Bench bench={record.bench} />}
       {record.profile && <Profile record={record} profile={record.profile} />}
       {record.training && <Training training={record.training} />}
-      <div className={isBeside ? "grid gap-6 lg:grid-cols-2" : "space-y-6"}>
+      <div className={isBeside ? "grid grid-cols-1 gap-6 lg:grid-cols-2" : "space-y-6"}>
         {record.latency && (
           <Card
             title="Latency"
@@ -51,10 +53,11 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
             </Suspense>
           </Card>
         )}
-        {curve && curve.length > 0 && (
-          <Card title="Precision and recall" aside="overlap of 0.50, the mean of all classes">
+        <Curves record={record} />
+        {qualities && (
+          <Card title="Quality of samples" aside="how many have which">
             <Suspense fallback={<Waiting />}>
-              <PrecisionRecall points={curve} name={record.id} />
+              <Qualities counts={qualities} name={record.id} />
             </Suspense>
           </Card>
         )}

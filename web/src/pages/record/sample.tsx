@@ -10,6 +10,7 @@ import { Overlay } from "../../ui/overlay";
 import { Badge, Button, Fact, Trouble, Waiting } from "../../ui/parts";
 import { useAddress, usePicture } from "../../ui/picture";
 import { qualityWords, ShapeControls, ShapeList, useShown } from "../../ui/shown-shapes";
+import { BeforeAfter } from "./before-after";
 
 export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
   const found = useQuery({
@@ -70,11 +71,23 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
     return sample.answer ? shapesOf(sample.answer) : [];
   }, [seen.data, sample.answer]);
   const choice = useShown(shapes, seen.data?.shown_above);
+  const pictured = shapes.some((each) => each.kind === "picture" && each.side === "answer");
   return (
     <div className="grid gap-6 md:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <div>
-        {address ? (
-          <Overlay address={address} name={sample.id} shapes={choice.shown} all={shapes} size={seen.data?.size} />
+        {pictured ? (
+          <BeforeAfter name={sample.id} shapes={shapes} own={address} />
+        ) : address || (picture.error && seen.data?.size && shapes.length > 0) ? (
+          <>
+            <Overlay
+              address={address ?? null}
+              name={sample.id}
+              shapes={choice.shown}
+              all={shapes}
+              size={seen.data?.size}
+            />
+            {!address && <p className="mt-2 text-sm text-muted">{picture.error?.message}</p>}
+          </>
         ) : picture.error ? (
           <p className="rounded-xl border border-dashed border-line p-8 text-center text-sm text-muted">
             {picture.error.message}
@@ -82,7 +95,7 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
         ) : (
           <Waiting what="Fetching the picture" />
         )}
-        <ShapeControls shapes={shapes} choice={choice} />
+        {!pictured && <ShapeControls shapes={shapes} choice={choice} />}
       </div>
       <Words record={record} sample={sample} shown={choice.shown} about={seen.data?.about} />
       {seen.error && <Trouble error={seen.error} again={() => void seen.refetch()} />}

@@ -3,7 +3,7 @@ import type { Schemas } from "../../api/client";
 import { usePicture } from "../../api/files";
 import { percent } from "../../lib/format";
 import { Badge } from "../../ui/parts";
-import { Slider } from "./slider";
+import { Slider } from "../../ui/slider";
 
 const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
 
@@ -47,7 +47,12 @@ function Pictures({ id, name, seen }: { id: string; name: string; seen: Schemas[
   return (
     <div className="mb-4 grid grid-cols-2 gap-3">
       {before.url && after.url ? (
-        <Slider before={before.url} after={after.url} name={name} />
+        <Slider
+          square
+          before={{ address: before.url, told: `${name}, as the manifest says`, title: "before" }}
+          after={{ address: after.url, told: `${name}, with the change`, title: "after" }}
+          label={`How much of ${name} is as the manifest says`}
+        />
       ) : (
         <div className="aspect-square rounded-lg bg-soft" />
       )}

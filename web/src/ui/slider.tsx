@@ -1,16 +1,43 @@
-/** The same sample as the model sees it both ways, and a line between them that can be moved. */
+/** Two pictures of the same thing over each other, and a line between them that can be moved, with keys as well. */
 import { useState } from "react";
 
-export function Slider({ before, after, name }: { before: string; after: string; name: string }) {
+interface Side {
+  address: string;
+  /** What it is, for who cannot see it. */
+  told: string;
+  /** Below it. */
+  title: string;
+}
+
+export function Slider({
+  before,
+  after,
+  label,
+  square = false,
+}: {
+  before: Side;
+  after: Side;
+  /** What the line is about. */
+  label: string;
+  /** Pictures may be of different shapes, and are stretched into a square. */
+  square?: boolean;
+}) {
   const [share, setShare] = useState(50);
   const looks = "absolute inset-0 size-full object-fill [image-rendering:pixelated]";
   return (
     <div>
-      <div className="relative aspect-square w-full overflow-hidden rounded-lg border border-line bg-soft has-focus-visible:outline-2 has-focus-visible:outline-accent">
-        <img src={after} alt={`${name}, with the change`} className={looks} draggable={false} />
+      <div
+        className={`relative w-full overflow-hidden rounded-lg border border-line bg-soft has-focus-visible:outline-2 has-focus-visible:outline-accent ${square ? "aspect-square" : "leading-none"}`}
+      >
         <img
-          src={before}
-          alt={`${name}, as the manifest says`}
+          src={after.address}
+          alt={after.told}
+          className={square ? looks : "w-full [image-rendering:pixelated]"}
+          draggable={false}
+        />
+        <img
+          src={before.address}
+          alt={before.told}
           className={looks}
           style={{ clipPath: `inset(0 ${100 - share}% 0 0)` }}
           draggable={false}
@@ -29,15 +56,15 @@ export function Slider({ before, after, name }: { before: string; after: string;
           min={0}
           max={100}
           value={share}
-          aria-label={`How much of ${name} is as the manifest says`}
-          aria-valuetext={`${share} % as the manifest says`}
+          aria-label={label}
+          aria-valuetext={`${share} % ${before.title}`}
           onChange={(event) => setShare(Number(event.target.value))}
           className="absolute inset-0 size-full cursor-ew-resize opacity-0"
         />
       </div>
       <p className="mt-1 flex justify-between text-xs text-muted" aria-hidden="true">
-        <span>before</span>
-        <span>after</span>
+        <span>{before.title}</span>
+        <span>{after.title}</span>
       </p>
     </div>
   );

@@ -8,7 +8,7 @@ other shows what is wrong with it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 from mlmodelscope.dataset.sample import Sample
@@ -18,8 +18,10 @@ from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
-from mlmodelscope.report.thumbnail import from_pixels
+from mlmodelscope.report.sample_pictures import picture_size
+from mlmodelscope.report.thumbnail import Thumbnails, from_pixels
 from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.shape import Shape, named_by
 from mlmodelscope.worker.variants import Difference, Picture, View
 
 Kind = Literal["right now", "wrong now", "other answer"]
@@ -54,6 +56,19 @@ class Sight:
 
 
 @dataclass(frozen=True)
+class Overlaid:
+    """What is true of a sample and both answers, as shapes over its picture."""
+
+    truth: tuple[Shape, ...]
+    before: tuple[Shape, ...]
+    after: tuple[Shape, ...]
+    size: tuple[int, int] | None
+    """Width and height of the picture in pixels."""
+    uri: str | None
+    """The picture itself, small."""
+
+
+@dataclass(frozen=True)
 class Flip:
     """A sample whose answer is another one."""
 
@@ -67,6 +82,10 @@ class Flip:
     """By how much the score of the new answer has risen."""
     sight: Sight | None = None
     """Looked at for the most telling ones only."""
+    quality: tuple[float, float] | None = None
+    """Before and after, where answers are more or less good and not simply right or wrong."""
+    overlaid: Overlaid | None = None
+    """For the most telling ones of tasks whose answers can be seen."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +126,10 @@ def collect(trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[s
             flips.append((at, _flip(sample, kind, before, after, names)))
     flips.sort(key=lambda pair: (KINDS.index(pair[1].kind), -pair[1].change, pair[0]))
     sights, reason = _look(trials, cause, [samples[at] for at, _ in flips[:count]])
-    looked = [replace(flip, sight=sight) for (_, flip), sight in zip(flips, sights, strict=False)]
+    looked = [
+        replace(flip, sight=sight, overlaid=_overlaid(trials, cause, at, names) if flip.quality is not None else None)
+        for (at, flip), sight in zip(flips, sights, strict=False)
+    ]
     rest = [flip for _, flip in flips[len(looked) :]]
     return Evidence(cause, len(samples), (*looked, *rest), trials.plan.answer.probabilities, reason)
 
@@ -135,7 +157,8 @@ def _quality(answer: Any) -> float:
 
 def _flip(sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[str]) -> Flip:
     if isinstance(before, bytes) or isinstance(after, bytes):
-        return Flip(sample.id, kind, None, (), (), abs(_quality(after) - _quality(before)))
+        was, now = _quality(before), _quality(after)
+        return Flip(sample.id, kind, None, (), (), abs(now - was), quality=(was, now))
     label = None if sample.label is None else _name(sample.label, names)
     change = 0.0
     if after is not None and after.classes:
@@ -143,6 +166,21 @@ def _flip(sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[s
         lowest = min(known.values(), default=0.0)
         change = after.scores[0] - known.get(after.classes[0], lowest)
     return Flip(sample.id, kind, label, _choices(sample, before, names), _choices(sample, after, names), change)
+
+
+def _overlaid(trials: Trials, cause: Variant, at: int, names: Sequence[str]) -> Overlaid | None:
+    """None where the task has nothing to show, or the model cannot be asked again."""
+    sample, named = trials.dataset.samples[at], named_by(names)
+    try:
+        before, after = (trials.shapes(plan, at, named) for plan in (trials.plan, cause.plan))
+    except MLModelScopeError:  # evidence is welcome, but a verdict stands without it
+        return None
+    if not before and not after:
+        return None
+    truth = tuple(each for each in before or after if each.side == "truth")
+    answers = [tuple(each for each in shapes if each.side == "answer") for shapes in (before, after)]
+    size, picture = picture_size(sample.content), Thumbnails().make(sample.content)
+    return Overlaid(truth, answers[0], answers[1], size, picture.uri)
 
 
 def _choices(sample: Sample, answer: ClassAnswer | None, names: Sequence[str]) -> tuple[Choice, ...]:
@@ -204,6 +242,11 @@ def _flip_json(flip: Flip) -> dict[str, Any]:
     }
     if flip.sight is not None:
         body["seen"] = _sight_json(flip.sight)
+    if flip.quality is not None:
+        body["quality"] = {"before": flip.quality[0], "after": flip.quality[1]}
+    if flip.overlaid is not None:
+        sides = {name: [asdict(each) for each in getattr(flip.overlaid, name)] for name in ("truth", "before", "after")}
+        body["overlaid"] = {**sides, "size": flip.overlaid.size}
     return body
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from mlmodelscope.replicate.kind import Kind
+from mlmodelscope.task.shape import Shape
 
 
 class Part(BaseModel):
@@ -193,6 +194,22 @@ class Seen(Part):
     share: float | None = Field(default=None, description="Share of the values that differ.")
 
 
+class QualityChange(Part):
+    """How good the answers are, from 0 to 1."""
+
+    before: float
+    after: float
+
+
+class OverlaidAnswers(Part):
+    """What is true of a sample and both answers, as shapes over its picture."""
+
+    truth: tuple[Annotated[Shape, Field(discriminator="kind")], ...] = ()
+    before: tuple[Annotated[Shape, Field(discriminator="kind")], ...] = ()
+    after: tuple[Annotated[Shape, Field(discriminator="kind")], ...] = ()
+    size: tuple[int, int] | None = Field(default=None, description="Width and height that places are in.")
+
+
 class Flip(Part):
     """A sample whose answer is another one with the edit that explains the claim."""
 
@@ -203,3 +220,7 @@ class Flip(Part):
     before: tuple[Choice, ...]
     after: tuple[Choice, ...]
     seen: Seen | None = None
+    quality: QualityChange | None = Field(
+        default=None, description="Where answers are more or less good, and not simply right or wrong."
+    )
+    overlaid: OverlaidAnswers | None = Field(default=None, description="For the most telling samples.")

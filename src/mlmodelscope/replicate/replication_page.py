@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from mako.lookup import TemplateLookup
 
@@ -31,6 +32,9 @@ from mlmodelscope.replicate.plots import Axis, candidate_plot, verdict_plot
 from mlmodelscope.replicate.replication import Replication
 from mlmodelscope.report import html as report
 from mlmodelscope.report import words
+from mlmodelscope.report.before_after import small
+from mlmodelscope.report.overlay import overlay
+from mlmodelscope.task.shape import PictureShape, is_shown, summary
 from mlmodelscope.worker.variants import View
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -217,13 +221,35 @@ class Card:
     caption: str
     before: tuple[Line, ...]
     after: tuple[Line, ...]
+    overlays: tuple[tuple[str, str, str], ...] = ()
+    """(title, drawing, what was answered) of both answers over the truth."""
+    quality: str = ""
+    """How good the answers are, before and after."""
 
 
 def card_of(flip: Flip, evidence: Evidence) -> Card:
     most = largest_score((*flip.before, *flip.after), evidence.probabilities)
     before, after = (_bars(each, most, evidence.probabilities) for each in (flip.before, flip.after))
     caption = describe_difference(flip.sight) if flip.sight is not None else ""
-    return Card(flip, tuple(_shots(flip)), caption, before, after)
+    quality = f"{words.percent(flip.quality[0])} → {words.percent(flip.quality[1])}" if flip.quality else ""
+    return Card(flip, tuple(_shots(flip)), caption, before, after, tuple(_overlays(flip)), quality)
+
+
+def _overlays(flip: Flip) -> Iterator[tuple[str, str, str]]:
+    drawn = flip.overlaid
+    if drawn is None:
+        return
+    for title, shapes in (("As the manifest says", drawn.before), ("With the edit", drawn.after)):
+        said = summary(shapes, "answer") or "nothing"
+        label = f"{flip.sample}, {title[:1].lower()}{title[1:]}: {said}"
+        pictures = [each for each in shapes if isinstance(each, PictureShape)]
+        if pictures:
+            address = small(pictures[0])
+            shown = f'<img class="tiny" src={quoteattr(address)} alt={quoteattr(label)}>' if address else ""
+            yield title, shown, ""
+        elif drawn.size is not None:
+            kept = [each for each in (*drawn.truth, *shapes) if is_shown(each)]
+            yield title, overlay(drawn.uri, drawn.size, kept, label), said
 
 
 def _bars(choices: Sequence[Choice], most: float, probabilities: bool) -> tuple[Line, ...]:

@@ -23,6 +23,7 @@ from mlmodelscope.replicate.relabel import relabelled
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import Row
 from mlmodelscope.task.ruled import item_of
+from mlmodelscope.task.shape import Named, Shape
 from mlmodelscope.task.task import task_named
 from mlmodelscope.worker.answers import Batch
 from mlmodelscope.worker.variants import VariantWorker
@@ -166,6 +167,15 @@ class Trials:
         if found is None or self._is_ruled:
             return found
         return relabelled(found, self.plan.answer, plan.answer, self.names, self.dataset)
+
+    def shapes(self, plan: Plan, sample: int, named: Named) -> Sequence[Shape]:
+        """What there is to see of a plan's answer to a sample, which is asked for again: only scores are kept."""
+        own, task = self.dataset.samples[sample], task_named(plan.task)
+        for found in self.worker_of(plan).run([Batch(0, [own])], [self._key(plan)]):
+            for answer in found.answers.get(self._key(plan), ()):
+                if isinstance(answer, ArrayAnswer):
+                    return task.shapes(task.values(own.target, answer, None), own.target, named)
+        return ()
 
     def is_known(self, plan: Plan, sample: int) -> bool:
         """Whether a plan has been asked about a sample."""

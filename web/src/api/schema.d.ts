@@ -3603,6 +3603,10 @@ export interface components {
             /** After */
             after: components["schemas"]["Choice"][];
             seen?: components["schemas"]["Seen"] | null;
+            /** @description Where answers are more or less good, and not simply right or wrong. */
+            quality?: components["schemas"]["QualityChange"] | null;
+            /** @description For the most telling samples. */
+            overlaid?: components["schemas"]["OverlaidAnswers"] | null;
         };
         /** FlipPage */
         FlipPage: {
@@ -5546,6 +5550,35 @@ export interface components {
             /** Times */
             times: number;
         };
+        /**
+         * OverlaidAnswers
+         * @description What is true of a sample and both answers, as shapes over its picture.
+         */
+        OverlaidAnswers: {
+            /**
+             * Truth
+             * @default []
+             */
+            truth: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            /**
+             * Before
+             * @default []
+             */
+            before: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            /**
+             * After
+             * @default []
+             */
+            after: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            /**
+             * Size
+             * @description Width and height that places are in.
+             */
+            size?: [
+                number,
+                number
+            ] | null;
+        };
         /** Overview */
         Overview: {
             /**
@@ -6656,6 +6689,16 @@ export interface components {
              * @description Processors that we may use, such as 0-3.
              */
             cpuset?: string | null;
+        };
+        /**
+         * QualityChange
+         * @description How good the answers are, from 0 to 1.
+         */
+        QualityChange: {
+            /** Before */
+            before: number;
+            /** After */
+            after: number;
         };
         /** Question */
         Question: {

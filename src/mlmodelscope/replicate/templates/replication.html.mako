@@ -169,10 +169,28 @@ The stripe is what may be measured and still be what was claimed.</figcaption>
         </figure>
 % endfor
       </div>
+% if card.overlays:
+      <div class="shots n2 overlays">
+% for title, overlay_chart, said in card.overlays:
+        <figure>
+          ${overlay_chart | n}
+          <figcaption>${title}\
+% if said:
+<br><bdi>${words.shorten(said, 80)}</bdi>\
+% endif
+</figcaption>
+        </figure>
+% endfor
+      </div>
+% endif
+% if card.quality:
+      <p class="caption">Quality of the answer <b>${card.quality}</b>${"; the truth is dashed or outlined" if card.overlays else ""}.</p>
+% else:
       <div class="sides">
 ${answer_list("As the manifest says", card.before)}
 ${answer_list("With the edit", card.after)}
       </div>
+% endif
       <p class="caption">${card.caption}</p>
       <p class="sample" title="${card.flip.sample}"><bdi>${card.flip.sample}</bdi></p>
     </li>
@@ -185,7 +203,13 @@ ${answer_list("With the edit", card.after)}
       <thead><tr><th scope="col">Sample</th><th scope="col">It is</th><th scope="col">As the manifest says</th><th scope="col">With the edit</th><th scope="col"></th></tr></thead>
       <tbody>
 % for flip in listed:
-        <tr><td><code><bdi>${flip.sample}</bdi></code></td><td><bdi>${flip.label or "–"}</bdi></td><td><bdi>${flip.before[0].name if flip.before else "failed"}</bdi></td><td><bdi>${flip.after[0].name if flip.after else "failed"}</bdi></td><td class="muted">${spelled[flip.kind]}</td></tr>
+        <tr><td><code><bdi>${flip.sample}</bdi></code></td><td><bdi>${flip.label or "–"}</bdi></td>\
+% if flip.quality is not None:
+<td>${words.percent(flip.quality[0])}</td><td>${words.percent(flip.quality[1])}</td>\
+% else:
+<td><bdi>${flip.before[0].name if flip.before else "failed"}</bdi></td><td><bdi>${flip.after[0].name if flip.after else "failed"}</bdi></td>\
+% endif
+<td class="muted">${spelled[flip.kind]}</td></tr>
 % endfor
       </tbody>
     </table>

@@ -4,6 +4,7 @@ import { usePicture } from "../../api/files";
 import { percent } from "../../lib/format";
 import { Badge } from "../../ui/parts";
 import { Slider } from "../../ui/slider";
+import { Overlaid } from "./overlaid";
 
 const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
 
@@ -15,7 +16,7 @@ const SHOWN = 3;
 /** Classes often carry all their names; the first says enough. */
 const firstName = (names: string) => names.split(",")[0]!;
 
-export function FlipCard({ id, flip }: { id: string; flip: Schemas["Flip"] }) {
+export function FlipCard({ id, record, flip }: { id: string; record?: string | null; flip: Schemas["Flip"] }) {
   return (
     <li className="min-w-0 rounded-xl border border-line p-4">
       <header className="mb-3 flex items-start justify-between gap-2">
@@ -28,10 +29,18 @@ export function FlipCard({ id, flip }: { id: string; flip: Schemas["Flip"] }) {
         </span>
       </header>
       {flip.seen && <Pictures id={id} name={flip.sample} seen={flip.seen} />}
-      <div className="grid grid-cols-2 gap-3">
-        <Answers title="Before" choices={flip.before} />
-        <Answers title="After" choices={flip.after} />
-      </div>
+      {flip.overlaid && <Overlaid record={record} name={flip.sample} of={flip.overlaid} />}
+      {flip.quality ? (
+        <p className="text-sm">
+          <span className="text-muted">Quality</span> {percent(flip.quality.before, 1)} →{" "}
+          {percent(flip.quality.after, 1)}
+        </p>
+      ) : (
+        <div className="grid grid-cols-2 gap-3">
+          <Answers title="Before" choices={flip.before} />
+          <Answers title="After" choices={flip.after} />
+        </div>
+      )}
     </li>
   );
 }

@@ -10,7 +10,7 @@ const KINDS = ["right now", "wrong now", "other answer"] as const;
 const PAGE = 6;
 const here = getRouteApi("/replications/$id");
 
-export function Flips({ id, evidence }: { id: string; evidence: Schemas["Shown"] }) {
+export function Flips({ id, record, evidence }: { id: string; record?: string | null; evidence: Schemas["Shown"] }) {
   const search = here.useSearch();
   const navigate = useNavigate({ from: "/replications/$id" });
   const kind = KINDS.find((each) => each === search.kind);
@@ -60,7 +60,7 @@ export function Flips({ id, evidence }: { id: string; evidence: Schemas["Shown"]
       ) : flips.length ? (
         <ul className="grid gap-5 lg:grid-cols-2">
           {flips.map((flip) => (
-            <FlipCard key={flip.sample} id={id} flip={flip} />
+            <FlipCard key={flip.sample} id={id} record={record} flip={flip as Schemas["Flip"]} />
           ))}
         </ul>
       ) : (

@@ -59,7 +59,9 @@ export function ReplicationPage() {
         )}
         {error !== null && <Trouble error={error} />}
         {replication.finding && <Causes finding={replication.finding} />}
-        {replication.finding?.evidence && <Flips id={id} evidence={replication.finding.evidence} />}
+        {replication.finding?.evidence && (
+          <Flips id={id} record={replication.record} evidence={replication.finding.evidence} />
+        )}
         {rounds.length > 0 && (
           <Card title={open ? "The search" : "What was tried"}>
             <Runners rounds={rounds} goal={goal} ended={!open} explained={explained} />

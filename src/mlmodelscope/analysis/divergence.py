@@ -16,6 +16,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.statistic.interval import wilson
+from mlmodelscope.task.task import task_named
 from mlmodelscope.types import Interval
 
 _ROUNDING = 2.0**-24
@@ -108,6 +109,12 @@ def compare_answers(first: Record, second: Record, store: Store) -> Divergence:
     one, other = (f"{each.plan.dataset.name}@{each.plan.dataset.version}" for each in (first, second))
     if one != other:
         raise UsageError(f"the answers are to different samples: {one} in {first.id}, {other} in {second.id}")
+    for record in (first, second):
+        if task_named(record.plan.task).is_ruled:
+            raise UsageError(
+                f"the answers of {record.id} are no lists of classes",
+                hint=f"mlmodelscope compare {first.id} {second.id}",
+            )
     tables = [_answers(record, store) for record in (first, second)]
     classes = max(len(first.class_names), len(second.class_names))
     are_probabilities = first.plan.answer.probabilities and second.plan.answer.probabilities

@@ -97,10 +97,10 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
         return found
     from mlmodelscope.analysis.comparison_page import answers_analysis, fact_rows
     from mlmodelscope.analysis.divergence import compare_answers
-    from mlmodelscope.analysis.paired_scores import is_scored
+    from mlmodelscope.task.task import task_named
 
-    if is_scored(one, other) and not must_have_answers:
-        return _with_scores(found, one, other, store)
+    if task_named(one.plan.task).is_ruled or task_named(other.plan.task).is_ruled:
+        return _qualities(found, one, other, store, must_have_answers)
     try:
         answers = compare_answers(one, other, store)
     except MLModelScopeError as error:
@@ -131,17 +131,40 @@ def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool
     return found
 
 
-def _with_scores(found: Found, one: Record, other: Record, store: Store) -> Found:
-    """The same with who is better, where answers are more than classes."""
-    from mlmodelscope.analysis.paired_scores import paired_scores
+def _judge_scores(found: Found, one: Record, other: Record, store: Store) -> None:
+    """Which is better by the task's first measure, on the samples that both have."""
+    from mlmodelscope.analysis.paired_scores import is_scored, paired_scores
 
+    if not is_scored(one, other):
+        return
     try:
         scores = paired_scores(one, other, store)
     except MLModelScopeError as error:
-        found.notes.append(f"the answers are not compared: {error.message}")
-        return found
+        found.notes.append(f"the measures are not compared: {error.message}")
+        return
     found.verdicts.append(scores.sentence)
     found.content["scores"] = {**asdict(scores), "verdict": scores.verdict, "sentence": scores.sentence}
+
+
+def _qualities(found: Found, one: Record, other: Record, store: Store, must_have_answers: bool) -> Found:
+    """Answers that are more or less good: which samples differ, the most first."""
+    from mlmodelscope.analysis.quality_comparison import compare_qualities
+    from mlmodelscope.report import words
+
+    try:
+        answers = compare_qualities(one, other, store)
+    except MLModelScopeError as error:
+        if must_have_answers or not found.sentence:
+            raise
+        found.notes.append(f"the answers are not compared: {error.message}")
+        return found
+    found.analysis, found.content["answers"] = answers.analysis(), answers.to_json()
+    found.lines = [f"{name}: {value}" for name, value in answers.facts]
+    _judge_scores(found, one, other, store)
+    changed = [each for each in answers.pairs if not each.same][:_LISTED]
+    if changed:
+        cells = [[each.sample, words.percent(each.first), words.percent(each.second)] for each in changed]
+        found.listed = (["answered differently, quality", one.id, other.id], cells)
     return found
 
 

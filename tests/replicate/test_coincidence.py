@@ -17,7 +17,7 @@ def others(count: int, gap: float) -> list[Move]:
 
 def test_five_samples_that_move_by_a_decibel_to_the_digit_are_no_coincidence() -> None:
     own = move(1.32, 1.32, 0.01)
-    assert chance_of_move(own, [own, *others(40, 1.32)], is_reached=True) <= 0.05
+    assert chance_of_move(own, [own, *others(8, 1.32)], is_reached=True) <= 0.05
 
 
 def test_five_samples_that_move_by_a_hundredth_may_be_one() -> None:
@@ -34,6 +34,13 @@ def test_without_the_claim_five_samples_never_suffice_among_many() -> None:
 def test_many_samples_suffice_without_the_claim() -> None:
     own = move(1.0, 2.0, 0.05, seen=100)
     assert chance_of_move(own, [own, *others(40, 2.0)], is_reached=False) < 1e-6
+
+
+def test_many_samples_that_all_move_a_little_prove_nothing() -> None:
+    """Another rule moves every sample the same way, whether it is the cause or not."""
+    own = move(0.0002, 0.0002, 1e-6, seen=40, digit=0.0001)
+    assert own.p_value < 1e-9
+    assert chance_of_move(own, [own, *others(6, 0.0002)], is_reached=True) > 0.05
 
 
 def test_more_digits_are_more_telling() -> None:

@@ -25,6 +25,9 @@ _POINT = 10.0
 """What a hundredth of a bounded number is to one without bounds: 0.01 of a share, 0.1 dB."""
 _NEARLY = 0.9
 """Share of the gap that must be closed for what is left to be no second mistake."""
+_DOUBT = 0.3
+"""Share of a change by which it may be another one on all samples, whatever some of them say, where it is no share of
+samples: a few pictures may be alike, and a mean over classes that some of them lack is biased."""
 _PAIR = 0.2
 """How much less likely two mistakes at once are than either of them would make them."""
 _UNKNOWN = 0.3
@@ -129,6 +132,8 @@ def judge(
         own_spread = spread
     else:
         difference, own_spread = measure.difference(before, after)
+        if len(seen) < total:
+            own_spread = math.hypot(own_spread, _DOUBT * difference)
         spread = own_spread * unseen(len(seen), total)
     expected = baseline.own + difference
     gained, lost = changes(trials.rows(trials.plan, seen), after, measure)

@@ -7,6 +7,10 @@ That is little, where dozens of variants were tried. What tells more is how exac
 to two digits is met by chance the more seldom the farther chance would scatter. The chance of a false cause is that of
 any of the variants that were tried to be as telling and to come to the claim, as in `significance`: a pitfall with
 thirty variants must be thirty times as sure of each of them.
+
+With many samples that is not enough: another rule moves every sample the same way, whether it is the cause or not. So
+the chance is at least that of any of the variants which move the number about as far to land between the printed
+digits, were they to move it by any amount up to there.
 """
 
 from __future__ import annotations
@@ -17,6 +21,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 _CURVE = NormalDist()
+_ALIKE = 4.0
+"""By what factor a variant may move a number more or less than to the claim, and still might have landed there."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,17 @@ def chance_of_move(own: Move, tried: Iterable[Move], is_reached: bool) -> float:
     `tried` holds the move itself, too. Where it does not come to the claim, the others need not either.
     """
     level = own.p_value / own.weight
-    return min(1.0, sum(_share_of(each, level * each.weight, is_reached) for each in tried))
+    tried = list(tried)
+    by_sign = sum(_share_of(each, level * each.weight, is_reached) for each in tried)
+    return min(1.0, max(by_sign, _landing(own, tried) if is_reached else 0.0))
+
+
+def _landing(own: Move, tried: Iterable[Move]) -> float:
+    """How likely one of them lands in the window, by how wide it is and how far away; rarer pitfalls count for less."""
+    low, high = own.window
+    far = max(abs(low + high) / 2, high - low)
+    alike = [each for each in tried if far / _ALIKE <= abs(each.toward) <= far * _ALIKE]
+    return sum(min(1.0, each.weight / own.weight) for each in alike) * (high - low) / (2 * far)
 
 
 def _share_of(tried: Move, level: float, is_reached: bool) -> float:

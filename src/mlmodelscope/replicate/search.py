@@ -246,6 +246,8 @@ def _conclude(state: _State, near: Candidate | None, needed: int | None) -> Foun
     seconds = [each.variant.base for each in compatible if each.variant.base is not None]
     if explained or (near is not None and seconds and all(base is not near.variant.plan for base in seconds)):
         near = None  # what comes to the claim does not go on from there
+    if state.goal.claim.measure.outcome is None:
+        near = None  # nearly every edit moves such a number for certain, so that most of a gap is closed by coincidence
     named = [*explained, *([near] if near is not None else ()), *compatible]
     order = {each.variant.key: place for place, each in enumerate(named)}
     kinds = _evidence_of_kinds(found)

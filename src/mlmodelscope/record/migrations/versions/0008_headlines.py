@@ -6,17 +6,13 @@ from alembic import op
 revision = "0008"
 down_revision = "0007"
 
-_SHARES = ("top1", "top5", "ece")
-"""All that records before this one measured, beside numbers of other packages' metrics, times and trainings."""
-
 
 def upgrade() -> None:
     op.add_column("records", sa.Column("headline", sa.String(100)))
     op.add_column("metrics", sa.Column("unit", sa.String(20)))
-    known = "SELECT record FROM metrics WHERE name = 'top1'"
-    op.execute(f"UPDATE records SET headline = 'top1' WHERE id IN ({known})")
-    named = ", ".join(f"'{name}'" for name in _SHARES)
-    op.execute(f"UPDATE metrics SET unit = 'share' WHERE name IN ({named})")
+    op.execute("UPDATE records SET headline = 'top1' WHERE id IN (SELECT record FROM metrics WHERE name = 'top1')")
+    # All that records before this one measured, beside numbers of other packages' metrics, times and trainings.
+    op.execute("UPDATE metrics SET unit = 'share' WHERE name IN ('top1', 'top5', 'ece')")
 
 
 def downgrade() -> None:

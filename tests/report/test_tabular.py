@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 
 from mlmodelscope import Record, Settings, Store
+from mlmodelscope.report.tabular import _plain
 
 Report = Callable[[Record, str], str]
 NAN = float("nan")
@@ -38,6 +39,11 @@ def test_hostile_names_stay_in_their_cells_and_are_no_formulas(
     found = rows_of(report(keep(make_record(class_names=names), rows), "csv"))
     assert [row["id"] for row in found] == ["'" + names[0], names[1], "'" + names[2]]
     assert [row["label_name"] for row in found] == [row["id"] for row in found]
+
+
+def test_truth_and_answers_of_strangers_are_no_formulas_either(make_record: Callable) -> None:
+    row = {"id": "a", "digest": "d", "target": "=1+1", "answer": "@sum", "score": None, "error": None}
+    assert _plain(row, make_record())[2:4] == ("'=1+1", "'@sum")
 
 
 def test_a_score_comes_back_as_the_same_float(make_record: Callable, keep: Callable, report: Report) -> None:

@@ -36,7 +36,7 @@ def _plain(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
     """Truth and answer as JSON."""
     answer = row["answer"] or spelled_answer(row, record)
     quality = quality_of(row.get("score"))
-    return _inert(row["id"]), row["digest"], row.get("target"), answer, quality, _inert(row["error"])
+    return _inert(row["id"]), row["digest"], _inert(row.get("target")), _inert(answer), quality, _inert(row["error"])
 
 
 def spelled_answer(row: Mapping[str, Any], record: Record) -> str | None:

@@ -97,6 +97,49 @@ def tar(*names: str) -> bytes:
     return out.getvalue()
 
 
+def coco(labels: bytes) -> bytes:
+    """A picture, and what a JSON file says of it."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("x/a.png", b"")
+        packed.writestr("labels.json", labels)
+    return out.getvalue()
+
+
+def things(count: int, numbers: int) -> bytes:
+    polygon = b"[" + b",".join([b"1"] * numbers) + b"]"
+    thing = (
+        b'{"id":%d,"image_id":1,"category_id":1,"bbox":[0,0,1,1],"area":1,"iscrowd":0,"segmentation":['
+        + polygon
+        + b"]}"
+    )
+    image = b'{"id":1,"file_name":"a.png","width":9,"height":9}'
+    head = b'{"images":[%s],"categories":[{"id":1,"name":"<b>"}],"annotations":[' % image
+    return head + b",".join(thing % number for number in range(count)) + b"]}"
+
+
+LABELS: dict[str, Callable[[], bytes]] = {
+    "deep": lambda: b"[" * (4 << 20),
+    "lists": lambda: b"[" + b"[]," * (5 << 20) + b"[]]",
+    "polygons": lambda: things(24, 190_000),
+    "digits": lambda: b'{"images":[{"id":1,"file_name":"a.png","width":' + b"9" * 100_000 + b"}]}",
+}
+
+
+@pytest.mark.parametrize("name", LABELS)
+def test_truth_that_explodes(guest: Guest, name: str) -> None:
+    """What is true of a sample reaches the server as text, whatever it is."""
+    digest = guest.upload(coco(LABELS[name]()))
+    archive = f"artifact:sha256:{digest}/data.zip"
+    text = (
+        f"name: truth-{name}\nversion: 1.0.0\ntask: instance_segmentation\nformat: coco\n"
+        f"sources: [{{url: '{archive}#x/', labels_url: '{archive}#labels.json'}}]\n"
+    )
+    assert guest.ask("POST", "/manifests", json={"text": text}).status_code == 201
+    found = guest.ask("GET", f"/datasets/truth-{name}/samples")
+    assert found.status_code == (200 if name == "polygons" else 404), found.text
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_archives_that_explode(guest: Guest, name: str) -> None:
     found = guest.samples(bomb(name))

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from mlmodelscope.confine.confined import Confined
 from mlmodelscope.errors import TrustError, UsageError
 from mlmodelscope.hub.keys import is_signed
 from mlmodelscope.hub.origin import add_signatures, origin_of, write_origin
@@ -48,7 +49,14 @@ class Received:
     """Keys that have signed it."""
 
 
-def receive(store: Store, bundle: Path, whose: Acceptance, source: str, largest: int = _LARGEST) -> Received:
+def receive(
+    store: Store,
+    bundle: Path,
+    whose: Acceptance,
+    source: str,
+    largest: int = _LARGEST,
+    confined: Confined | None = None,
+) -> Received:
     """Check a bundle and keep its record; one that is there already stays as it is."""
     with opened(bundle, largest, _WHAT) as packed:
         signed: Mapping[str, str] = {}
@@ -73,7 +81,7 @@ def receive(store: Store, bundle: Path, whose: Acceptance, source: str, largest:
     # One that says nothing of itself came from elsewhere as well: what it names is a stranger's word.
     said = statement or Statement(record=record.id, files={})
     also = partial(write_origin, statement=said, signed=signed, source=source)
-    taken = take_in(store, bundle, largest, also)
+    taken = take_in(store, bundle, largest, also, confined)
     if taken != record:  # somebody else's, who was faster
         raise Clash(f"another record is called {record.id}, and it is not the same")
     return Received(taken, True, tuple(signed))

@@ -11,18 +11,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 from pydantic import ValidationError
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
+from mlmodelscope.confine.confined import Confined
 from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.record.packed import opened, safe_path
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.samples import BATCHES, schema_of
 from mlmodelscope.record.store import Store
-from mlmodelscope.task.task import task_named
+from mlmodelscope.record.table_check import check_tables
 
 RECORD = "record.json"
 _LARGEST_RECORD = 32 << 20
@@ -32,7 +30,6 @@ _ID = re.compile(r"[0-9]{8}-[0-9]{6}-[0-9a-f]{6}")
 _WHAT = "bundle of a record"
 _BLOCK = 1 << 20
 _CLOCKS_APART = timedelta(days=1)
-_MOST_ROWS = 100_000_000
 
 
 STATEMENT, SIGNATURES = "bundle.json", "signatures.json"
@@ -44,9 +41,19 @@ class Clash(UsageError):
 
 
 def take_in(
-    store: Store, bundle: Path, largest: int = 8 << 30, also: Callable[[Connection], None] | None = None
+    store: Store,
+    bundle: Path,
+    largest: int = 8 << 30,
+    also: Callable[[Connection], None] | None = None,
+    confined: Confined | None = None,
 ) -> Record:
-    """The record of a bundle, kept in the store; one that is there already stays as it is."""
+    """The record of a bundle, kept in the store; one that is there already stays as it is.
+
+    Its tables are read by `confined`, or by a process that is started for it.
+    """
+    if confined is None:
+        with Confined(processes=1) as own:
+            return take_in(store, bundle, largest, also, own)
     with opened(bundle, largest, _WHAT) as packed:
         record = read_record(packed)
         # One at a time for an id: the files of one must not come under the row of another.
@@ -54,7 +61,7 @@ def take_in(
             known = find_known(store, record)
             if known is not None:
                 return known
-            _unpack(packed, record, store)
+            _unpack(packed, record, store, confined)
             try:
                 store.add(record, also)
             except IntegrityError:  # by another server, with the same database, at the same moment
@@ -104,7 +111,7 @@ def find_known(store: Store, record: Record) -> Record | None:
     return found
 
 
-def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
+def _unpack(packed: zipfile.ZipFile, record: Record, store: Store, confined: Confined) -> None:
     apart = (RECORD, STATEMENT, SIGNATURES)
     entries = [entry for entry in packed.infolist() if not entry.is_dir() and entry.filename not in apart]
     paths = [safe_path(entry.filename, _WHAT) for entry in entries]
@@ -120,7 +127,7 @@ def _unpack(packed: zipfile.ZipFile, record: Record, store: Store) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             with packed.open(entry) as source, place.open("xb") as target:
                 copy_exactly(source, target, entry.file_size)
-        _check_tables(draft, record)
+        confined.call(check_tables, folder=str(draft), task=record.plan.task, samples=record.samples)
         shutil.rmtree(folder, ignore_errors=True)  # of an attempt that was killed before the record was kept
         draft.rename(folder)
     except (FileExistsError, NotADirectoryError, IsADirectoryError):
@@ -142,22 +149,3 @@ def copy_exactly(source: IO[bytes], target: IO[bytes], size: int) -> None:
         left -= len(block)
     if source.read(1):
         raise UsageError("the bundle holds more than it says")
-
-
-def _check_tables(folder: Path, record: Record) -> None:
-    """Tables are read whole when somebody looks at them: they must be ours, and as long as the record says."""
-    older = schema_of(task_named("classification"))  # what records of any task had before tasks had columns
-    own = schema_of(task_named(record.plan.task))
-    for name, schemas in {"samples.parquet": (own, older), "batches.parquet": (BATCHES,)}.items():
-        path = folder / name
-        if not path.exists():
-            continue
-        try:
-            with pq.ParquetFile(path) as table:
-                rows, found = table.metadata.num_rows, table.schema_arrow
-        except (pa.ArrowException, OSError, ValueError) as error:
-            raise UsageError(f"{name} in the bundle cannot be read: {str(error)[:200]}") from None
-        if not any(found.equals(schema) for schema in schemas):
-            raise UsageError(f"{name} in the bundle has other columns than a record's")
-        if rows > min(record.samples, _MOST_ROWS):
-            raise UsageError(f"{name} in the bundle has {rows} rows, the record has {record.samples} samples")

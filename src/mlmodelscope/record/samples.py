@@ -38,6 +38,10 @@ def _type(name: str) -> pa.DataType:
 BATCHES = pa.schema([("batch", pa.int32()), ("samples", pa.int32()), ("run_ns", pa.int64())])
 
 _ROWS = 4096
+_BYTES = 8 << 20
+"""Of pictures in one group: who looks at one sample unpacks the whole group that it is in."""
+LARGEST_GROUP = 96 << 20
+"""Once it is unpacked; the last row of a group may hold the largest of pictures."""
 
 
 class TableWriter:
@@ -49,17 +53,19 @@ class TableWriter:
         self._schema = schema
         self._writer = pq.ParquetWriter(self._draft, schema, compression="zstd")
         self._columns: list[list[Any]] = [[] for _ in schema]
+        self._bytes = 0
 
     def add(self, *values: Any) -> None:
         for column, value in zip(self._columns, values, strict=True):
             column.append(value)
-        if len(self._columns[0]) >= _ROWS:
+            self._bytes += len(value) if isinstance(value, bytes) else 0
+        if len(self._columns[0]) >= _ROWS or self._bytes >= _BYTES:
             self._flush()
 
     def _flush(self) -> None:
         arrays = [pa.array(column, field.type) for column, field in zip(self._columns, self._schema, strict=True)]
         self._writer.write_batch(pa.record_batch(arrays, schema=self._schema))
-        self._columns = [[] for _ in self._schema]
+        self._columns, self._bytes = [[] for _ in self._schema], 0
 
     def finish(self) -> None:
         if self._columns[0]:

@@ -58,8 +58,10 @@ class Search:
         self._known: OrderedDict[Hashable, pa.Array] = OrderedDict()
         self._lock = threading.Lock()
 
-    def page(self, folder: Path, wanted: Wanted, start: int, limit: int) -> tuple[list[dict[str, Any]], int]:
-        """(samples, how many there are in all)."""
+    def page(
+        self, folder: Path, wanted: Wanted, start: int, limit: int, largest: int | None = None
+    ) -> tuple[list[dict[str, Any]], int]:
+        """(samples, how many there are in all). Pictures of more than `largest` bytes are left out."""
         path = folder / "samples.parquet"
         with pq.ParquetFile(path) as file:
             count = file.metadata.num_rows
@@ -72,7 +74,7 @@ class Search:
             else:
                 found = self._remembered(path, wanted, lambda: _find(path, wanted, times, qualities))
                 total, rows = len(found), found.slice(start, limit)
-            samples = _take(file, rows).to_pylist()
+            samples = _take(file, rows, largest).to_pylist()
         told = zip(samples, times.take(rows).to_pylist(), qualities.take(rows).to_pylist(), strict=True)
         for sample, run_ns, quality in told:
             sample |= {"run_ns": run_ns, "quality": quality}
@@ -218,21 +220,28 @@ def _latencies(folder: Path, count: int) -> pa.Array:
     return pa.array(found, pa.int64())
 
 
-def _take(file: pq.ParquetFile, rows: pa.Array) -> pa.Table:
-    """Those rows in that order; only the parts of the file are unpacked that they lie in."""
+def _take(file: pq.ParquetFile, rows: pa.Array, largest: int | None = None) -> pa.Table:
+    """Those rows in that order; only the parts of the file are unpacked that they lie in, one at a time."""
     wanted = rows.to_pylist()
-    groups, places, begun, kept = [], {}, 0, 0
     known = sorted(wanted)
-    at = 0
+    parts, begun, at = [file.schema_arrow.empty_table()], 0, 0
     for group in range(file.num_row_groups):
         size = file.metadata.row_group(group).num_rows
         first = at
         while at < len(known) and known[at] < begun + size:
-            places[known[at]] = known[at] - begun + kept
             at += 1
         if at > first:
-            groups.append(group)
-            kept += size
+            inside = pa.array([row - begun for row in known[first:at]], pa.int64())
+            parts.append(_without_large(file.read_row_group(group), largest).take(inside))
         begun += size
-    table = file.read_row_groups(groups)
-    return table.take(pa.array([places[row] for row in wanted], pa.int64()))
+    places = {row: place for place, row in enumerate(known)}
+    return pa.concat_tables(parts).take(pa.array([places[row] for row in wanted], pa.int64()))
+
+
+def _without_large(table: pa.Table, largest: int | None) -> pa.Table:
+    for place, field in enumerate(table.schema):
+        if largest is not None and pa.types.is_binary(field.type):
+            is_large = pc.greater(pc.binary_length(table[field.name]), largest)
+            kept = pc.if_else(pc.fill_null(is_large, False), pa.scalar(None, field.type), table[field.name])
+            table = table.set_column(place, field, kept)
+    return table

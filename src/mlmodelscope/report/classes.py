@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pyarrow.compute as pc
 
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.samples import read_rows
-from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
 from mlmodelscope.statistic.interval import wilson
 
 # An accuracy of fewer samples than this says little about a class.
 _FEW = 5
 _CONFUSED = 100
+Pairs = list[tuple[tuple[int, int], int]]
 
 
 @dataclass(frozen=True)
@@ -74,9 +75,8 @@ def confusions(record: Record) -> list[Confusion]:
     ]
 
 
-def class_table(record: Record, store: Store) -> dict[str, Any]:
+def class_table(record: Record, pairs: Pairs) -> dict[str, Any]:
     """Every class that occurs with its interval and what it is taken for, worst first; and the most confused pairs."""
-    pairs = wrong_pairs(record, store)
     taken_for: dict[int, tuple[int, int]] = {}
     for (label, answer), count in pairs:
         taken_for.setdefault(label, (answer, count))
@@ -109,9 +109,9 @@ def _taken(record: Record, answer: int, count: int) -> dict[str, Any]:
     return {"answer": answer, "answer_name": words.class_name(record, answer), "count": count}
 
 
-def wrong_pairs(record: Record, store: Store) -> list[tuple[tuple[int, int], int]]:
+def wrong_pairs(samples: Path) -> Pairs:
     """((what was there, what was said), how often), the most frequent first; the record itself keeps a hundred."""
-    rows = read_rows(store.samples_file(record), columns=["label", "classes", "right"], only_wrong=True)
+    rows = read_rows(samples, columns=["label", "classes", "right"], only_wrong=True)
     rows = rows.filter(pc.greater(pc.list_value_length(rows["classes"]), 0))
     pairs = Counter(zip(rows["label"].to_pylist(), pc.list_element(rows["classes"], 0).to_pylist(), strict=True))
     return sorted(pairs.items(), key=lambda item: (-item[1], item[0]))

@@ -47,6 +47,17 @@ BENCH_FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
 
 def write_report(record: Record, store: Store, artifacts: ArtifactStore, format: str) -> str:
     """The text of a report. Artifacts are where an HTML report finds its pictures; it does without if they are gone."""
+    refuse_without_report(record, store, format)
+    formats = FORMATS
+    if record.training is not None:
+        formats = TRAINING_FORMATS
+    elif record.bench is not None:
+        formats = BENCH_FORMATS
+    return formats[format](record, store, artifacts)
+
+
+def refuse_without_report(record: Record, store: Store, format: str) -> None:
+    """Where there can be none, or its files are not what they were."""
     if format not in FORMATS:
         known = f"known: {', '.join(sorted(FORMATS))}"
         raise UsageError(f"there is no report format `{format}`\n{known}", hint=nearest(format, FORMATS))
@@ -61,12 +72,6 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
             hint=f"mlmodelscope trace export {record.id} -o {record.id}.html",
         )
     _refuse_damage(record, store)
-    formats = FORMATS
-    if record.training is not None:
-        formats = TRAINING_FORMATS
-    elif record.bench is not None:
-        formats = BENCH_FORMATS
-    return formats[format](record, store, artifacts)
 
 
 def _refuse_damage(record: Record, store: Store) -> None:

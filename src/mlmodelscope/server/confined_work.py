@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import json
 import math
 import tempfile
 from dataclasses import asdict, replace
@@ -67,26 +68,31 @@ def spelled_settings(settings: Settings) -> dict[str, Any]:
     return {**known, **places}
 
 
-def _settings(spelled: dict[str, Any]) -> Settings:
+def read_settings(spelled: dict[str, Any]) -> Settings:
     places = {name: Path(spelled[name]) for name in ("home", "cache")}
     return Settings(**{**spelled, **places, "mirrors": tuple(Path(each) for each in spelled["mirrors"])})
 
 
 def fetched(reference: str, checksum: str | None, settings: dict[str, Any]) -> dict[str, str]:
-    found = ArtifactStore(_settings(settings)).fetch(reference, checksum)
+    found = ArtifactStore(read_settings(settings)).fetch(reference, checksum)
     return {"path": str(found.path), "sha256": found.sha256}
 
 
 def listed_samples(dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
     """All samples of a planned dataset."""
     try:
-        found = open_dataset(PlannedDataset.model_validate_json(dataset), ArtifactStore(_settings(settings)))
+        found = open_dataset(PlannedDataset.model_validate_json(dataset), ArtifactStore(read_settings(settings)))
     except OSError as error:
         raise UsageError(str(error)) from None
+    # What is true of a sample stays text: lists of a million numbers would take many times as much.
     return {
-        "samples": [[each.id, dict(each.content), each.digest, each.target] for each in found.samples],
+        "samples": [[each.id, dict(each.content), each.digest, _brief(each.target)] for each in found.samples],
         "classes": list(found.classes),
     }
+
+
+def _brief(target: Any) -> int | str | None:
+    return target if target is None or isinstance(target, int) else json.dumps(target, separators=(",", ":"))
 
 
 def drawn(content: dict[str, Any], digest: str, side: int) -> dict[str, str]:
@@ -120,7 +126,7 @@ def refuse_another(content: dict[str, Any], digest: str) -> None:
 def checked(text: str, fix: bool, verbose: bool, settings: dict[str, Any]) -> dict[str, Any]:
     codes = {rule.code for rule in all_rules() if verbose or not rule.quiet}
     subject, findings = check_text(text, TEXT, NOWHERE, None if fix else codes)
-    about = {"kind": subject.kind or None, "dialect": subject.dialect, **_about_saving(text, _settings(settings))}
+    about = {"kind": subject.kind or None, "dialect": subject.dialect, **_about_saving(text, read_settings(settings))}
     if not fix:
         return {**plain_result(TEXT, findings), **about, "text": None}
     mended = mend(subject, findings, codes)

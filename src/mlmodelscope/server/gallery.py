@@ -14,7 +14,6 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from mlmodelscope.confine.confined import Confined
 from mlmodelscope.dataset.sample import Sample
@@ -121,14 +120,15 @@ class Gallery:
 
     def seen(
         self, dataset: PlannedDataset, name: str, *, public_only: bool = False
-    ) -> tuple[Any, tuple[int, int] | None]:
-        """(what is true of a sample, the width and height of its picture where its file tells)."""
+    ) -> tuple[str | None, tuple[int, int] | None]:
+        """(what is true of a sample as JSON, the width and height of its picture where its file tells)."""
         sample = _sample(self.opened(dataset, public_only=public_only), dataset, name)
         try:
             size = self._confined.call(confined_work.sized, content=dict(sample.content), digest=sample.digest)["size"]
         except UsageError as error:
             raise NoPicture(f"there is no picture of `{name}`: {error.message}") from None
-        return sample.target, (size[0], size[1]) if size else None
+        target = sample.target if isinstance(sample.target, str) else None
+        return target, (size[0], size[1]) if size else None
 
     def content(self, dataset: PlannedDataset, name: str, largest: int, *, public_only: bool = False) -> bytes:
         """The sample as its file is, to be given to a model; one without a file becomes a PNG."""

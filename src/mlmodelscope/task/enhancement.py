@@ -29,7 +29,7 @@ from mlmodelscope_worker.parameters import Choice, Integer, Number
 from mlmodelscope_worker.registry import add
 
 NAME = "image_enhancement"
-_MOST_BYTES = 1 << 28
+_MOST_BYTES = 1 << 26
 OPTIONS = {
     "color": Option(
         Choice(

@@ -7,7 +7,8 @@ import zlib
 from collections.abc import Iterator, Mapping
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
-_MOST = 1 << 26
+_MOST = 1 << 24
+"""Pixels: each takes several bytes and a step of Python on its way to a page."""
 _GRAY, _RGB, _PALETTE = 0, 2, 3
 
 

@@ -100,8 +100,9 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     demand_holder(desk, person, evaluation)
     desk.queue.tell(evaluation, attempt, [])  # is it still the one that counts?
     new: list[bool] = []
-    record = take_in(desk.store, bundle, desk.config.largest_upload, lambda connection: new.append(True))
-    take_in_folders(desk.store, record, bundle, PLACE, KEY, desk.config.largest_upload)
+    largest = desk.config.largest_upload
+    record = take_in(desk.store, bundle, largest, lambda connection: new.append(True), desk.confined)
+    take_in_folders(desk.store, record, bundle, PLACE, KEY, largest)
     if desk.queue.get(evaluation)["kind"] not in _ON_THE_WAY:
         desk.store.shown(record)  # also where the agent answered from its store, and the record is here already
     desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))

@@ -36,7 +36,8 @@ def take(desk: Desk, person: Person, bundle: Path) -> Mapping[str, Any]:
     """Keep somebody's record, if it is of somebody who is known here."""
     demand(person, "run")
     whose = Acceptance(_known(desk), anybody=desk.config.accept == "any")
-    found = receive(desk.store, bundle, whose, f"pushed by {person.owner}", desk.config.largest_upload)
+    largest, source = desk.config.largest_upload, f"pushed by {person.owner}"
+    found = receive(desk.store, bundle, whose, source, largest, desk.confined)
     if found.is_new:
         with desk.store.database.writing() as connection:
             owners.give(connection, found.record.id, person.owner)

@@ -12,10 +12,11 @@ from mlmodelscope.hub.manifests import manifests_of
 from mlmodelscope.hub.origin import origin_of
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.record import Record
-from mlmodelscope.report.report import write_report
+from mlmodelscope.report.report import refuse_without_report
+from mlmodelscope.server import confined_records
+from mlmodelscope.server.confined_work import spelled_settings
 from mlmodelscope.server.desk import Desk, demand
 
 
@@ -44,7 +45,15 @@ def report(desk: Desk, person: Person, name: str, form: str) -> str:
     demand(person, "read")
     record = desk.store.get(name)
     is_strangers = origin_of(desk.store.database, record.id) is not None
-    return write_report(record, desk.store, ArtifactStore(replace(desk.offline, public_only=is_strangers)), form)
+    refuse_without_report(record, desk.store, form)
+    found: bytes = desk.confined.call(
+        confined_records.reported,
+        record=record.model_dump_json(),
+        folder=str(desk.store.folder(record.id)),
+        settings=spelled_settings(replace(desk.offline, public_only=is_strangers)),
+        form=form,
+    )
+    return found.decode()
 
 
 def log(desk: Desk, person: Person, name: str) -> str:

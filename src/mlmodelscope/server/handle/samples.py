@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,14 +13,14 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.search import Offer, Only, Sort, Wanted
+from mlmodelscope.record.search import Only, Sort, Wanted
 from mlmodelscope.report.class_numbers import class_sheet
 from mlmodelscope.report.classes import class_table
 from mlmodelscope.report.thumbnail import Picture
+from mlmodelscope.server import confined_records
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.gallery import NoPicture, NoPictures
-from mlmodelscope.task.quality import quality_of
-from mlmodelscope.task.shape import SHOWN_ABOVE, named_by, summary
+from mlmodelscope.task.shape import SHOWN_ABOVE
 from mlmodelscope.task.task import task_named
 
 
@@ -46,57 +45,45 @@ def find(
     record = desk.store.get(name)
     word = (q or "").strip()
     wanted = Wanted(only, word, _named(record, word), label, answer, above, below, sort, descending)
+    known: dict[str, Any] = desk.confined.call(
+        confined_records.found_samples,
+        **_about(desk, record),
+        wanted={**asdict(wanted), "named": sorted(wanted.named)},
+        start=start,
+        limit=limit,
+    )
+    return known
+
+
+def _about(desk: Desk, record: Record) -> dict[str, Any]:
     folder = desk.store.samples_file(record).parent
-    found, total = desk.search.page(folder, wanted, start, limit)
-    offers = desk.search.offers(folder)
-    return {"items": [_told(record, row, offers) for row in found], "total": total, "offers": offers}
-
-
-def _told(record: Record, row: dict[str, Any], offers: Sequence[Offer]) -> dict[str, Any]:
-    """Without what only programs of ours can read; what is in a picture is said in a few words."""
-    if "right" in offers:
-        return row
-    shapes = task_named(record.plan.task).glanced(row, named_by(record.class_names))
-    kept = {name: row[name] for name in ("id", "digest", "error", "answer", "run_ns", "quality")}
-    if not shapes:
-        return kept
-    return {**kept, "truth": summary(shapes, "truth"), "said": summary(shapes, "answer")}
+    return {"folder": str(folder), "task": record.plan.task, "names": list(record.class_names)}
 
 
 def shapes(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]:
     """What there is to see of one sample: its truth and its answer, over its picture."""
     demand(person, "read")
     record = desk.store.get(name)
-    row = desk.search.one(desk.store.samples_file(record).parent, sample)
-    if row is None:
+    about = _about(desk, record)
+    target, size = _of_dataset(desk, record, sample) if task_named(record.plan.task).quality else (None, None)
+    found = desk.confined.call(confined_records.seen_sample, **about, sample=sample, target=target)
+    if found is None:
         raise UsageError(f"there is no sample `{sample[:200]}` in record {record.id}")
-    task = task_named(record.plan.task)
-    is_seen = bool(task.glanced(row, named_by(record.class_names)))
-    target, size = _of_dataset(desk, record, sample) if is_seen else (None, None)
-    found = task.shapes(row, target, named_by(record.class_names))
     return {
         "id": sample,
-        "quality": quality_of(row.get("score")),
-        "about": task.quality,
-        "size": size or _size_in(row.get("target")),
-        "shapes": [asdict(each) for each in found],
+        **found,
+        "about": task_named(record.plan.task).quality,
+        "size": size or found["size"],
         "shown_above": SHOWN_ABOVE,
     }
 
 
-def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[Any, tuple[int, int] | None]:
-    """(what is true of it, its size), where the dataset is at hand."""
+def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[str | None, tuple[int, int] | None]:
+    """(what is true of it as JSON, its size), where the dataset is at hand."""
     try:
         return desk.gallery.seen(record.plan.dataset, sample, public_only=_is_strangers(desk, record))
     except (NoPictures, NoPicture):
         return None, None
-
-
-def _size_in(target: str | None) -> tuple[int, int] | None:
-    """As the truth in the table has it."""
-    known = json.loads(target) if target else None
-    size = known.get("size") if isinstance(known, dict) else None
-    return (size[1], size[0]) if size else None
 
 
 def _named(record: Record, word: str) -> frozenset[int]:
@@ -114,7 +101,10 @@ def classes(desk: Desk, person: Person, name: str) -> Mapping[str, Any]:
         raise UsageError(f"there is no accuracy by class of record {record.id}{': ' if reason else ''}{reason}")
     sheet = class_sheet(record)
     if sheet is None:
-        return {**class_table(record, desk.store), "columns": [], "measured": []}
+        file = str(desk.store.samples_file(record))
+        found = desk.confined.call(confined_records.taken_for, file=file)
+        pairs = [((label, answer), count) for (label, answer), count in found]
+        return {**class_table(record, pairs), "columns": [], "measured": []}
     columns = [{"name": each.name, "title": each.title, "is_count": each.is_count} for each in sheet.columns]
     measured = [{"label": each.label, "name": each.name, "values": list(each.values)} for each in sheet.classes]
     return {"items": [], "confused": _confused(record), "about": sheet.about, "columns": columns, "measured": measured}

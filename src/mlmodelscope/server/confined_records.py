@@ -1,0 +1,113 @@
+"""What the server has confined processes read of records: tables and reports, whose rows may be a stranger's."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mlmodelscope.errors import LimitError, UsageError
+from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.files import KeptFile, RecordFiles
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.search import Search, Wanted
+from mlmodelscope.record.store import Store
+from mlmodelscope.record.table_check import DAMAGE, read_target
+from mlmodelscope.report.classes import wrong_pairs
+from mlmodelscope.report.report import write_report
+from mlmodelscope.server.confined_work import read_settings
+from mlmodelscope.task.quality import quality_of
+from mlmodelscope.task.shape import named_by, summary
+from mlmodelscope.task.task import Task, task_named
+
+_SEARCH = Search()
+"""What was found is remembered by each process."""
+_LONGEST_REPORT = 32 << 20
+_LARGEST_SHOWN = 1 << 20
+"""Pictures of a list that are larger are not looked into for it."""
+
+
+def found_samples(
+    folder: str, task: str, names: list[str], wanted: dict[str, Any], start: int, limit: int
+) -> dict[str, Any]:
+    """Some samples, how many there are, and what they can be told apart by."""
+    asked = Wanted(**{**wanted, "named": frozenset(wanted["named"])})
+    found, total = _SEARCH.page(Path(folder), asked, start, limit, largest=_LARGEST_SHOWN)
+    offers = _SEARCH.offers(Path(folder))
+    known = task_named(task)
+    items = found if "right" in offers else [_told(known, names, row) for row in found]
+    return {"items": items, "total": total, "offers": offers}
+
+
+def _told(task: Task, names: list[str], row: dict[str, Any]) -> dict[str, Any]:
+    """Without what only programs of ours can read; what is in a picture is said in a few words."""
+    kept = {name: row[name] for name in ("id", "digest", "error", "answer", "run_ns", "quality")}
+    try:
+        shapes = task.glanced(row, named_by(names))
+    except DAMAGE:
+        return kept
+    if not shapes:
+        return kept
+    return {**kept, "truth": summary(shapes, "truth"), "said": summary(shapes, "answer")}
+
+
+def seen_sample(folder: str, task: str, names: list[str], sample: str, target: str | None) -> dict[str, Any] | None:
+    """What there is to see of one sample, None where the table has none of this name; `target` is the dataset's."""
+    row = _SEARCH.one(Path(folder), sample)
+    if row is None:
+        return None
+    try:
+        shapes = task_named(task).shapes(row, json.loads(target) if target else None, named_by(names))
+        size = read_target(row["target"]).get("size") if row.get("target") else None
+    except DAMAGE:
+        raise UsageError(f"what there is to see of `{sample[:200]}` cannot be read: its row is damaged") from None
+    return {
+        "quality": quality_of(row.get("score")),
+        "size": [size[1], size[0]] if size else None,
+        "shapes": [asdict(each) for each in shapes],
+    }
+
+
+def taken_for(file: str) -> list[tuple[tuple[int, int], int]]:
+    """((what was there, what was said), how often)."""
+    return wrong_pairs(Path(file))
+
+
+class _Files(RecordFiles):
+    """Of one record, which were looked at before."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def place(self, record: str) -> Path:
+        return self._folder
+
+    def known(self, record: str) -> list[KeptFile]:
+        return []
+
+    def fetch(self, record: str) -> None:
+        """They are here."""
+
+
+class FolderStore(Store):
+    """The files of one record and no database: all that a report needs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = _Files(folder)
+
+
+def reported(record: str, folder: str, settings: dict[str, Any], form: str) -> bytes:
+    """A report, with the pictures that are here."""
+    artifacts = ArtifactStore(read_settings(settings))
+    try:
+        text = write_report(Record.model_validate_json(record), FolderStore(Path(folder)), artifacts, form)
+    except DAMAGE as error:
+        raise UsageError(f"there is no report of what cannot be read: {str(error)[:200]}") from None
+    found = text.encode()
+    if len(found) > _LONGEST_REPORT:
+        raise LimitError(
+            f"this report has more than {_LONGEST_REPORT >> 20} MiB, which this server does not write",
+            hint="mlmodelscope pull RECORD fetches the record, and mlmodelscope report writes it on your machine",
+        )
+    return found

@@ -1,6 +1,8 @@
 """Intersection over union and its relatives: by hand, beside a plain confusion matrix, and how sure they are."""
 
 import io
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +136,7 @@ def test_damaged_truth_is_told(tmp_path: Path) -> None:
     large = mask(tmp_path, np.random.default_rng(0).integers(0, 9, (40, 40)), name="large.png")
     Path(large["mask"]["file"]).write_bytes(Path(large["mask"]["file"]).read_bytes()[:300])
     with pytest.raises(ScoreError, match="cannot be read"):
-        RULE.score(*told, large, {})
+        RULE.score(*answer(np.zeros((40, 40))), large, {})
     Path(good["mask"]["file"]).unlink()
     with pytest.raises(ScoreError, match="missing"):
         RULE.score(*told, good, {})
@@ -145,6 +147,20 @@ def test_damaged_truth_is_told(tmp_path: Path) -> None:
     (tmp_path / "color.png").write_bytes(buffer.getvalue())
     with pytest.raises(ScoreError, match="a color picture"):
         RULE.score(*told, {"mask": {"file": str(tmp_path / "color.png")}}, {})
+
+
+@pytest.mark.parametrize("segments", [{}, {"segments": [[1, 0]]}])
+def test_a_mask_of_another_size_is_not_unpacked(tmp_path: Path, segments: dict[str, Any]) -> None:
+    """A few bytes may stand for more than a hundred million pixels."""
+    head = struct.pack(">IIBBBBB", 12_000, 12_000, 8, 2 if segments else 0, 0, 0, 0)
+    parts = ((b"IHDR", head), (b"IDAT", b"never looked at"), (b"IEND", b""))
+    content = b"".join(
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body)) for kind, body in parts
+    )
+    (tmp_path / "bomb.png").write_bytes(b"\x89PNG\r\n\x1a\n" + content)
+    target = {"mask": {"file": str(tmp_path / "bomb.png")}, "name": "bomb.png", **segments}
+    with pytest.raises(ScoreError, match="its mask is 12000 x 12000 pixels, the picture is 2 x 2"):
+        RULE.score(*answer([[0, 1], [1, 0]]), target, {})
 
 
 def test_pictures_of_nothing_but_void_have_no_number(tmp_path: Path) -> None:

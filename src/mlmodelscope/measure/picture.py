@@ -28,6 +28,12 @@ def file_of(target: Any, what: str) -> str:
     return str(found["file"])
 
 
+def size_of(path: str) -> tuple[int, int]:
+    """Height and width, by the beginning of the file."""
+    with _opened(path) as picture:
+        return picture.height, picture.width
+
+
 def read_indices(path: str) -> np.ndarray:
     """The numbers that a mask holds: of a palette the index, of gray the level."""
     with _opened(path) as picture:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
-from mlmodelscope.measure.picture import file_of, read_colors, read_indices, read_sent
+from mlmodelscope.measure.picture import file_of, read_colors, read_indices, read_sent, size_of
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
 
 MEASURES = ("miou", "pixel-accuracy", "mean-accuracy", "fw-iou", "dice")
@@ -29,9 +29,11 @@ class Segmentation:
 
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
         answer = read_sent(arrays["map"])
-        truth, classes = _truth(target)
-        if truth.shape != answer.shape:
-            raise ScoreError(f"its mask is {_spell(truth.shape)} pixels, the picture is {_spell(answer.shape)}")
+        path = file_of(target, "mask")
+        size = size_of(path)  # a small file may be a mask of a billion pixels
+        if size != answer.shape:
+            raise ScoreError(f"its mask is {_spell(size)} pixels, the picture is {_spell(answer.shape)}")
+        truth, classes = _truth(path, target)
         if options.get("uncovered") == "skip":
             top, left, bottom, right = fields["covered"]
             truth, answer = truth[top:bottom, left:right], answer[top:bottom, left:right]
@@ -96,8 +98,8 @@ class _Classes:
         return int(self._other)
 
 
-def _truth(target: Any) -> tuple[np.ndarray, _Classes]:
-    path, labels = file_of(target, "mask"), target.get("labels") or {}
+def _truth(path: str, target: Any) -> tuple[np.ndarray, _Classes]:
+    labels = target.get("labels") or {}
     if "segments" not in target:
         return read_indices(path), _Classes(labels)
     colors = read_colors(path).astype(np.uint32)

@@ -71,3 +71,12 @@ def test_a_classifier_has_no_shapes(lasting_world: World) -> None:
     record = lasting_world.evaluate(timed_runs=1, warm_up_runs=1).id
     seen = page(lasting_world.http.get(f"/records/{record}/shapes", params={"sample": "class0/0000.png"}))
     assert seen["shapes"] == [] and seen["quality"] is None
+
+
+def test_two_records_are_compared_by_their_numbers_and_say_why_not_by_their_answers(lasting_world: World) -> None:
+    write_detector(lasting_world.place / "manifests")
+    options: dict[str, Any] = {"timed_runs": 1, "warm_up_runs": 0}
+    ids = [lasting_world.evaluate("finder", "things", limit=limit, **options).id for limit in (None, 6)]
+    found = lasting_world.http.get("/comparisons", params={"record": ids})
+    assert found.status_code == 200, found.text
+    assert any("are no lists of classes" in note for note in found.json()["pair"]["notes"])

@@ -225,10 +225,10 @@ def _apart(name: str, label: int | None, one: Answer, other: Answer, classes: in
 def _answers(record: Record, store: Store) -> dict[str, tuple[str, int | None, Answer]]:
     if record.bench is not None or record.profile is not None or record.training is not None:
         raise UsageError(f"record {record.id} is no evaluation: it has no answers")
-    table = store.samples(record)
-    if not {"label", "classes", "scores"} <= set(table.column_names):
-        raise UsageError(f"the answers of record {record.id} are not classes, but those of {record.plan.task}")
-    rows = table.select(["id", "digest", "label", "classes", "scores"]).to_pylist()
+    table, columns = store.samples(record), ["id", "digest", "label", "classes", "scores"]
+    if not set(columns) <= set(table.column_names):
+        raise UsageError(f"the answers of record {record.id} are not lists of classes; only its numbers can be compared")
+    rows = table.select(columns).to_pylist()
     found = {
         row["id"]: (row["digest"] or "", row["label"], Answer(row["classes"], row["scores"]))
         for row in rows

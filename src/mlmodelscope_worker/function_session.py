@@ -15,8 +15,8 @@ from .clock import nanoseconds
 from .failure import describe_failure
 from .function.answers import ClassAnswers, TextAnswers
 from .function.batch import Loaded, Prepared, Work
-from .function.columns import columns_reader
 from .function.context import Numbers, make_context
+from .function.readers import readers_of
 from .function.training import train
 from .function.watch import Watch
 from .functions import FunctionError, Functions, is_stream
@@ -47,7 +47,7 @@ class FunctionSession(object):
         self._pipeline = Pipeline(task.inputs[0]["steps"]) if task.inputs else None
         self._read = reader_of("classification", task.outputs[:1], task.answer)
         self._answers = self._answer_form(list(task.features))
-        self._columns = columns_reader(task)
+        self._readers = readers_of(task)
         self._load = Loader()
         self._one_at_a_time = threading.RLock()
         self._numbers = Numbers()
@@ -211,8 +211,9 @@ class FunctionSession(object):
             answers = self._functions.call("postprocess", self.context, outputs)
             if is_stream(answers):
                 answers = list(self._stream("postprocess", answers, work))
-            if self._columns is not None and self._columns.takes(answers):
-                return self._columns.settle(work, answers)
+            for reader in self._readers:
+                if reader.takes(answers, work):
+                    return reader.settle(work, answers)
             if isinstance(answers, (dict, str, bytes)) or not hasattr(answers, "__len__"):
                 raise FunctionError("postprocess must return a list with one answer for each sample")
             if len(answers) != count:

@@ -88,7 +88,7 @@ def _glance(row: Mapping[str, Any], named: Named) -> list[BoxShape]:
 
 
 def _steps(roles: Sequence[str]) -> list[dict[str, Any]]:
-    return [*box_steps(roles), {"paste_masks": {}}] if "boxes" in roles else []
+    return [*box_steps(roles), {"paste_masks": {}}] if "boxes" in roles or "columns" in roles else []
 
 
 task = Task(

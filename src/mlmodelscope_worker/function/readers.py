@@ -1,0 +1,16 @@
+"""Which forms of a function's return value are outputs by role, by task; what none of them takes is kept as it is."""
+
+from . import columns, rows
+from .numbered import NumberedReader
+
+
+def readers_of(task):
+    """Readers for what the functions of a task may return; the first that takes it reads it."""
+    found = []
+    if task.task in columns.ROLES:
+        found.append(columns.ColumnReader(task))
+    if task.task == "instance_segmentation":
+        found.append(NumberedReader(task))
+    if task.task in rows.ROLES:
+        found.append(rows.RowReader(task))
+    return found

@@ -13,6 +13,10 @@ from mlmodelscope.plan.pairing import Classes, check_classes
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.task.task import task_named
+from mlmodelscope_worker.output.boxes import COCO_IDS
+
+_BACKGROUND = ("background", "unlabeled", "unlabelled", "none", "")
+"""How lists of classes call what is not one of them; TensorFlow's has question marks."""
 
 
 def class_names(plan: Plan, outputs: int | None, artifacts: ArtifactStore, own: Sequence[str] = ()) -> list[str]:
@@ -23,6 +27,9 @@ def class_names(plan: Plan, outputs: int | None, artifacts: ArtifactStore, own: 
     if not task_named(plan.task).is_single:  # an output's size says nothing of the classes
         outputs = None
     names = read_classes(artifacts.fetch(plan.answer.names.url, f"sha256:{plan.answer.names.sha256}").path)
+    if any(step.name == "class_ids" for step in plan.answer.steps) and len(names) >= COCO_IDS[-1]:
+        first = 0 if names[0].strip("_? ").lower() in _BACKGROUND else 1
+        return [names[identity - first] for identity in COCO_IDS]
     if outputs is None or len(names) == outputs:
         return names[max(0, offset) :]
     if len(names) == outputs - offset:  # the file names the dataset's classes, without the background

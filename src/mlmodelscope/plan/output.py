@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mlmodelscope.errors import PlanError
+from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
 from mlmodelscope.plan.file import Pins, plan_optional_file
 from mlmodelscope.plan.options import Options
@@ -16,6 +17,8 @@ from mlmodelscope_worker.parameters import ParameterError
 
 _BY_FUNCTION = ("columns",)
 """What stands for the roles of a function's own outputs."""
+_NO_USUAL_BOXES = ("caffe", "caffe2", "cntk", "mxnet", "ncnn", "pytorch")
+"""Frameworks whose detectors do not give boxes as TensorFlow's do, each in a form of its own."""
 
 
 def plan_outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
@@ -35,6 +38,7 @@ def plan_answer(model: ModelManifest, options: Options, pins: Pins) -> PlannedAn
     roles = [each.type for each in model.outputs]
     if model.postprocess is None and model.job_type == "inference":
         _refuse_unknown(model, task, roles)
+        _refuse_open_boxes(model, roles)
     first = model.outputs[0] if model.outputs else None
     steps = first.processing if first and model.postprocess is None else ()
     named = next((each for each in model.outputs if each.features_url is not None), first)
@@ -86,5 +90,25 @@ def _refuse_unknown(model: ModelManifest, task: Task, roles: Sequence[str]) -> N
     wanted = " or ".join(", ".join(f"`{role}`" for role in needed) for needed in task.roles)
     raise PlanError(
         f"{model.name} is for {model.task} and gives {kinds}; answers are made of outputs of type {wanted}",
-        hint="give each output its type, or write a `postprocess` function, which can make answers of anything",
+        hint=f"{_missing(task, roles)}, or write a `postprocess` function, which can make answers of anything",
+    )
+
+
+def _missing(task: Task, roles: Sequence[str]) -> str:
+    """What to add, where some of an answer's outputs are there already."""
+    lacking = [[role for role in needed if role not in roles] for needed in task.roles if set(needed) & set(roles)]
+    if not lacking or not min(lacking, key=len):
+        return "give each output its type"
+    return f"name the missing output of type {' and '.join(f'`{role}`' for role in min(lacking, key=len))}"
+
+
+def _refuse_open_boxes(model: ModelManifest, roles: Sequence[str]) -> None:
+    """Nobody guesses what the numbers of a box are."""
+    framework = model.framework.name if model.framework else ""
+    if model.answer or "boxes" not in roles or predictor_name(framework) not in _NO_USUAL_BOXES:
+        return
+    raise PlanError(
+        f"the key `answer` of {model.name} is missing: "
+        f"what the four numbers of a box are has no usual form in {framework}",
+        hint="write `answer: [boxes: {order: xyxy, unit: pixel}]`, or what they are: docs/tasks/detection.md",
     )

@@ -33,7 +33,7 @@ class Detection(StepReader):
         if "detections" in values:
             listed = values.pop("detections")
             values.update(classes=listed[:, 1], scores=listed[:, 2], boxes=listed[:, 3:])
-        return StepReader.stepped(self, values, frame)
+        return StepReader.stepped(self, flat(values), frame)
 
     def answer_of(self, values, frame):
         import numpy as np
@@ -77,3 +77,11 @@ class Detection(StepReader):
     def known(self, values):
         """Whether each box is of a class, and not of the background."""
         return self.numbers(values) >= 0
+
+
+def flat(values):
+    """Columns of one number, as GluonCV gives classes and their scores, become plain lists."""
+    if "classes" not in values:
+        return values  # the scores may be those of the only class
+    columns = {role: values[role] for role in ("classes", "scores") if hasattr(values.get(role), "ndim")}
+    return dict(values, **{role: each[:, 0] for role, each in columns.items() if each.ndim == 2 and each.shape[1] == 1})

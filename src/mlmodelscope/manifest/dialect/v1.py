@@ -7,6 +7,7 @@ mean and scale in R, G, B order even where the colour mode is BGR.
 
 from __future__ import annotations
 
+from mlmodelscope.manifest.dialect.conventions import settle_conventions
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.v1_claims import convert_claims
@@ -35,6 +36,7 @@ TOP_LEVEL = (
     "license",
     "inputs",
     "outputs",
+    "answer",
     "source",
     "attributes",
     "task",
@@ -71,6 +73,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     keep_unknown_inside(data, "framework", FRAMEWORK, notes)
     read_model_block(data, notes)
     convert_claims(data, notes)
+    settle_conventions(data, framework, notes)
     keep_unknown(data, TOP_LEVEL, attributes, notes)
     for key in ("attributes", "licence", "license", "description", "references", "container"):
         drop_empty(data, key)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import get_args
 
 from mlmodelscope.manifest.dialect import v1, v1_claims, v1_input, v1_layer, v1_output
+from mlmodelscope.manifest.dialect.conventions import settle_conventions
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
 from mlmodelscope.manifest.dialect.words import (
@@ -77,6 +78,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     keep_unknown_inside(data, "framework", v1.FRAMEWORK, notes)
     read_model_block(data, notes)
     v1_claims.convert_claims(data, notes)
+    settle_conventions(data, v1.framework_word(data), notes)
     keep_unknown(data, _TOP_LEVEL, attributes_of(data), notes)
     for key in ("attributes", "licence", "license", "description", "references", "container"):
         drop_empty(data, key)

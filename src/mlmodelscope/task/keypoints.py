@@ -109,7 +109,7 @@ task = Task(
             None,
         ),
     },
-    roles=(("keypoints", "scores"), ("keypoints",), ("tensor",)),
+    roles=(("keypoints", "scores"), ("keypoints",), ("tensor",), ("boxes", "scores")),
     steps=_steps,
     truth=("keypoints",),
     columns=(*COLUMNS[:-1], Column("keypoints", "list<float64>"), COLUMNS[-1]),

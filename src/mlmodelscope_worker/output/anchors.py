@@ -58,20 +58,30 @@ def decode_anchors(
         most=4,
     ) = None,
     unit: Choice("Whether the anchors are shares of the input or pixels.", "share", "pixel") = "share",
+    size: Choice("How an offset changes a side: by its exponential, or as a factor.", "exp", "factor") = "exp",
+    points: Flag("Whether x and y of points follow the four numbers of a box, as BlazeFace has them.") = False,
 ):
     """Turn offsets from anchors into boxes: the output `boxes` moves the anchors of `ssd_anchors` or of an output."""
     import numpy as np
 
     anchors = np.asarray(array_of(values, "anchors"), np.float64).reshape(-1, 4)
-    offsets = np.asarray(array_of(values, "boxes"), np.float64).reshape(-1, 4)
+    offsets = np.asarray(array_of(values, "boxes"), np.float64)
+    offsets = offsets.reshape(len(anchors), -1) if points and len(anchors) else offsets.reshape(-1, 4)
     if len(offsets) != len(anchors):
         raise Refused("there are %d boxes for %d anchors" % (len(offsets), len(anchors)))
+    if points and (offsets.shape[1] < 6 or offsets.shape[1] % 2):
+        raise Refused("%d numbers are not a box and points" % offsets.shape[1])
     if order == "cycxhw":
-        offsets = offsets[:, [1, 0, 3, 2]]
-    offsets = offsets * np.asarray(variances)
+        offsets = offsets.reshape(len(offsets), -1, 2)[:, :, ::-1].reshape(offsets.shape)
+    move = np.asarray(variances)
     low, high = anchors[:, :2], anchors[:, 2:]
-    center, size = (low + high) / 2 + offsets[:, :2] * (high - low), (high - low) * np.exp(offsets[:, 2:])
-    found = np.concatenate([center - size / 2, center + size / 2], axis=1)
-    if unit == "share":
-        found *= np.array([frame.size[1], frame.size[0]] * 2, np.float64)
-    return dict({role: value for role, value in values.items() if role != "anchors"}, boxes=found)
+    center = (low + high) / 2 + offsets[:, :2] * move[:2] * (high - low)
+    grown = offsets[:, 2:4] * move[2:]
+    sides = (high - low) * (np.exp(grown) if size == "exp" else grown)
+    found = np.concatenate([center - sides / 2, center + sides / 2], axis=1)
+    pixels = np.array([frame.size[1], frame.size[0]] if unit == "share" else [1, 1], np.float64)
+    known = {role: value for role, value in values.items() if role != "anchors"}
+    if points:
+        moved = offsets[:, 4:].reshape(len(offsets), -1, 2) * move[:2] * (high - low)[:, None]
+        known["keypoints"] = ((low + high)[:, None] / 2 + moved) * pixels
+    return dict(known, boxes=found * np.tile(pixels, 2))

@@ -148,7 +148,13 @@ def nms(
     *,
     iou: Number("Of two boxes that overlap by more than this, the one with the lower score goes.", above=0, at_most=1),
     among: Choice("Whether boxes of other classes count.", "class", "all") = "class",
-    soft: Choice("Drop such boxes, or lower their scores.", "no", "linear", "gaussian") = "no",
+    soft: Choice(
+        "Drop such boxes, lower their scores, or merge them with the better one: the mean, weighted by the scores.",
+        "no",
+        "linear",
+        "gaussian",
+        "merge",
+    ) = "no",
     sigma: Number("Width of the Gaussian.", above=0) = 0.5,
     least: Number("With `soft`: boxes whose score falls to this are dropped.", at_least=0) = 0.001,
     before: Integer("Only so many boxes with the highest scores take part.", at_least=1) = None,
@@ -165,7 +171,7 @@ def nms(
     kept, lowered = [], scores.copy()
     for kind in np.unique(kinds):
         rows = np.flatnonzero(kinds == kind)
-        if soft == "no":
+        if soft in ("no", "merge"):
             kept.append(rows[_greedy(places[rows], iou, plus_one)])
         else:
             part, numbers = _soft(places[rows], scores[rows], iou, soft, sigma, least, plus_one)
@@ -173,7 +179,28 @@ def nms(
             lowered[rows[part]] = numbers
     rows = np.sort(np.concatenate(kept)) if kept else np.zeros(0, int)
     rows = rows[np.argsort(-lowered[rows], kind="mergesort")]
-    return dict(chosen(values, rows), scores=lowered[rows] if soft != "no" else values["scores"][rows])
+    if soft == "merge":
+        values = _merged(values, scores, kinds, rows, iou, plus_one)
+    return dict(
+        chosen(values, rows), scores=lowered[rows] if soft in ("linear", "gaussian") else values["scores"][rows]
+    )
+
+
+def _merged(values, scores, kinds, rows, iou, plus_one):
+    """Each box that stays, and its points, in the middle of those that go for it; a box goes for the best one only."""
+    import numpy as np
+
+    places = np.asarray(values["boxes"], np.float64)
+    moved = {role: np.array(values[role], np.float64) for role in ("boxes", "keypoints") if role in values}
+    left = np.ones(len(places), bool)
+    for row in rows:
+        near = left & (kinds == kinds[row]) & (overlaps(places[row], places, plus_one) > iou)
+        near[row] = True
+        left &= ~near
+        share = scores[near] / scores[near].sum()
+        for role, each in moved.items():
+            each[row] = np.tensordot(share, np.asarray(values[role], np.float64)[near], 1)
+    return dict(values, **moved)
 
 
 def overlaps(box, others, plus_one=False):

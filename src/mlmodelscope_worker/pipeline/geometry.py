@@ -150,6 +150,34 @@ def resize(
     return crop(scaled, dimensions=dimensions) if dimensions is not None else scaled
 
 
+def _settle_multiple(parameters):
+    chosen = dict(parameters, dimensions=[1, 1], short_side=None, max_dimension=None)
+    return dict(parameters, antialias=_settle_resize(chosen)["antialias"])
+
+
+@step(main="multiple", settle=_settle_multiple, rules=[method_rules(libraries.RESIZE_METHODS, "pillow", "bilinear")])
+def resize_to_multiple(
+    image,
+    *,
+    multiple: Integer("Each side is brought to the nearest multiple of this.", at_least=1, at_most=4096),
+    short_side: Integer(
+        "Pictures whose shorter side is less than this are enlarged first, in their aspect ratio.",
+        at_least=1,
+        at_most=65535,
+    ) = None,
+    method: Choice(
+        "Interpolation, by the library's own name for it.",
+        *sorted(set(method for methods in libraries.RESIZE_METHODS.values() for method in methods)),
+    ) = "bilinear",
+    library: Choice("Which library resizes.", *sorted(libraries.RESIZE_METHODS)) = "pillow",
+    antialias: Flag("Whether shrinking averages over all pixels; by default what the library does by itself.") = None,
+):
+    """Scale the image until its sides are multiples of a number, as detectors of text need it."""
+    scale = max(1.0, short_side / float(min(image.size))) if short_side is not None else 1.0
+    sides = [max(1, int(round(side_of(side, scale, "floor") / float(multiple)))) * multiple for side in image.size]
+    return scale_to(image, sides[0], sides[1], method, library, antialias)
+
+
 def side_of(side, scale, rounding):
     exact = side * scale
     nearest = round(exact)

@@ -154,3 +154,35 @@ def test_anchors_of_an_ssd_are_moved_by_their_offsets() -> None:
     found = run("decode_anchors", {**made, "boxes": offsets})
     center = 0.25 + 0.1 * 0.5
     assert found["boxes"][0] == pytest.approx([(center - 0.5) * 320, 0, (center + 0.5) * 320, 120])
+
+
+def test_offsets_may_be_factors_and_points_may_follow_a_box() -> None:
+    """BlazeFace: anchors of the input's own size, offsets in pixels."""
+    made = run("ssd_anchors", {"boxes": 0}, {"maps": [2, 2, 1, 1], "scales": [1, 1, 1], "first": [], "ratios": [1] * 4})
+    assert made["anchors"].shape == (2 * 2 * 2 + 6, 4)
+    rows = np.zeros((14, 8))
+    rows[0] = [8, 6, 32, 24, 16, 12, -16, 0]  # center moves by (8, 6), a box of 32 x 24, two points
+    shares = {"size": "factor", "points": True, "variances": [1 / 320, 1 / 240, 1 / 320, 1 / 240]}
+    found = run("decode_anchors", {**made, "boxes": rows}, shares)
+    assert found["boxes"][0] == pytest.approx([80 + 8 - 16, 60 + 6 - 12, 80 + 8 + 16, 60 + 6 + 12])
+    assert found["keypoints"][0] == pytest.approx(np.array([[96, 72], [64, 60]]))
+    turned = rows.reshape(14, 4, 2)[:, :, ::-1].reshape(14, 8)
+    again = run("decode_anchors", {**made, "boxes": turned}, {**shares, "order": "cycxhw"})
+    assert np.array_equal(found["boxes"], again["boxes"]) and np.array_equal(found["keypoints"], again["keypoints"])
+    with pytest.raises(Refused, match="5 numbers are not a box and points"):
+        run("decode_anchors", {**made, "boxes": np.zeros((14, 5))}, shares)
+
+
+def test_boxes_that_go_move_the_one_that_stays() -> None:
+    values = {
+        "boxes": np.array([[0, 0, 10, 10], [2, 0, 12, 10], [50, 50, 60, 60], [1, 0, 11, 10]], float),
+        "keypoints": np.array([[[5, 5]], [[9, 5]], [[55, 55]], [[0, 0]]], float),
+        "scores": np.array([0.6, 0.2, 0.9, 0.5]),
+        "classes": np.array([0, 0, 0, 1]),
+    }
+    found = run("nms", values, {"iou": 0.3, "soft": "merge"})
+    assert found["scores"].tolist() == [0.9, 0.6, 0.5]  # of another class, so it stays by itself
+    assert found["boxes"].tolist() == [[50, 50, 60, 60], pytest.approx([0.5, 0, 10.5, 10]), [1, 0, 11, 10]]
+    assert found["keypoints"].tolist() == [[[55, 55]], [pytest.approx([6, 5])], [[0, 0]]]
+    none = {"boxes": np.zeros((0, 4)), "scores": np.zeros(0), "classes": np.zeros(0)}
+    assert len(run("nms", none, {"iou": 0.3, "soft": "merge"})["boxes"]) == 0

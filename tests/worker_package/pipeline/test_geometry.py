@@ -175,3 +175,29 @@ def test_pad_with_fractions_stays_exact() -> None:
 def test_pad_refuses_what_does_not_fit(parameters: dict, message: str) -> None:
     with pytest.raises(ImageError, match=message):
         step("pad", scene(), parameters)
+
+
+# To multiples.
+
+
+@pytest.mark.parametrize(
+    ("height", "width", "parameters", "size"),
+    [
+        (40, 80, {"multiple": 32}, (32, 64)),  # 40 / 32 and 80 / 32 = 2.5, half to even
+        (50, 100, {"multiple": 32}, (64, 96)),
+        (30, 50, {"multiple": 32, "short_side": 60}, (64, 96)),
+        (90, 70, {"multiple": 32, "short_side": 60}, (96, 64)),  # it is never shrunk for that
+        (4, 4, {"multiple": 32}, (32, 32)),
+    ],
+)
+def test_resize_to_multiple_brings_sides_to_the_nearest(
+    height: int, width: int, parameters: dict[str, int], size: tuple[int, int]
+) -> None:
+    found = step("resize_to_multiple", scene(height, width), {**parameters, "library": "pillow"})
+    assert found.shape[:2] == size
+    assert np.array_equal(found, step("resize", scene(height, width), {"dimensions": list(size)}))
+
+
+def test_multiples_are_resized_by_what_a_library_can() -> None:
+    with pytest.raises(ParameterError, match="pillow cannot resize by `area`"):
+        STEPS["resize_to_multiple"].resolve({"multiple": 32, "method": "area"})

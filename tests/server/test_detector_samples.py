@@ -79,4 +79,4 @@ def test_two_records_are_compared_by_their_numbers_and_say_why_not_by_their_answ
     ids = [lasting_world.evaluate("finder", "things", limit=limit, **options).id for limit in (None, 6)]
     found = lasting_world.http.get("/comparisons", params={"record": ids})
     assert found.status_code == 200, found.text
-    assert any("are no lists of classes" in note for note in found.json()["pair"]["notes"])
+    assert any("are not lists of classes" in note for note in found.json()["pair"]["notes"])

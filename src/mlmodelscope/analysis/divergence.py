@@ -112,7 +112,7 @@ def compare_answers(first: Record, second: Record, store: Store) -> Divergence:
     for record in (first, second):
         if task_named(record.plan.task).is_ruled:
             raise UsageError(
-                f"the answers of {record.id} are no lists of classes",
+                f"the answers of {record.id} are not lists of classes",
                 hint=f"mlmodelscope compare {first.id} {second.id}",
             )
     tables = [_answers(record, store) for record in (first, second)]
@@ -227,7 +227,9 @@ def _answers(record: Record, store: Store) -> dict[str, tuple[str, int | None, A
         raise UsageError(f"record {record.id} is no evaluation: it has no answers")
     table, columns = store.samples(record), ["id", "digest", "label", "classes", "scores"]
     if not set(columns) <= set(table.column_names):
-        raise UsageError(f"the answers of record {record.id} are not lists of classes; only its numbers can be compared")
+        raise UsageError(
+            f"the answers of record {record.id} are not lists of classes; only its numbers can be compared"
+        )
     rows = table.select(columns).to_pylist()
     found = {
         row["id"]: (row["digest"] or "", row["label"], Answer(row["classes"], row["scores"]))

@@ -20,7 +20,7 @@ from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server import confined_records
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.gallery import NoPicture, NoPictures
-from mlmodelscope.task.shape import SHOWN_ABOVE
+from mlmodelscope.task.shape import SHOWN_ABOVE, named_by
 from mlmodelscope.task.task import task_named
 
 

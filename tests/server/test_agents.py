@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import random
 import signal
@@ -15,6 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from detector_world import write_detector
 from mlmodelscope.client.client import Client, Evaluation
 from mlmodelscope.client.http import ServerError
 
@@ -249,3 +251,22 @@ def test_in_parts_it_is_the_same_even_if_an_agent_is_killed(cluster: Cluster, pa
     record = asked.record()
     assert f"in {parts} parts" in record.notes[-1] and record.samples == 60 and record.latency is not None
     assert [each["id"] for each in cluster.client.records(model=model)] == [record.id]  # nothing twice
+
+
+def test_a_detector_in_parts_is_the_same_even_if_an_agent_is_killed(cluster: Cluster) -> None:
+    """Boxes, their truth and their scores travel with the parts."""
+    world = cluster.world
+    folder = world.place / "manifests"
+    write_detector(folder, pictures=24)
+    graph = {"shape": [None, 3, 8, 8], "classes": 2, "boxes": 4, "sleep_s": 0.06}
+    (folder / "finder.json").write_text(json.dumps(graph))
+    alone = world.evaluate("finder", "things", **QUICK, home="undisturbed")
+    asked = cluster.ask("finder", dataset="things", shards=4)
+    world.until(lambda: done(asked) >= 1, "a part is done")
+    cluster.agents["one"].kill()
+    cluster.agents["one"].wait()
+    assert cluster.answers(asked) == samples(world, "undisturbed", alone.id)
+    record = asked.record()
+    assert record.samples == 24 and record.failed == 0
+    numbers = {name: each.value for name, each in record.metrics.items()}
+    assert numbers == {name: each.value for name, each in alone.metrics.items()} and numbers["ap"] > 0

@@ -71,11 +71,21 @@ def test_everybodys_addresses_are(address: str) -> None:
     assert is_public(address)
 
 
+def require_localhost() -> None:
+    """A bare root file system has no /etc/hosts."""
+    try:
+        socket.getaddrinfo("localhost", 80)
+    except OSError as error:
+        pytest.skip(f"no name `localhost` here: {error}")
+
+
 @pytest.mark.parametrize(
     "host", ["127.0.0.1", "localhost", "2130706433", "0x7f000001", "0x7f.1", "017700000001", "127.1", "[::1]", "0"]
 )
 def test_however_this_machine_is_spelled_it_is_not_asked(server: Server, host: str) -> None:
     url = server.url("/x").replace("127.0.0.1", host)
+    if host == "localhost":
+        require_localhost()
     with pytest.raises(WebError, match="not a public one|not an address") as caught:
         open_url(url, public_only=True)
     assert not caught.value.is_transient and server.paths == []

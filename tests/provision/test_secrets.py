@@ -132,7 +132,7 @@ def test_a_token_from_the_environment_goes_to_its_host_alone(
     monkeypatch.setenv(variable_of("127.0.0.1"), TOKEN)
     private = server.at("/net.onnx", guarded(whole(b"net"), f"Bearer {TOKEN}"))
     assert store.fetch(private).path.read_bytes() == b"net"
-    other = server.at("/elsewhere", redirect(private.replace("127.0.0.1", "localhost")))
+    other = server.at("/elsewhere", redirect(private.replace("127.0.0.1", "127.1")))
     with pytest.raises(ArtifactError, match="401"):
         store.fetch(other)
     assert variable_of("files.my-host.org") == "MLMODELSCOPE_BEARER_FILES_MY__HOST_ORG"

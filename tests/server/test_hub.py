@@ -117,7 +117,8 @@ def test_who_may_do_what(place: Place) -> None:
     assert http.get("/keys", headers=reader).status_code == 200
     assert http.get("/records/nothing/origin").status_code == 404
     assert http.post("/records/nothing/pin", json={}).status_code == 404
-    for body, status in ((b"", 400), (b"nonsense", 400), (whole[:-1], 400), (whole[:-1] + b"0", 400)):
+    another = b"0" if whole[-1:] != b"0" else b"1"  # it ends in a digest
+    for body, status in ((b"", 400), (b"nonsense", 400), (whole[:-1], 400), (whole[:-1] + another, 400)):
         assert http.post("/bundles", content=body).status_code == status
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from mlmodelscope import Options, Settings, evaluate, load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
+from mlmodelscope.prediction import predict
 from mlmodelscope.record.record import Record
 
 HERE = Path(__file__).parent
@@ -133,3 +134,16 @@ def test_deeplab_with_absent_classes_as_nothing(settings: Settings) -> None:
     model = model_of("deeplabv3-mnv2", "models/coral")
     record = evaluate(model, coco_100(absent="zero"), Options(), settings=settings)
     assert digits(record, miou=6) == {"miou": 0.478781}
+
+
+def test_anchors_decoded_by_steps_give_the_boxes_that_the_network_decodes_itself(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", tmp_path / "cache")
+    picture = SHARED / "models/ultraface/1.jpg"
+    found = []
+    for name in ("ultraface", "ultraface-raw"):
+        answer = predict(model_of(name, "models/ultraface"), [picture], settings=settings)[0].answer
+        found.append(json.loads(answer) if isinstance(answer, str) else answer)
+    own, ours = found
+    assert len(own) == len(ours) == 46
+    for one, other in zip(own, ours, strict=True):
+        assert one["score"] == other["score"] and one["box"] == pytest.approx(other["box"], abs=1e-3)

@@ -1,8 +1,10 @@
 """Answer steps of detectors with anchors (prior boxes), as SSD and RetinaNet have them."""
 
-from ..parameters import Choice, Flag, Numbers
+from ..parameters import Choice, Flag, Number, Numbers, ParameterError
 from .boxes import DETECTING, Refused, array_of
 from .step import answer_step
+
+_MOST_ANCHORS = 1 << 20
 
 
 @answer_step(DETECTING)
@@ -41,6 +43,63 @@ def ssd_anchors(
     return dict(values, anchors=np.clip(anchors, 0, 1) if clip else anchors)
 
 
+def _settle_grid(parameters):
+    strides, sizes, counts = parameters["strides"], parameters["sizes"], parameters["counts"]
+    if counts is None:
+        if len(sizes) % len(strides):
+            raise ParameterError(
+                "%d sizes cannot be shared out among %d maps: `counts` says how many each has"
+                % (len(sizes), len(strides)),
+                parameter="sizes",
+            )
+        counts = [len(sizes) // len(strides)] * len(strides)
+    if len(counts) != len(strides) or sum(counts) != len(sizes) or any(each != int(each) for each in counts):
+        raise ParameterError(
+            "%d maps need as many `counts`, which add up to the %d sizes" % (len(strides), len(sizes)),
+            parameter="counts",
+        )
+    for name in ("strides", "sizes", "ratios"):
+        if min(parameters[name]) <= 0:
+            raise ParameterError("all `%s` must be above 0" % name, parameter=name)
+    return dict(parameters, counts=[float(each) for each in counts])
+
+
+@answer_step(DETECTING, settle=_settle_grid)
+def grid_anchors(
+    values,
+    frame,
+    *,
+    strides: Numbers("Pixels of the input from one cell to the next, for each map.", most=32),
+    sizes: Numbers("Sides of the square anchors in pixels of the input, those of the first map first.", most=512),
+    counts: Numbers("How many of the sizes each map has; by default all as many.", most=32) = None,
+    ratios: Numbers("Width over height; each anchor keeps its area.", most=64) = (1.0,),
+    order: Choice("Which goes faster in a cell: its ratios, or its sizes.", "sizes", "ratios") = "sizes",
+    offset: Number("Where in a cell the anchors' center lies, as a share of the stride.", at_least=0, at_most=1) = 0.5,
+    clip: Flag("Whether anchors end at the edge of the input.") = False,
+):
+    """Make anchors of given sizes around each cell of each map, as RetinaNet, EfficientDet and UltraFace have them."""
+    import numpy as np
+
+    height, width = frame.size
+    found, start = [], 0
+    for stride, count in zip(strides, counts):
+        own = sizes[start : start + int(count)]
+        start += int(count)
+        rows, columns = int(-(-height // stride)), int(-(-width // stride))
+        if rows * columns * len(own) * len(ratios) > _MOST_ANCHORS:
+            raise Refused("a stride of %g makes more than %d anchors" % (stride, _MOST_ANCHORS))
+        if order == "sizes":
+            shapes = [(side * ratio**0.5, side / ratio**0.5) for ratio in ratios for side in own]
+        else:
+            shapes = [(side * ratio**0.5, side / ratio**0.5) for side in own for ratio in ratios]
+        y, x = np.mgrid[0:rows, 0:columns]
+        centers = np.stack([(x + offset) * stride, (y + offset) * stride], axis=-1)[:, :, None, :]
+        part = np.broadcast_to(np.array(shapes)[None, None], (rows, columns, len(shapes), 2))
+        found.append(np.concatenate([centers - part / 2, centers + part / 2], axis=-1).reshape(-1, 4))
+    anchors = np.concatenate(found) / np.array([width, height, width, height], np.float64)
+    return dict(values, anchors=np.clip(anchors, 0, 1) if clip else anchors)
+
+
 def _settle_offsets(parameters):
     parameters["variances"] = parameters["variances"] or [0.1, 0.1, 0.2, 0.2]
     return parameters
@@ -61,7 +120,7 @@ def decode_anchors(
     size: Choice("How an offset changes a side: by its exponential, or as a factor.", "exp", "factor") = "exp",
     points: Flag("Whether x and y of points follow the four numbers of a box, as BlazeFace has them.") = False,
 ):
-    """Turn offsets from anchors into boxes: the output `boxes` moves the anchors of `ssd_anchors` or of an output."""
+    """Turn offsets from anchors into boxes: the output `boxes` moves anchors of a step before, or of an output."""
     import numpy as np
 
     anchors = np.asarray(array_of(values, "anchors"), np.float64).reshape(-1, 4)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from mlmodelscope_worker.output import ANSWER_STEPS
 from mlmodelscope_worker.output.boxes import COCO_IDS, Refused, overlaps
+from mlmodelscope_worker.parameters import ParameterError
 from mlmodelscope_worker.pipeline.frame import Frame
 
 FRAME = Frame((480, 640)).scaled(240, 320)
@@ -186,3 +187,41 @@ def test_boxes_that_go_move_the_one_that_stays() -> None:
     assert found["keypoints"].tolist() == [[[55, 55]], [pytest.approx([6, 5])], [[0, 0]]]
     none = {"boxes": np.zeros((0, 4)), "scores": np.zeros(0), "classes": np.zeros(0)}
     assert len(run("nms", none, {"iou": 0.3, "soft": "merge"})["boxes"]) == 0
+
+
+def test_grid_anchors_have_their_sizes_around_each_cell() -> None:
+    small = Frame((64, 96))
+    found = run("grid_anchors", {}, {"strides": [32, 64], "sizes": [8, 16, 40], "counts": [2, 1]}, small)["anchors"]
+    pixels = found * [96, 64, 96, 64]
+    assert len(pixels) == 2 * 3 * 2 + 1 * 2 * 1  # 96 pixels are one cell and a half of 64
+    assert pixels[0].tolist() == [12, 12, 20, 20] and pixels[1].tolist() == [8, 8, 24, 24]
+    assert pixels[-1].tolist() == [76, 12, 116, 52]
+
+
+def test_grid_anchors_keep_their_area_whatever_their_ratio() -> None:
+    given = {"strides": [64], "sizes": [8, 16], "ratios": [1, 4], "order": "ratios", "offset": 0}
+    found = run("grid_anchors", {}, given, Frame((64, 64)))["anchors"] * 64
+    assert found.tolist() == [[-4, -4, 4, 4], [-8, -2, 8, 2], [-8, -8, 8, 8], [-16, -4, 16, 4]]
+    clipped = run("grid_anchors", {}, {**given, "clip": True}, Frame((64, 64)))["anchors"] * 64
+    assert clipped.min() == 0
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"strides": [8, 16], "sizes": [4, 8, 16]},
+        {"strides": [8, 16], "sizes": [4, 8, 16], "counts": [1, 1]},
+        {"strides": [8, 16], "sizes": [4, 8, 16], "counts": [1.5, 1.5]},
+        {"strides": [0], "sizes": [4]},
+        {"strides": [8], "sizes": [-4]},
+        {"strides": [8], "sizes": [4], "ratios": [0]},
+    ],
+)
+def test_anchors_that_cannot_be_are_refused_in_the_manifest(given: dict[str, Any]) -> None:
+    with pytest.raises(ParameterError):
+        ANSWER_STEPS["grid_anchors"].resolve(given)
+
+
+def test_countless_anchors_are_refused() -> None:
+    with pytest.raises(Refused, match="more than 1048576 anchors"):
+        run("grid_anchors", {}, {"strides": [0.001], "sizes": [4]})

@@ -234,14 +234,18 @@ class Ground:
 
     def claim(self, bed: Bed) -> Claim:
         bed.make_model(self.settings)
+        text, failed = self._number(bed, bed.manifest_with())
+        assert text is not None and not failed, f"{bed.name}: {failed} samples failed"
         dataset = planted_data.find(bed.dataset, self.settings)
-        record = evaluate(
-            bed.manifest_with(), dataset, bed.options(), software=bed.software, settings=self.settings
-        )  # answered from the store from the second time on
+        return Claim(bed.metric, text, dataset.name, factor=bed.measure.unit.factor)
+
+    def _number(self, bed: Bed, manifest: ModelManifest) -> tuple[str | None, int]:
+        """(what would be published of a manifest, samples that failed); from the store from the second time on."""
+        dataset = planted_data.find(bed.dataset, self.settings)
+        record = evaluate(manifest, dataset, bed.options(), software=bed.software, settings=self.settings)
         number = record.metrics.get(bed.metric)
-        assert record.failed == 0 and number is not None, f"{bed.name}: {record.failed} samples failed"
-        factor = bed.measure.unit.factor
-        return Claim(bed.metric, f"{factor * number.value:.{bed.digits}f}", dataset.name, factor=factor)
+        known = number is not None and f"{bed.measure.unit.factor * number.value:.{bed.digits}f}"
+        return known or None, record.failed
 
     def try_fault(self, bed: Bed, fault: Fault, explain: bool = True) -> Outcome:
         claim = self.claim(bed)
@@ -254,7 +258,19 @@ class Ground:
         record = evaluate(manifest, dataset, bed.options(bed.limit), **conditions)
         forget(record, self.settings)  # an earlier search must not help this one
         done = replicate(manifest, dataset, bed.options(bed.limit), claim=claim, explain=explain, **conditions)
-        return outcome_of(fault, done, cpu_s() - before)
+        spent_s = cpu_s() - before
+        return outcome_of(self._felt(bed, fault, claim), done, spent_s)
+
+    def _felt(self, bed: Bed, fault: Fault, claim: Claim) -> Fault:
+        """The fault without a half that by itself leaves the claimed digits as they are: that half cannot be told."""
+        if len(fault.pitfalls) != 2 or len(fault.change) != 2 or fault.data_change or fault.dataset:
+            return fault
+        felt = []
+        for kind, change in zip(fault.pitfalls, fault.change, strict=True):
+            alone = bed.manifest_with((change,), f"{fault.name}, {kind} alone")
+            if self._number(bed, alone)[0] != claim.text:
+                felt.append(kind)
+        return replace(fault, pitfalls=tuple(felt)) if len(felt) == 1 else fault
 
 
 def forget(record: Record, settings: Settings) -> None:

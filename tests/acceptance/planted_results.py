@@ -29,7 +29,8 @@ says so, and they share the first place (*1 of n*). An edit that explains most o
 explain the rest are one answer. *Said* is how sure `replicate` is of it: it *explains* the gap, or *most* of it, the
 claim is only *compatible* with it, or *nothing* comes to the claim and it is the nearest. *Own values* marks faults
 that only a value undoes which no list of usual ones has. A fault that leaves the number at or above the claim has no
-effect that could be explained.
+effect that could be explained. Where one half of a pair leaves the claimed digits as they are by itself, the other
+half is what is to be named.
 """
 
 

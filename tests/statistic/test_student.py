@@ -2,7 +2,7 @@
 
 import pytest
 
-from mlmodelscope.statistic.student import t_quantile
+from mlmodelscope.statistic.student import t_chance, t_quantile
 
 
 @pytest.mark.parametrize(
@@ -22,3 +22,15 @@ def test_many_degrees_of_freedom_are_the_normal_distribution() -> None:
 def test_what_has_no_quantile_is_refused(probability: float, freedom: int) -> None:
     with pytest.raises(ValueError, match="no quantile"):
         t_quantile(probability, freedom)
+
+
+@pytest.mark.parametrize("freedom", [1, 2, 4, 9, 30, 100, 5000])
+def test_beyond_the_quantile_is_what_is_left(freedom: int) -> None:
+    assert t_chance(t_quantile(0.975, freedom), freedom) == pytest.approx(0.05, abs=1e-9)
+    assert t_chance(-t_quantile(0.975, freedom), freedom) == pytest.approx(0.05, abs=1e-9)
+    assert t_chance(0.0, freedom) == 1.0
+
+
+def test_no_degrees_of_freedom_have_no_chance() -> None:
+    with pytest.raises(ValueError, match="no chance"):
+        t_chance(1.0, 0)

@@ -25,7 +25,7 @@ from mlmodelscope.errors import UsageError
 if TYPE_CHECKING:
     from mlmodelscope.preparation import Conditions
     from mlmodelscope.record.record import Record
-    from mlmodelscope.replicate.sensed import Sensed
+    from mlmodelscope.replicate.sensed import Cost, Sensed
 
 
 @verb
@@ -88,7 +88,8 @@ def sensitivity(
     if plot is not None:
         plot.write_text(_chart(record, sensed), encoding="utf-8")
     if as_json:
-        print_json([each.model_dump(exclude={"title", "idle"}) for each in sensed.effects])
+        about = {"metric": sensed.metric, "unit": sensed.unit}
+        print_json([{**each.model_dump(exclude={"title", "idle"}), **about} for each in sensed.effects])
         return
     _show(sensed)
     if plot is not None:
@@ -110,36 +111,62 @@ def _chart(record: Record, sensed: Sensed) -> str:
     ]
     unit = UNITS[sensed.unit]
     counted = "percentage points" if unit.symbol == "%" else unit.symbol or "difference"
-    return bars(title, about(record), shown, f"{counted} of {sensed.titles[sensed.metric]}")
+    said = f"{counted} of {sensed.titles[sensed.metric]}"
+    return bars(title, about(record), shown, said, is_better_higher=sensed.better == "higher")
 
 
-def _seen(measured: Sensed) -> str:
-    if all(each.samples == measured.samples for each in measured.effects):
+def _spelled(measured: Sensed, name: str, value: float | None) -> str:
+    """A number in the unit of its own measure: beside decibels of PSNR stands an SSIM that has no unit."""
+    from mlmodelscope.task.measure import UNITS
+
+    unit = UNITS[measured.unit_of(name)]
+    if value is None:
         return ""
-    return f"; samples: how many of {measured.samples} were tried, where not all were"
+    if unit.symbol == "%":
+        return percent(value)
+    return f"{unit.factor * value:.3f} {unit.symbol}" if unit.symbol else f"{value:.4f}"
+
+
+def _change(measured: Sensed, each: Cost) -> str:
+    from mlmodelscope.study.pitfalls import points
+    from mlmodelscope.task.measure import UNITS
+    from mlmodelscope.types import Interval
+
+    said = points(Interval(each.difference, each.difference_low, each.difference_high), UNITS[measured.unit].factor)
+    return said if each.samples > 1 or measured.test == "mcnemar" else said.split(" ")[0]  # one says nothing of others
+
+
+def _footnote(measured: Sensed) -> str:
+    from mlmodelscope.task.measure import UNITS
+
+    symbol = UNITS[measured.unit].symbol
+    counted = f" in {'percentage points' if symbol == '%' else symbol}" if symbol else ""
+    test = "McNemar's test" if measured.test == "mcnemar" else "Student's t"
+    said = [f"change of {measured.titles[measured.metric]}{counted}, p by {test}"]
+    if measured.test != "mcnemar":
+        said.append("changed: samples whose score is another one")
+    if any(each.samples != measured.samples for each in measured.effects):
+        said.append(f"samples: how many of {measured.samples} were tried, where not all were")
+    if any(each.failed and each.samples for each in measured.effects):
+        said.append("failed: samples without an answer; numbers and change are those of the others")
+    return "; ".join(said)
 
 
 def _show(measured: Sensed) -> None:
     from rich.markup import escape
 
     from mlmodelscope.replicate.sensitivity import AS_IT_IS
-    from mlmodelscope.study.pitfalls import p_value, points
-    from mlmodelscope.task.measure import MEASURES, UNITS
-    from mlmodelscope.types import Interval
+    from mlmodelscope.study.pitfalls import p_value
 
     out = console()
-    unit = UNITS[measured.unit]
-
-    def spelled(value: float | None) -> str:
-        if value is None:
-            return ""
-        return percent(value) if unit.symbol == "%" else f"{unit.factor * value:.3f} {unit.symbol}".rstrip()
-
-    own = ", ".join(f"{measured.titles[name]} {spelled(number.value)}" for name, number in measured.numbers.items())
+    own = ", ".join(
+        f"{measured.titles[name]} {_spelled(measured, name, number.value)}" for name, number in measured.numbers.items()
+    )
     out.print(f"{AS_IT_IS}: {own} on {measured.samples} samples")
     others = [name for name in measured.titles if name != measured.metric]
     names = (measured.titles[measured.metric], *(measured.titles[name] for name in others))
-    titles = ("pitfall", "variant", *names, "change (95 %)", "flips", "p", "samples", "failed")
+    flips = "flips" if measured.test == "mcnemar" else "changed"
+    titles = ("pitfall", "variant", *names, "change (95 %)", flips, "p", "samples", "failed")
     rows = []
     idle = [each for each in measured.effects if each.idle]
     twins: dict[str, list[str]] = {}
@@ -153,9 +180,9 @@ def _show(measured: Sensed) -> None:
             (
                 each.pitfall,
                 " = ".join((each.words, *twins.get(each.words, ()))),
-                spelled(each.value),
-                *(spelled(each.others.get(name)) for name in others),
-                points(Interval(each.difference, each.difference_low, each.difference_high), unit.factor),
+                _spelled(measured, measured.metric, each.value),
+                *(_spelled(measured, name, each.others.get(name)) for name in others),
+                _change(measured, each),
                 str(each.flips),
                 p_value(each.p_value),
                 str(each.samples) if each.samples != measured.samples else "",
@@ -168,9 +195,7 @@ def _show(measured: Sensed) -> None:
         kept = [at for at in range(len(titles)) if any(row[at] for row in rows)]
         shown = [[row[at] for at in kept] for row in rows]
         print_table([titles[at] for at in kept], shown, [at > 1 for at in kept])
-        counted = f" in {'percentage points' if unit.symbol == '%' else unit.symbol}" if unit.symbol else ""
-        test = ", p by McNemar's test" if MEASURES[measured.metric].outcome is not None else ""
-        out.print(f"change of {names[0]}{counted}{test}" + _seen(measured), soft_wrap=True)
+        out.print(_footnote(measured), soft_wrap=True)
     if idle:
         listed = "; ".join(f"{each.pitfall}: {each.words}" for each in idle)
         out.print(f"no answer changes with {escape(listed)}", soft_wrap=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -32,9 +32,11 @@ class Cost(Part):
     ] = None
     difference_low: float
     difference_high: float
-    p_value: Annotated[float, Field(description="How likely such a change is by chance; McNemar's test for a share.")]
+    p_value: Annotated[float, Field(description="How likely such a change is by chance, by the test that is named.")]
     others: Annotated[dict[str, float], Field(description="Further numbers with it, by their names.")] = {}
-    flips: Annotated[int, Field(description="Samples whose answer is another one.")]
+    flips: Annotated[
+        int, Field(description="Samples whose answer is another one; where answers are scored, whose score is.")
+    ]
     failed: Annotated[int, Field(description="Samples that it has no answer to.")]
     idle: Annotated[bool, Field(description="Whether it changes no answer.")] = False
 
@@ -55,10 +57,22 @@ class Sensed(Part):
     samples: int
     metric: Annotated[str, Field(description="The number that effects are about, by its name.")]
     titles: Annotated[dict[str, str], Field(description="What people call the numbers.")]
-    unit: Annotated[str, Field(description="`share`, `dB`, `number`.")]
+    unit: Annotated[str, Field(description="`share`, `dB`, `number`: what effects are counted in.")]
+    units: Annotated[dict[str, str], Field(description="The same of each number, by its name.")] = {}
+    better: Annotated[Literal["higher", "lower"], Field(description="Which way the first number gets better.")] = (
+        "higher"
+    )
+    test: Annotated[
+        Literal["mcnemar", "student"],
+        Field(description="What `p_value` is by: McNemar's test for a share of samples, else Student's t."),
+    ] = "mcnemar"
     numbers: Annotated[dict[str, Measured], Field(description="Of the manifest as it is, by their names.")]
     effects: Annotated[tuple[Cost, ...], Field(max_length=_MOST, description="The costliest first.")]
     not_tried: Annotated[tuple[NotTried, ...], Field(max_length=_MOST)] = ()
+
+    def unit_of(self, name: str) -> str:
+        """What a number is counted in; those that were kept before each had its own have that of the first."""
+        return self.units.get(name, self.unit)
 
 
 def sensed_of(record: Record, measured: Sensitivity) -> Sensed:
@@ -71,6 +85,9 @@ def sensed_of(record: Record, measured: Sensitivity) -> Sensed:
         metric=measured.measures[0].name,
         titles={each.name: each.title for each in measured.measures},
         unit=measured.measures[0].unit.name,
+        units={each.name: each.unit.name for each in measured.measures},
+        better=measured.measures[0].better,
+        test="mcnemar" if measured.measures[0].outcome is not None else "student",
         numbers={name: _measured(number) for name, number in measured.numbers.items()},
         effects=tuple(map(_cost, measured.effects)),
         not_tried=tuple(

@@ -12,13 +12,14 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
-from mlmodelscope.replicate.candidate import changes
+from mlmodelscope.replicate.candidate import changes, scale_of
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.replication import open_trials
 from mlmodelscope.replicate.stratified_sampling import Sampling, by_class, by_closeness, in_one_stratum
 from mlmodelscope.replicate.trial import Trials, pipeline_key
 from mlmodelscope.settings import Settings
 from mlmodelscope.statistic.mcnemar import mcnemar
+from mlmodelscope.statistic.student import t_chance, t_quantile
 from mlmodelscope.task.class_answer import ClassAnswer
 from mlmodelscope.task.measure import MEASURES, Measure, Row
 from mlmodelscope.task.task import task_named
@@ -31,7 +32,7 @@ _FIRST = 128
 _LEAST = 16
 """Samples that each variant sees, however small the budget."""
 _POINTS = 0.0075
-"""An effect that is known so well is known well enough."""
+"""An effect that is known so well is known well enough: three quarters of a point, or as many tenths of a decibel."""
 
 
 @dataclass(frozen=True)
@@ -186,7 +187,7 @@ def _is_known(trials: Trials, variant: Variant, sampling: Sampling, size: int, m
     if not answered:
         return False
     difference, deviation = _estimate(trials, variant.plan, sampling, answered, measure)
-    return _Z * deviation <= max(_POINTS, abs(difference) / 6)
+    return _Z * deviation <= max(_POINTS * scale_of(measure), abs(difference) / 6)
 
 
 def _estimate(
@@ -261,8 +262,11 @@ def _effect(
     else:
         own = numbers[first.name].value
         value, deviation = _estimate(trials, variant.plan, sampling, answered, first)
-        difference = Interval(value, value - _Z * deviation, value + _Z * deviation)
-        chance = mcnemar(gained, lost) if first.outcome is not None else _chance(value, deviation)
+        if first.outcome is None:
+            difference, chance = _of_a_few(value, deviation, len(answered))
+        else:
+            difference = Interval(value, value - _Z * deviation, value + _Z * deviation)
+            chance = mcnemar(gained, lost)
         further = {
             each.name: numbers[each.name].value + _estimate(trials, variant.plan, sampling, answered, each)[0]
             for each in others
@@ -283,8 +287,7 @@ def _difference(
     samples changed does not mean that none ever will.
     """
     if measure.outcome is None:
-        value, spread = measure.difference(before, after)
-        return Interval(value, value - _Z * spread, value + _Z * spread), _chance(value, spread)
+        return _of_a_few(*measure.difference(before, after), len(before))
     if not measure.is_better_higher:
         gained, lost = lost, gained
     n, up, down = len(before) + 2, gained + 0.5, lost + 0.5
@@ -295,11 +298,18 @@ def _difference(
     return interval, mcnemar(gained, lost)
 
 
-def _chance(value: float, deviation: float) -> float:
-    """Of a change so large, by the normal curve."""
-    if not deviation:
-        return 1.0 if not value else 0.0
-    return 2 * (1 - NormalDist().cdf(abs(value) / deviation))
+def _of_a_few(value: float, spread: float, count: int) -> tuple[Interval, float]:
+    """(a change with its interval, how likely it is by chance) from the spread among samples that were drawn again.
+
+    Of five pictures the normal curve would promise too much, and drawing again sees only four fifths of the variance.
+    """
+    if count < 2 or not math.isfinite(spread):  # one sample does not say how others move
+        return Interval(value, value, value), 1.0
+    freedom = count - 1
+    deviation = spread * math.sqrt(count / freedom)
+    half = t_quantile(0.975, freedom) * deviation
+    chance = t_chance(value / deviation, freedom) if deviation else 1.0 if not value else 0.0
+    return Interval(value, value - half, value + half), chance
 
 
 def _best(answer: Any) -> Any:

@@ -28,6 +28,15 @@ def t_quantile(probability: float, freedom: int) -> float:
     return high
 
 
+def t_chance(value: float, freedom: int) -> float:
+    """How likely a t-distributed number with so many degrees of freedom is as far from 0 as this value, either way."""
+    if freedom < 1:
+        raise ValueError(f"there is no chance of {value} with {freedom} degrees of freedom")
+    if freedom > _MANY:
+        return math.erfc(abs(value) / math.sqrt(2))
+    return max(0.0, 2 * (1 - _below(abs(value), freedom)))
+
+
 def _below(value: float, freedom: int) -> float:
     """The distribution function for values from 0 on, by its finite sums (Abramowitz and Stegun 26.7.3 and 26.7.4)."""
     angle = math.atan(value / math.sqrt(freedom))

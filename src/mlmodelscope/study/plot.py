@@ -55,6 +55,7 @@ def bars(
     unit: str,
     spread: str = "95 % intervals",
     pictures: Sequence[Picture] = (),
+    is_better_higher: bool = True,
 ) -> str:
     """Horizontal bars from zero with lines for their spread; a ring marks the paper's number."""
     if not found:
@@ -76,7 +77,7 @@ def bars(
     for index, bar in enumerate(found):
         middle = top + _ROW * index + _ROW / 2
         start, end = sorted((x(0), x(bar.value)))
-        kind = "bar loss" if bar.value < 0 else "bar"
+        kind = "bar loss" if (bar.value < 0) == is_better_higher and bar.value else "bar"
         parts.append(_text(label + 8, middle + 4, _cut(bar.label), "", "end"))
         parts.append(
             f'<rect class="{kind}" x="{start:.1f}" y="{middle - 8:.1f}" width="{end - start:.1f}" height="16"/>'

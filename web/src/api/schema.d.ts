@@ -3077,7 +3077,7 @@ export interface components {
             difference_high: number;
             /**
              * P Value
-             * @description How likely such a change is by chance; McNemar's test for a share.
+             * @description How likely such a change is by chance, by the test that is named.
              */
             p_value: number;
             /**
@@ -3090,7 +3090,7 @@ export interface components {
             };
             /**
              * Flips
-             * @description Samples whose answer is another one.
+             * @description Samples whose answer is another one; where answers are scored, whose score is.
              */
             flips: number;
             /**
@@ -7745,9 +7745,31 @@ export interface components {
             };
             /**
              * Unit
-             * @description `share`, `dB`, `number`.
+             * @description `share`, `dB`, `number`: what effects are counted in.
              */
             unit: string;
+            /**
+             * Units
+             * @description The same of each number, by its name.
+             * @default {}
+             */
+            units: {
+                [key: string]: string;
+            };
+            /**
+             * Better
+             * @description Which way the first number gets better.
+             * @default higher
+             * @enum {string}
+             */
+            better: "higher" | "lower";
+            /**
+             * Test
+             * @description What `p_value` is by: McNemar's test for a share of samples, else Student's t.
+             * @default mcnemar
+             * @enum {string}
+             */
+            test: "mcnemar" | "student";
             /**
              * Numbers
              * @description Of the manifest as it is, by their names.

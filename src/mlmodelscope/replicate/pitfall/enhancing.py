@@ -100,7 +100,8 @@ def _rounded_inputs(plan: Plan) -> Edits:
             yield "the input not rounded", with_steps(plan, (*steps[:at], *steps[at + 1 :]))
         if each.name in ("scale", "luma") and (at + 1 == len(steps) or steps[at + 1].name != "round"):
             more = (step("round"), step("clip"))
-            yield f"rounded after `{each.name}`", with_steps(plan, (*steps[: at + 1], *more, *steps[at + 1 :]))
+            after = f"`{each.name}`" if each.name == "luma" else f"`scale` by {float(each.parameters['factor']):g}"
+            yield f"rounded after {after}", with_steps(plan, (*steps[: at + 1], *more, *steps[at + 1 :]))
     rounds = [at for at, each in enumerate(steps) if each.name == "round"]
     if rounds:  # clipping belongs to it: nothing else makes bytes
         bounds = [at for at, each in enumerate(steps) if each.name == "clip" and at - 1 in rounds]

@@ -1,9 +1,16 @@
+import { plural } from "../../lib/format";
 import { cut, fitsIn, svg } from "../../lib/svg";
-import { type Cell, type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
+import { type Better, type Cell, type Cost, change, counted, gain, layout, rowsOf, strength, twoLines } from "./heat";
+
+/** How changes are written, and which of them are for the better. */
+export interface Told {
+  unit: string;
+  better: Better;
+}
 
 /** The whole map as one drawing, in the colours of the page. */
-export function drawHeat(costs: readonly Cost[], width: number, name: string): SVGSVGElement {
-  const rows = rowsOf(costs);
+export function drawHeat(costs: readonly Cost[], width: number, name: string, told: Told): SVGSVGElement {
+  const rows = rowsOf(costs, told.better);
   const { height, heads, cells } = layout(rows, width);
   const largest = Math.max(...costs.map((each) => Math.abs(each.difference)), 0);
   const narrow = width < 640;
@@ -18,11 +25,11 @@ export function drawHeat(costs: readonly Cost[], width: number, name: string): S
         cut(row.title, narrow ? width : 190, 12.5),
       ),
     ),
-    ...cells.map((cell) => draw(cell, strength(cell.cost.difference, largest))),
+    ...cells.map((cell) => draw(cell, strength(gain(cell.cost.difference, told.better), largest), told.unit)),
   ) as SVGSVGElement;
 }
 
-function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
+function draw({ cost, x, y, width, height }: Cell, strong: number, unit: string): SVGElement {
   const fill = strong < 0 ? "var(--bad)" : "var(--good)";
   const middle = x + width / 2;
   const fits = fitsIn(width - 10, 11);
@@ -30,14 +37,14 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
   return svg(
     "g",
     {},
-    svg("title", {}, describe(cost)),
+    svg("title", {}, describe(cost, unit)),
     svg("rect", { x, y, width, height, rx: 4, fill: "var(--soft)" }),
     // Never so strong that the ink on it could not be read, in either theme.
     svg("rect", { x, y, width, height, rx: 4, fill, "fill-opacity": (0.45 * Math.abs(strong)).toFixed(3) }),
     svg(
       "text",
       { ...label, y: y + 20, "font-size": 15, "font-weight": 600 },
-      cost.idle ? "no change" : points(cost.difference),
+      cost.idle ? "no change" : change(cost.difference, unit),
     ),
     ...twoLines(cost.words, fits).map((line, at) =>
       svg("text", { ...label, y: y + 38 + 14 * at, "font-size": 11 }, line),
@@ -45,7 +52,8 @@ function draw({ cost, x, y, width, height }: Cell, strong: number): SVGElement {
   );
 }
 
-export function describe(cost: Cost): string {
-  const change = `${points(cost.difference)} points (${points(cost.difference_low)} to ${points(cost.difference_high)})`;
-  return `${cost.title}: ${cost.words}\n${change}, ${cost.flips} answers flip`;
+export function describe(cost: Cost, unit: string): string {
+  const [value, low, high] = [cost.difference, cost.difference_low, cost.difference_high].map((at) => change(at, unit));
+  const said = `${value} ${counted(unit)}`.trim();
+  return `${cost.title}: ${cost.words}\n${said} (${low} to ${high}), ${plural(cost.flips, "answer")} changed`;
 }

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { type Cost, layout, points, rowsOf, strength, twoLines } from "./heat";
+import { describe as story } from "./draw";
+import { type Cost, change, layout, rowsOf, strength, twoLines } from "./heat";
 
 const cost = (pitfall: string, words: string, difference: number): Cost => ({
   pitfall,
@@ -43,7 +44,19 @@ it("shows a small change beside a large one", () => {
   expect(strength(0, 0.5)).toBe(0);
   expect(strength(-0.5, 0.5)).toBe(-1);
   expect(strength(0.005, 0.5)).toBeCloseTo(0.1);
-  expect([points(-0.1234), points(0.01), points(0)]).toEqual(["−12.3", "+1.0", "0"]);
+  expect([-0.1234, 0.01, 0].map((at) => change(at, "share"))).toEqual(["−12.3", "+1.0", "0"]);
+});
+
+it("writes decibels as decibels, and not as percentage points", () => {
+  expect([-1.3217, 0.0004, 6.0206].map((at) => change(at, "dB"))).toEqual(["−1.32", "0", "+6.02"]);
+  expect(change(-0.01234, "number")).toBe("−0.0123");
+  expect(story(cost("luma-range", "luma of 0 to 255", -1.3217), "dB")).toContain("−1.32 dB (−1.32 to −1.32)");
+  expect(story(cost("crop", "none", -0.02), "share")).toContain("−2.0 points");
+});
+
+it("puts what raises an error first", () => {
+  const rows = rowsOf([cost("mean", "0", -0.1), cost("crop", "none", 0.2), cost("crop", "wide", 0.3)], "lower");
+  expect(rows.map((row) => row.costs.map((each) => each.words))).toEqual([["wide", "none"], ["0"]]);
 });
 
 const upTo = (letters: number) => (line: string) => line.length <= letters;

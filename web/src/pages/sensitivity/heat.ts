@@ -1,7 +1,14 @@
 /** Where the cells of the heat map lie, and which colour they have: rows are pitfalls, cells are the values tried. */
 import type { Schemas } from "../../api/client";
+import { unitOf } from "../../lib/measured";
 
 export type Cost = Schemas["Cost"];
+
+/** Which way a number gets better. */
+export type Better = "higher" | "lower";
+
+/** A change, positive where it is for the better. */
+export const gain = (difference: number, better: Better): number => (better === "lower" ? -difference : difference);
 
 export interface Row {
   pitfall: string;
@@ -10,7 +17,7 @@ export interface Row {
 }
 
 /** The costliest pitfall first, and in it the costliest value. Values that make the same answers stay apart. */
-export function rowsOf(costs: readonly Cost[]): Row[] {
+export function rowsOf(costs: readonly Cost[], better: Better = "higher"): Row[] {
   const rows = new Map<string, Row>();
   for (const cost of costs) {
     const row = rows.get(cost.pitfall) ?? { pitfall: cost.pitfall, title: cost.title, costs: [] };
@@ -18,8 +25,9 @@ export function rowsOf(costs: readonly Cost[]): Row[] {
     rows.set(cost.pitfall, row);
   }
   const found = [...rows.values()];
-  for (const row of found) row.costs.sort((one, two) => one.difference - two.difference);
-  return found.sort((one, two) => one.costs[0]!.difference - two.costs[0]!.difference);
+  const worseFirst = (one: Cost, two: Cost) => gain(one.difference, better) - gain(two.difference, better);
+  for (const row of found) row.costs.sort(worseFirst);
+  return found.sort((one, two) => worseFirst(one.costs[0]!, two.costs[0]!));
 }
 
 /** How strong a colour is, from -1 (worst) to 1 (best); a small change is still seen beside a large one. */
@@ -82,8 +90,16 @@ function shortened(line: string, fits: (line: string) => boolean): string {
   return `${line.slice(0, end).trimEnd()}…`;
 }
 
-/** Percentage points with a sign. */
-export function points(share: number): string {
-  const value = 100 * share;
-  return Math.abs(value) < 0.005 ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(1)}`;
+/** A change with its sign: percentage points of a share, decibels or a bare number as they are. */
+export function change(difference: number, unit: string): string {
+  const { symbol, factor } = unitOf(unit);
+  const value = factor * difference;
+  const [least, places] = symbol === "%" ? [0.005, 1] : symbol ? [0.0005, 2] : [0.00005, 4];
+  return Math.abs(value) < least ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(places)}`;
+}
+
+/** What changes are counted in. */
+export function counted(unit: string): string {
+  const { symbol } = unitOf(unit);
+  return symbol === "%" ? "points" : symbol;
 }

@@ -1,7 +1,7 @@
 /** What each pitfall would cost a model whose manifest is right. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useCallback } from "react";
+import { useCallback, useMemo } from "react";
 import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
 import { headed, spelled, unitOf } from "../../lib/measured";
@@ -12,7 +12,7 @@ import { Cancel } from "../replications/cancel";
 import { useHappenings } from "../replications/live";
 import { Progress } from "../replications/progress";
 import { drawHeat } from "./draw";
-import { points } from "./heat";
+import { change, counted } from "./heat";
 
 const here = getRouteApi("/sensitivities/$id");
 const ENDED = ["finished", "failed", "cancelled"];
@@ -72,7 +72,8 @@ export function SensitivityPage() {
 function Found({ of }: { of: Schemas["Sensed"] }) {
   const name = `What each pitfall would cost ${of.model}`;
   const { symbol } = unitOf(of.unit);
-  const draw = useCallback((width: number) => drawHeat(of.effects, width, name), [of.effects, name]);
+  const told = useMemo(() => ({ unit: of.unit, better: of.better ?? "higher" }), [of.unit, of.better]);
+  const draw = useCallback((width: number) => drawHeat(of.effects, width, name, told), [of.effects, name, told]);
   if (!of.effects.length) return <Empty>No pitfall could be tried on it.</Empty>;
   return (
     <>
@@ -127,6 +128,7 @@ function Legend() {
 
 function Numbers({ of }: { of: Schemas["Sensed"] }) {
   const others = Object.keys(of.titles).filter((name) => name !== of.metric);
+  const isShare = (of.test ?? "mcnemar") === "mcnemar";
   return (
     <Table
       name="Costs"
@@ -139,16 +141,17 @@ function Numbers({ of }: { of: Schemas["Sensed"] }) {
         ...others.map((name) => ({
           title: headed(of.titles[name]!),
           right: true,
-          cell: (each: Schemas["Cost"]) => (each.others?.[name] == null ? "–" : spelled(each.others[name], of.unit)),
+          cell: (each: Schemas["Cost"]) =>
+            each.others?.[name] == null ? "–" : spelled(each.others[name], of.units?.[name] ?? of.unit),
         })),
         {
-          title: "Points (95 %)",
+          title: headed(`${counted(of.unit) || "change"} (95 %)`),
           right: true,
           cell: (each) =>
-            `${points(each.difference)} (${points(each.difference_low)} to ${points(each.difference_high)})`,
+            `${change(each.difference, of.unit)} (${change(each.difference_low, of.unit)} to ${change(each.difference_high, of.unit)})`,
         },
-        { title: "Flips", right: true, cell: (each) => each.flips },
-        { title: "McNemar p", right: true, cell: (each) => spellP(each.p_value) },
+        { title: isShare ? "Flips" : "Changed", right: true, cell: (each) => each.flips },
+        { title: isShare ? "McNemar p" : "Student's p", right: true, cell: (each) => spellP(each.p_value) },
         { title: "Samples", right: true, cell: (each) => each.samples },
         { title: "Same answers as", cell: (each) => each.same_as ?? "" },
       ]}

@@ -156,9 +156,11 @@ What people get wrong when they evaluate somebody else's model. `mlmodelscope re
 number does not hold, `mlmodelscope sensitivity` says what each would cost, and `mlmodelscope pitfalls NAME` shows one
 of these pages.
 
-Each picture shows what the model gets: as it should be, with the pitfall, and the difference between the two, stretched
-until the largest is white. They are of efficientnet-lite0 and photographs of imagenet-70, as drawn and counted by
-`python tools/make_pitfall_pictures.py`.
+A picture of three parts shows what the model gets: as it should be, with the pitfall, and the difference between the
+two, stretched until the largest is white. They are of efficientnet-lite0 and photographs of imagenet-70. A picture of
+two parts shows what a model answers: as it should be, and with the pitfall; the model and the picture are named below
+it. All are drawn and counted by `python tools/make_pitfall_pictures.py`. The portrait of an astronaut is NASA's, in
+the public domain; the wheel of scikit-image 0.26.0 carries it.
 """
 
 
@@ -177,12 +179,21 @@ def pitfalls_page() -> str:
 
 def caption(seen: dict[str, Any]) -> str:
     title = f"{seen['words'][:1].upper()}{seen['words'][1:]}" + (f" ({seen['about']})" if seen["about"] else "")
+    if seen.get("kind") == "answers":
+        return answers_caption(title, seen)
     said = f"{title}: values differ by {seen['largest']:.3g} at most, {seen['mean']:.3g} on average; "
     said += f"the difference is drawn {seen['stretched']}."
     if seen["right"] is not None:
         which = f"{seen['compared']} samples" + (" that can be read both ways" * (seen["compared"] < seen["samples"]))
         said += f" Of {which}, {seen['right_before']} are right as it should be, {seen['right']} with the pitfall."
     return said
+
+
+def answers_caption(title: str, seen: dict[str, Any]) -> str:
+    """Of a picture that has the answer as it should be on the left, and with the pitfall on the right."""
+    both = f"{seen['right']} as it should be (left), {seen['wrong']} with the pitfall (right)"
+    found = [both if seen["right"] else "as it should be (left) and with the pitfall (right)", seen["apart"]]
+    return f"{title}, {seen['model']} on {seen['picture']}: {'; '.join(each for each in found if each)}."
 
 
 PAGES = {

@@ -1,7 +1,8 @@
 """Draw docs/images/pitfalls/: what a model sees as it should, with each pitfall, and the difference between the two.
 
 Made by the product's own code from photographs of imagenet-70 with efficientnet-lite0. `pictures.json` beside them
-says what was seen; `tools/make_docs.py` makes captions of it.
+says what was seen; `tools/make_docs.py` makes captions of it. What models of other tasks answer is drawn by
+`pitfall_answers.py`; `python tools/make_pitfall_pictures.py answers` draws only that.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PIL import Image
+from pitfall_answers import draw_answers
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.evaluation import evaluate
@@ -70,15 +72,25 @@ SCENES = [
 
 
 def main() -> None:
-    settings = Settings.from_environment()
-    record = evaluate("efficientnet-lite0", "imagenet-70", settings=settings)
+    settings, notes = Settings.from_environment(), FOLDER / "pictures.json"
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with open_trials(record, settings, Watcher()) as trials, tempfile.TemporaryDirectory() as folder:
-        seen = {}
+    seen: dict[str, dict[str, object]] = json.loads(notes.read_text()) if notes.exists() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        if sys.argv[1:] != ["answers"]:
+            seen = draw_inputs(settings, Path(folder))
+        seen |= draw_answers(FOLDER, Path(folder), settings)
+    notes.write_text(json.dumps(seen, indent=2) + "\n")
+
+
+def draw_inputs(settings: Settings, folder: Path) -> dict[str, dict[str, object]]:
+    """What a classifier sees."""
+    record = evaluate("efficientnet-lite0", "imagenet-70", settings=settings)
+    seen = {}
+    with open_trials(record, settings, Watcher()) as trials:
         for scene in SCENES:
-            seen[scene.pitfall] = draw(scene, trials, Path(folder))
+            seen[scene.pitfall] = draw(scene, trials, folder)
             sys.stdout.write(f"{scene.pitfall}: {seen[scene.pitfall]}\n")
-    (FOLDER / "pictures.json").write_text(json.dumps(seen, indent=2) + "\n")
+    return seen
 
 
 def draw(scene: Scene, trials: Trials, folder: Path) -> dict[str, object]:

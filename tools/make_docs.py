@@ -161,6 +161,12 @@ two, stretched until the largest is white. They are of efficientnet-lite0 and ph
 two parts shows what a model answers: as it should be, and with the pitfall; the model and the picture are named below
 it. All are drawn and counted by `python tools/make_pitfall_pictures.py`. The portrait of an astronaut is NASA's, in
 the public domain; the wheel of scikit-image 0.26.0 carries it.
+
+What a pitfall costs these models was measured by `mlmodelscope sensitivity MODEL DATASET --pitfall NAME`, with
+manifests of `tests/acceptance/manifests`: FastestDet is `fastestdet.yml` on `coco-first-128.yml` (the first 128
+pictures of val2017), DeepLabv3 is `deeplabv3-mnv2.yml` on `coco-100-voc.yml` (100 of them); bicubic interpolation is
+`bicubic-x2.yml` and `bicubic-x4.yml`, VDSR `vdsr-x2.yml` and SRResNet `srresnet-x4.yml`, all on the five pictures of
+`set5.yml`. These are small samples, and another model may move otherwise.
 """
 
 

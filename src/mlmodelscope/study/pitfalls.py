@@ -169,7 +169,8 @@ def points(change: Interval, factor: float = 100.0) -> str:
 
 
 def p_value(chance: float) -> str:
-    return f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1e}" if chance >= 1e-99 else "0"
+    # Below that it is 0 by rounding: no chance is none.
+    return f"{chance:.2f}" if chance >= 0.01 else f"{chance:.1e}" if chance >= 1e-99 else "<1e-15"
 
 
 def effect_columns(found: Sensitivity) -> tuple[Column, ...]:

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describe as story } from "./draw";
-import { type Cost, change, layout, rowsOf, strength, twoLines } from "./heat";
+import { type Cost, chance, change, layout, rowsOf, strength, told, twoLines } from "./heat";
 
 const cost = (pitfall: string, words: string, difference: number): Cost => ({
   pitfall,
@@ -48,10 +48,15 @@ it("shows a small change beside a large one", () => {
 });
 
 it("writes decibels as decibels, and not as percentage points", () => {
-  expect([-1.3217, 0.0004, 6.0206].map((at) => change(at, "dB"))).toEqual(["−1.32", "0", "+6.02"]);
+  expect([-1.3217, 0.0004, 6.0206].map((at) => change(at, "dB"))).toEqual(["−1.322", "0", "+6.021"]);
   expect(change(-0.01234, "number")).toBe("−0.0123");
-  expect(story(cost("luma-range", "luma of 0 to 255", -1.3217), "dB")).toContain("−1.32 dB (−1.32 to −1.32)");
+  expect(story(cost("luma-range", "luma of 0 to 255", -1.3217), "dB")).toContain("−1.322 dB (−1.322 to −1.322)");
   expect(story(cost("crop", "none", -0.02), "share")).toContain("−2.0 points");
+});
+
+it("keeps the digits in which numbers differ", () => {
+  expect([told(0.9308, "number"), told(0.9374, "number"), told(33.69, "dB")]).toEqual(["0.9308", "0.9374", "33.69 dB"]);
+  expect([chance(0.5), chance(0.0025), chance(0)]).toEqual(["0.50", "2.5e-3", "<1e-15"]);
 });
 
 it("puts what raises an error first", () => {

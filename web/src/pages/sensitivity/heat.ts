@@ -1,6 +1,6 @@
 /** Where the cells of the heat map lie, and which colour they have: rows are pitfalls, cells are the values tried. */
 import type { Schemas } from "../../api/client";
-import { unitOf } from "../../lib/measured";
+import { spelled, unitOf } from "../../lib/measured";
 
 export type Cost = Schemas["Cost"];
 
@@ -94,9 +94,16 @@ function shortened(line: string, fits: (line: string) => boolean): string {
 export function change(difference: number, unit: string): string {
   const { symbol, factor } = unitOf(unit);
   const value = factor * difference;
-  const [least, places] = symbol === "%" ? [0.005, 1] : symbol ? [0.0005, 2] : [0.00005, 4];
+  const [least, places] = symbol === "%" ? [0.005, 1] : symbol ? [0.0005, 3] : [0.00005, 4];
   return Math.abs(value) < least ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(places)}`;
 }
+
+/** A number of its own unit; one without a unit, such as SSIM, differs in digits that are else cut off. */
+export const told = (value: number, unit: string): string =>
+  unitOf(unit).symbol ? spelled(value, unit) : value.toFixed(4);
+
+/** How likely a change is by chance; 0 is what is left of less than a computer can tell. */
+export const chance = (p: number): string => (p >= 0.01 ? p.toFixed(2) : p > 0 ? p.toExponential(1) : "<1e-15");
 
 /** What changes are counted in. */
 export function counted(unit: string): string {

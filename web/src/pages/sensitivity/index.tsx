@@ -4,7 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
-import { headed, spelled, unitOf } from "../../lib/measured";
+import { headed, unitOf } from "../../lib/measured";
 import { Chart } from "../../ui/chart";
 import { Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
@@ -12,7 +12,7 @@ import { Cancel } from "../replications/cancel";
 import { useHappenings } from "../replications/live";
 import { Progress } from "../replications/progress";
 import { drawHeat } from "./draw";
-import { change, counted } from "./heat";
+import { chance, change, told } from "./heat";
 
 const here = getRouteApi("/sensitivities/$id");
 const ENDED = ["finished", "failed", "cancelled"];
@@ -72,8 +72,8 @@ export function SensitivityPage() {
 function Found({ of }: { of: Schemas["Sensed"] }) {
   const name = `What each pitfall would cost ${of.model}`;
   const { symbol } = unitOf(of.unit);
-  const told = useMemo(() => ({ unit: of.unit, better: of.better ?? "higher" }), [of.unit, of.better]);
-  const draw = useCallback((width: number) => drawHeat(of.effects, width, name, told), [of.effects, name, told]);
+  const drawn = useMemo(() => ({ unit: of.unit, better: of.better ?? "higher" }), [of.unit, of.better]);
+  const draw = useCallback((width: number) => drawHeat(of.effects, width, name, drawn), [of.effects, name, drawn]);
   if (!of.effects.length) return <Empty>No pitfall could be tried on it.</Empty>;
   return (
     <>
@@ -81,7 +81,7 @@ function Found({ of }: { of: Schemas["Sensed"] }) {
         title={`Change of ${of.titles[of.metric]}${symbol === "%" ? ", in percentage points" : symbol && `, in ${symbol}`}`}
         aside={
           <>
-            {spelled(of.numbers[of.metric]!.value, of.unit)} as it is, on {plural(of.samples, "sample")} (
+            {told(of.numbers[of.metric]!.value, of.unit)} as it is, on {plural(of.samples, "sample")} (
             <Link to="/records/$id" params={{ id: of.record }} className="underline">
               record
             </Link>
@@ -128,6 +128,7 @@ function Legend() {
 
 function Numbers({ of }: { of: Schemas["Sensed"] }) {
   const others = Object.keys(of.titles).filter((name) => name !== of.metric);
+  const { symbol } = unitOf(of.unit);
   const isShare = (of.test ?? "mcnemar") === "mcnemar";
   return (
     <Table
@@ -137,26 +138,24 @@ function Numbers({ of }: { of: Schemas["Sensed"] }) {
       columns={[
         { title: "Pitfall", cell: (each) => each.title },
         { title: "Value", cell: (each) => each.words },
-        { title: headed(of.titles[of.metric]!), right: true, cell: (each) => spelled(each.value, of.unit) },
+        { title: headed(of.titles[of.metric]!), right: true, cell: (each) => told(each.value, of.unit) },
         ...others.map((name) => ({
           title: headed(of.titles[name]!),
           right: true,
           cell: (each: Schemas["Cost"]) =>
-            each.others?.[name] == null ? "–" : spelled(each.others[name], of.units?.[name] ?? of.unit),
+            each.others?.[name] == null ? "–" : told(each.others[name], of.units?.[name] ?? of.unit),
         })),
         {
-          title: headed(`${counted(of.unit) || "change"} (95 %)`),
+          title: symbol === "%" ? "Points (95 %)" : `Change${symbol && `, ${symbol}`} (95 %)`,
           right: true,
           cell: (each) =>
             `${change(each.difference, of.unit)} (${change(each.difference_low, of.unit)} to ${change(each.difference_high, of.unit)})`,
         },
         { title: isShare ? "Flips" : "Changed", right: true, cell: (each) => each.flips },
-        { title: isShare ? "McNemar p" : "Student's p", right: true, cell: (each) => spellP(each.p_value) },
+        { title: isShare ? "McNemar p" : "Student's p", right: true, cell: (each) => chance(each.p_value) },
         { title: "Samples", right: true, cell: (each) => each.samples },
         { title: "Same answers as", cell: (each) => each.same_as ?? "" },
       ]}
     />
   );
 }
-
-const spellP = (p: number) => (p >= 0.01 ? p.toFixed(2) : p.toExponential(1));

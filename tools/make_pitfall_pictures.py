@@ -133,7 +133,9 @@ def find(plan: Plan, pitfall: str, words: str) -> Variant:
 
 def based(plan: Plan, base: str) -> Plan:
     if base == "quantised":
-        return with_steps(plan, (*steps_of(plan), step("quantize", scale=1 / 128, zero_point=127)))
+        made = with_steps(plan, (*steps_of(plan), step("quantize", scale=1 / 128, zero_point=127)))
+        first, *others = made.inputs  # only a model that takes integers can be told wrong ones
+        return made.model_copy(update={"inputs": (first.model_copy(update={"element_type": "uint8"}), *others)})
     if base in ("as it is", "turned"):
         return plan
     return next(each.plan for each in variants_of(plan) if each.words == base)

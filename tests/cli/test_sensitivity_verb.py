@@ -66,3 +66,10 @@ def test_variants_that_differ_are_not_called_alike(run: Run, smoother: Path) -> 
     words = [each["words"] for each in json.loads(run(*ASKED, "--json").stdout)]
     assert len(set(words)) == len(words)
     assert {"rounded after `scale` by 0.5", "rounded after `scale` by 2"} <= set(words)
+
+
+@pytest.mark.parametrize("study", ["color-layout", "table1"])
+def test_a_study_of_classifiers_says_so(run: Run, smoother: Path, study: str) -> None:
+    done = run("study", study, "smoother.yml", "ramps.yml")
+    assert done.returncode and "Traceback" not in done.stderr
+    assert "smoother@1.0.0 does image_enhancement" in done.stderr and "mlmodelscope sensitivity" in done.stderr

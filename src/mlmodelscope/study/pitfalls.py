@@ -15,6 +15,7 @@ from mlmodelscope.study.paper import FACTS, FIGURES_SETTING, FIRST, INCEPTION, S
 from mlmodelscope.study.pictures import Seen, decode_only, look, pictures_of
 from mlmodelscope.study.plot import Bar, Picture, bars
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, study
+from mlmodelscope.task.task import task_named
 from mlmodelscope.types import Interval
 
 _BESIDE = 3
@@ -57,6 +58,7 @@ def type_conversion(request: Request) -> Outcome:
 
 def _pitfall(request: Request, name: str, pitfalls: Sequence[str], pixels: str | None = None) -> Outcome:
     record = request.evaluate()
+    refuse_other_tasks(record)
     known = [each for each in pitfalls if each in PITFALLS]
     with open_trials(record, request.settings, request.watcher, known) as trials:
         found = measure_in(trials)
@@ -89,6 +91,16 @@ def _pitfall(request: Request, name: str, pitfalls: Sequence[str], pixels: str |
         ),
         (record.id,),
     )
+
+
+def refuse_other_tasks(record: Record) -> None:
+    """An error where answers are not lists of classes: the papers' tables have nothing else."""
+    plan = record.plan
+    if task_named(plan.task).is_ruled:
+        raise PlanError(
+            f"the papers' pitfalls are those of classifiers, and {plan.model.reference} does {plan.task}",
+            hint=f"mlmodelscope sensitivity {plan.model.name} {plan.dataset.name} measures what pitfalls cost it",
+        )
 
 
 def refuse_nothing(record: Record, found: Sensitivity, pitfalls: Sequence[str]) -> None:

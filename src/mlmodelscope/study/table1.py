@@ -16,6 +16,7 @@ from mlmodelscope.study.pitfalls import (
     effects_chart,
     notes_on,
     refuse_nothing,
+    refuse_other_tasks,
 )
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, study
 from mlmodelscope.task.task import Number
@@ -28,6 +29,7 @@ _BESIDES = ("data-layout",)
 @study("table1", "The pitfalls' effect on accuracy", (FIRST, "Table 1"))
 def table1(request: Request) -> Outcome:
     record = request.evaluate()
+    refuse_other_tasks(record)
     names = [name for name in (*_COLUMNS, *_BESIDES) if name in PITFALLS]
     found = measure(record, request.settings, names, watcher=request.watcher)
     refuse_nothing(record, found, names)

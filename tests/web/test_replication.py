@@ -108,7 +108,7 @@ def test_a_line_between_before_and_after_is_moved_with_the_keyboard(visit: Visit
     slider.press("Home")
     assert "100%" in before.evaluate("image => image.style.clipPath")
     slider.press("End")
-    assert slider.get_attribute("aria-valuetext") == "100 % as the manifest says"
+    assert slider.get_attribute("aria-valuetext") == "100 % before"
     expect(page.get_by_role("img", name=re.compile("The difference of")).first).to_be_visible()
 
 

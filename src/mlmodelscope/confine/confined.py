@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlmodelscope import errors
+from mlmodelscope.confine.import_path import environment
 from mlmodelscope.errors import LimitError, ManifestError, MLModelScopeError, Problem
 from mlmodelscope_worker.protocol import Channel, Closed
 
@@ -108,6 +109,7 @@ class _Child:
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
+                env=environment(),
             )
         self._socket, self._channel = ours, Channel(ours)
         self.is_well = True

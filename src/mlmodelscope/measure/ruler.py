@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import importlib.util
-import os
 import socket
 import subprocess
 import sys
@@ -13,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from mlmodelscope.confine.import_path import environment, import_path
 from mlmodelscope.errors import MetricError, PluginError
 from mlmodelscope.extras import install_extra
 from mlmodelscope.plugins.installed import PREFIX, plugins_in
@@ -63,13 +63,15 @@ class Ruler:
         self._start()
 
     def _start(self) -> None:
+        self.path = import_path()
         ours, theirs = socket.socketpair()
         with theirs:
+            # -P: what lies in the folder that we happen to be in is not imported.
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "mlmodelscope.measure.main", str(theirs.fileno())],
+                [sys.executable, "-P", "-m", "mlmodelscope.measure.main", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 pass_fds=(theirs.fileno(),),
-                env={**os.environ, "PYTHONPATH": _path()},
+                env=environment(),
                 start_new_session=True,  # Ctrl-C is the host's to handle
             )
         ours.settimeout(self._timeout_s)
@@ -177,11 +179,6 @@ class Ruler:
             return f"the measuring process gave no answer for {self._timeout_s:g} s (MLMODELSCOPE_MEASURING_TIMEOUT)"
 
 
-def _path() -> str:
-    """Where this program finds modules, which may be more places than its environment tells."""
-    return os.pathsep.join(each for each in sys.path if each and os.pathsep not in each)
-
-
 def _by_whose_rule(task: str) -> str:
     for plugin in plugins_in(f"{PREFIX}rules"):
         if plugin.name == task:
@@ -194,9 +191,10 @@ _opening = threading.Lock()
 
 
 def ruler() -> Ruler:
-    """The measuring process of this program, started when it is asked for first, and anew where it died."""
+    """The measuring process of this program, started when it is asked for first, and anew where it died or
+    packages lie in other places by now."""
     with _opening:
-        if _open and not _open[0].is_alive:
+        if _open and not (_open[0].is_alive and _open[0].path == import_path()):
             _open.pop().close()
         if not _open:
             _open.append(Ruler())

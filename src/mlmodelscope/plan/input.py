@@ -17,7 +17,10 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
             hint="a `preprocess` function can",
         )
     if not model.inputs:
-        raise PlanError(f"{model.name} has no `inputs`", hint="name at least one, with the steps that prepare it")
+        raise PlanError(
+            f"{model.name} has no `inputs`",
+            hint="describe what it takes under `inputs`, with the steps that prepare it",
+        )
     _refuse_what_steps_cannot(model)
     return tuple(
         PlannedInput(
@@ -47,7 +50,7 @@ def _refuse_what_steps_cannot(model: ModelManifest) -> None:
     if nameless is not None:
         raise PlanError(
             f"{model.name} has {len(model.inputs)} inputs, and inputs[{nameless}] has no `layer_name`",
-            hint="say which input of the model each of them is, by its name or its number",
+            hint="give each its `layer_name`: the name or the number of the model's input",
         )
 
 

@@ -105,8 +105,7 @@ def metrics_page() -> str:
         unit = each.unit.published or each.unit.name
         facts = [f"tasks: {', '.join(each.tasks)}", f"published in {unit}", f"{each.better} is better"]
         facts += [f"also called {', '.join(f'`{alias}`' for alias in each.aliases)}"] if each.aliases else []
-        meaning = getattr(each, "about", "") or inspect.getdoc(each.origin)
-        rows.append(f"## {name}\n\n{meaning}\n\n{each.title}; {'; '.join(facts)}.\n")
+        rows.append(f"## {name}\n\n{each.meaning}\n\n{each.title}; {'; '.join(facts)}.\n")
     about = "Numbers that records keep and claims are about. Failed samples are counted and listed, never part of one."
     return f"# Metrics\n\n{WRITTEN}\n{about}\n\n" + "\n".join(rows)
 

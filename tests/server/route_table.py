@@ -180,6 +180,7 @@ ROWS: dict[str, Row] = {
     "list_frameworks": at("read", "GET", "/api/v1/frameworks"),
     "list_stacks": at("read", "GET", "/api/v1/stacks"),
     "list_machines": at("read", "GET", "/api/v1/machines"),
+    "list_metrics": at("read", "GET", "/api/v1/metrics"),
     # What is gone afterwards.
     "leave_agent": at("agent", "DELETE", "/api/v1/agents/{agent}?incarnation=known"),
     "delete_artifact": at("run", "DELETE", "/api/v1/artifacts/{digest}"),

@@ -127,6 +127,20 @@ def test_datasets_have_facets_too(client: Client) -> None:
     assert names(page) == ["pictures"] and page["facets"]["format"]["folder"] == 1
 
 
+def test_metrics_with_their_units(client: Client) -> None:
+    known = {each["name"]: each for each in client.metrics()}
+    assert (known["psnr"]["unit"], known["ssim"]["unit"], known["miou"]["unit"]) == ("dB", "number", "share")
+    assert known["hamming-loss"]["better"] == "lower" and "mean-iou" in known["miou"]["aliases"]
+    assert all(each["title"] and each["about"] and each["tasks"] for each in known.values())
+
+
+def test_metrics_of_a_task_begin_with_its_headline(client: Client) -> None:
+    found = [each["name"] for each in client.metrics(task="image_enhancement")]
+    assert found == ["psnr", "ssim"]
+    assert [each["name"] for each in client.metrics(task="semantic_segmentation")][0] == "miou"
+    assert client.metrics(task="gardening") == []
+
+
 def test_who_has_which_framework_stack_and_machine(client: Client) -> None:
     (agent,) = (each["id"] for each in client.agents())
     (fake,) = client.get("/frameworks", {"name": "fake"})["items"]

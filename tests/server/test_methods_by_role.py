@@ -99,6 +99,7 @@ ASKED: dict[str, Fields] = {
     "ListFrameworks": _fixed(),
     "ListStacks": _fixed(),
     "ListMachines": _fixed(),
+    "ListMetrics": _fixed(),
     "Export": _fixed(),
     # What is gone afterwards.
     "DeleteArtifact": _own(digest="digest"),

@@ -179,6 +179,7 @@ class AsyncClient:
     models, datasets = _asking(questions.models), _asking(questions.datasets)
     frameworks, stacks = _asking(questions.frameworks), _asking(questions.stacks)
     claims, replication = _asking(questions.claims), _asking(questions.replication)
+    metrics = _asking(questions.metrics)
     predict, upload, send_file = _in_thread(Client.predict), _in_thread(Client.upload), _in_thread(Client.send_file)
     announce, send_piece = _in_thread(Client.announce), _in_thread(Client.send_piece)
     trace, export_trace = _in_thread(Client.trace), _in_thread(Client.export_trace)

@@ -145,6 +145,7 @@ class Client:
     models, datasets = _asking(questions.models), _asking(questions.datasets)
     frameworks, stacks = _asking(questions.frameworks), _asking(questions.stacks)
     claims, replication = _asking(questions.claims), _asking(questions.replication)
+    metrics = _asking(questions.metrics)
 
     def upload(self, path: Path | str, progress: Progress = silent) -> str:
         """Send a file or folder there, unless it is there already; the reference by which manifests name it."""

@@ -134,6 +134,11 @@ def machines() -> Question[list[dict[str, Any]]]:
     return Question("GET", "/machines", _items)
 
 
+def metrics(task: str | None = None) -> Question[list[dict[str, Any]]]:
+    """What records keep and claims are about; of a task, its most important first."""
+    return Question("GET", "/metrics", _items, {"task": task})
+
+
 def claims(model: str | None = None, verdict: str | None = None) -> Question[list[dict[str, Any]]]:
     return Question("GET", "/claims", _items, {"model": model, "verdict": verdict})
 

@@ -7,6 +7,7 @@ the measure; nobody else knows its name.
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ class Unit:
     """What claims call it."""
     factor: float = 1.0
     """By which a number is multiplied to be written so."""
+
+    @property
+    def apart(self) -> str:
+        """What two numbers lie apart in: percentages lie points apart."""
+        return "points" if self.symbol == "%" else self.symbol
 
 
 SHARE = Unit("share", "%", "percent", 100.0)
@@ -88,6 +94,16 @@ class Measure:
         """The code that computes it."""
         return type(self)
 
+    @property
+    def meaning(self) -> str:
+        """What it is, in a sentence or two."""
+        return inspect.getdoc(self.origin) or ""
+
+    @property
+    def has_right_and_wrong(self) -> bool:
+        """Whether a sample is right or wrong by it; else its answer is only more or less good."""
+        return self.outcome is not None
+
     def quality(self, row: Row) -> float:
         """How good the answer to one sample is, between 0 and 1; for a share, whether the sample counts as good."""
         if self.outcome is None:
@@ -116,6 +132,10 @@ class CountedMeasure(Measure):
     """What stands for the answer of a sample that failed; without one such samples are passed over."""
     good: Callable[[Row], bool] | None = None
     """Whether the answer to a sample is good, where the measure is not a share of samples."""
+
+    @property
+    def has_right_and_wrong(self) -> bool:
+        return self.outcome is not None or self.good is not None
 
     def quality(self, row: Row) -> float:
         return float(self.good(row)) if self.good is not None else super().quality(row)

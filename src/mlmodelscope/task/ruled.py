@@ -35,6 +35,10 @@ class RuledMeasure(Measure):
     """The rule that reads its rows, by the name of a task; by default the first that it is a measure of."""
 
     @property
+    def meaning(self) -> str:
+        return self.about
+
+    @property
     def ruled_by(self) -> str:
         return self.rule or self.tasks[0]
 

@@ -1492,6 +1492,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Metrics
+         * @description Metrics that records keep and claims are about; of one task its most important first.
+         */
+        get: operations["list_metrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/keys": {
         parameters: {
             query?: never;
@@ -5136,6 +5156,59 @@ export interface components {
              * @description Million transfers a second, as configured.
              */
             speed_mts?: number | null;
+        };
+        /**
+         * Metric
+         * @example {
+         *       "about": "Mean over the classes of intersection over union.",
+         *       "aliases": [
+         *         "mean-iou"
+         *       ],
+         *       "better": "higher",
+         *       "name": "miou",
+         *       "tasks": [
+         *         "semantic_segmentation"
+         *       ],
+         *       "title": "mean IoU",
+         *       "unit": "share"
+         *     }
+         */
+        Metric: {
+            /** Name */
+            name: string;
+            /**
+             * Title
+             * @description What people call it.
+             */
+            title: string;
+            /**
+             * About
+             * @description What it is.
+             */
+            about: string;
+            /** Tasks */
+            tasks: string[];
+            /**
+             * Unit
+             * @description `share`, which is published in percent, `dB`, or `number`.
+             */
+            unit: string;
+            /**
+             * Better
+             * @description Which number is better.
+             * @enum {string}
+             */
+            better: "higher" | "lower";
+            /**
+             * Aliases
+             * @description Other names under which it is published.
+             */
+            aliases: string[];
+        };
+        /** MetricList */
+        MetricList: {
+            /** Items */
+            items: components["schemas"]["Metric"][];
         };
         /** MissingAnalysis */
         MissingAnalysis: {
@@ -18535,6 +18608,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["MachineList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_metrics: {
+        parameters: {
+            query?: {
+                /** @description Only those of this task. */
+                task?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricList"];
                 };
             };
             /** @description The question is not one that can be read. */

@@ -187,6 +187,29 @@ class FrameworkList(Answer):
     items: list[Framework]
 
 
+class Metric(Answer):
+    model_config = example(
+        name="miou",
+        title="mean IoU",
+        about="Mean over the classes of intersection over union.",
+        tasks=["semantic_segmentation"],
+        unit="share",
+        better="higher",
+        aliases=["mean-iou"],
+    )
+    name: str
+    title: Annotated[str, Field(description="What people call it.")]
+    about: Annotated[str, Field(description="What it is.")]
+    tasks: list[str]
+    unit: Annotated[str, Field(description="`share`, which is published in percent, `dB`, or `number`.")]
+    better: Annotated[Literal["higher", "lower"], Field(description="Which number is better.")]
+    aliases: Annotated[list[str], Field(description="Other names under which it is published.")]
+
+
+class MetricList(Answer):
+    items: list[Metric]
+
+
 class Stack(Answer):
     name: Annotated[str, Field(description="`current` is the Python that an agent runs in.")]
     version: str | None

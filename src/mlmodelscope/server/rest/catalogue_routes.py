@@ -9,7 +9,7 @@ from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 
 from mlmodelscope.author.request import Request as Said
 from mlmodelscope.server.desk import demand
-from mlmodelscope.server.handle import authoring, listing, registry
+from mlmodelscope.server.handle import authoring, listing, metrics, registry
 from mlmodelscope.server.rest import catalogue_answers as own
 from mlmodelscope.server.rest import manifest_answers
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -199,3 +199,13 @@ def list_stacks(desk: TheDesk, person: Someone, q: Words = None) -> dict[str, An
 def list_machines(desk: TheDesk, person: Someone) -> dict[str, Any]:
     """The agents' machines, each as a hardware manifest that it meets."""
     return {"items": registry.machines(desk, person)}
+
+
+@router.get("/metrics", tags=["catalogue"], response_model=own.MetricList)
+def list_metrics(
+    desk: TheDesk,
+    person: Someone,
+    task: Annotated[str | None, Query(max_length=100, description="Only those of this task.")] = None,
+) -> dict[str, Any]:
+    """Metrics that records keep and claims are about; of one task its most important first."""
+    return {"items": metrics.find(desk, person, task)}

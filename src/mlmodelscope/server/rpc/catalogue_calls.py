@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import authoring, listing, registry
+from mlmodelscope.server.handle import authoring, listing, metrics, registry
 from mlmodelscope.server.rpc.asked import Asked, Call, choice, limit_of, said
 
 _LONGEST_MANIFEST = 1_000_000
@@ -58,6 +58,10 @@ def list_machines(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]
     return {"items": registry.machines(desk, person)}
 
 
+def list_metrics(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
+    return {"items": metrics.find(desk, person, asked.get("task"))}
+
+
 def _wanted(asked: Asked, kind: str) -> listing.Wanted:
     start = asked.get("start", 0)
     if not 0 <= start <= 10**9:
@@ -82,4 +86,5 @@ CATALOGUE_CALLS: dict[str, Call] = {
     "ListFrameworks": list_frameworks,
     "ListStacks": list_stacks,
     "ListMachines": list_machines,
+    "ListMetrics": list_metrics,
 }

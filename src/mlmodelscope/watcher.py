@@ -36,7 +36,7 @@ class Watcher:
 
     def trained(self, progress: float, metrics: dict[str, float]) -> None: ...
 
-    def judged(self, metric: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
+    def judged(self, metric: str, unit: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
         """A claim does not hold, and the search for its cause begins; `accepted` is what might have been measured."""
 
     def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:

@@ -8,7 +8,7 @@ from measured import share
 from mlmodelscope import Record
 from mlmodelscope.manifest.schema import Claim
 from mlmodelscope.plan.claim import claim_of
-from mlmodelscope.report.claims import compare_claims, place, unmeasured_claims
+from mlmodelscope.report.claims import compare_claims, place, published_text, unmeasured_claims
 from mlmodelscope.statistic.interval import samples_needed, wilson
 
 Make = Callable[..., Record]
@@ -89,3 +89,18 @@ def test_what_was_not_measured_is_listed_with_its_reason(make_record: Make) -> N
         "only the 1 best answers were kept",
         "it is not measured here",
     ]
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "unit", "shown"),
+    [
+        ("psnr", "37.65", None, "37.65 dB"),
+        ("miou", "75.1", None, "75.1 %"),
+        ("miou", "0.751", "share", "0.751"),
+        ("ssim", "0.9308", None, "0.9308"),
+        ("mood", "3", None, "3"),  # nobody knows what it is counted in
+        ("mood", "3", "percent", "3 %"),
+    ],
+)
+def test_a_claim_that_was_not_measured_keeps_its_unit(metric: str, value: str, unit: str | None, shown: str) -> None:
+    assert published_text(Claim.model_validate({"metric": metric, "value": value, "unit": unit})) == shown

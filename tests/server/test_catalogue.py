@@ -141,6 +141,23 @@ def test_metrics_of_a_task_begin_with_its_headline(client: Client) -> None:
     assert client.metrics(task="gardening") == []
 
 
+def test_a_claim_has_the_unit_that_it_was_published_in(client: Client) -> None:
+    claims = [
+        {"metric": "psnr", "value": "37.65", "unit": "dB"},
+        {"metric": "miou", "value": "0.751", "unit": "share"},
+        {"metric": "miou", "value": "75.1"},
+        {"metric": "mood", "value": "3"},
+    ]
+    client.put_manifest(text_of("1.0.0", "claimant", claims=claims))
+    found = [(each["title"], each["value"], each["unit"]) for each in client.claims(model="claimant")]
+    assert found == [
+        ("PSNR", "37.65", "dB"),
+        ("mean IoU", "0.751", "number"),
+        ("mean IoU", "75.1", "share"),
+        ("mood", "3", "number"),
+    ]
+
+
 def test_who_has_which_framework_stack_and_machine(client: Client) -> None:
     (agent,) = (each["id"] for each in client.agents())
     (fake,) = client.get("/frameworks", {"name": "fake"})["items"]

@@ -44,7 +44,7 @@ class PairedScores:
         ends = [self.difference - self._half, self.difference + self._half]
         unit = MEASURES[self.metric].unit
         low, high = (f"{unit.factor * each:+.3g}" if math.isfinite(each) else "open" for each in ends)
-        moved = f"{unit.factor * self.difference:+.3g} {'points' if unit.symbol == '%' else unit.symbol}".rstrip()
+        moved = f"{unit.factor * self.difference:+.3g} {unit.apart}".rstrip()
         about = f"{words.title(self.metric)} {moved}, 95 %: {low} to {high}, {words.plural(self.samples, 'sample')}"
         if self.verdict == "no difference":
             return f"no significant difference ({about})"

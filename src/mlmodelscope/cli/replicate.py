@@ -69,7 +69,9 @@ def replicate(
     within: Annotated[
         float | None,
         typer.Option(
-            help="Tolerance in percentage points, up and down; by default half the claim's last digit.", min=0
+            help="Tolerance in the claim's unit (points for a percentage), up and down; by default half the claim's "
+            "last digit.",
+            min=0,
         ),
     ] = None,
     explain: Annotated[
@@ -210,7 +212,7 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
     from rich.markup import escape
     from rich.table import Table
 
-    from mlmodelscope.task.measure import MEASURES
+    from mlmodelscope.task.measure import NUMBER, UNITS, measure_or_bare
 
     out = console()
     for line in finding.said:
@@ -221,17 +223,19 @@ def _show(finding: Finding, evidence: Iterable[str]) -> None:
     if finding.evaluations is None:
         return
     table = Table(box=None, pad_edge=False)
-    measure = MEASURES[finding.claim.metric]
-    title, unit = measure.title, measure.unit
-    for column in ("pitfall", "variant", title, "±", "fixed", "broken", "samples"):
+    claim, unit = finding.claim, UNITS.get(finding.claim.unit, NUMBER)
+    digits = max(2 if unit.symbol else 4, len(claim.value.partition(".")[2]))
+    has_right = measure_or_bare(claim.metric).has_right_and_wrong
+    changed = ("fixed", "broken") if has_right else ("better", "worse")
+    for column in ("pitfall", "variant", claim.title, "±", *changed, "samples"):
         table.add_column(column, no_wrap=True)
     nearer = [each for each in finding.candidates if each.closes > 0]
     for each in nearer[:_SHOWN]:
         table.add_row(
             escape(" + ".join(each.pitfalls)),
             escape(each.words),
-            f"{unit.factor * each.expected:.2f} {unit.symbol}".rstrip(),
-            f"{unit.factor * 1.96 * each.deviation:.2f}",
+            f"{unit.factor * each.expected:.{digits}f} {unit.symbol}".rstrip(),
+            f"{unit.factor * 1.96 * each.deviation:.{digits}f}",
             str(each.gained),
             str(each.lost),
             str(each.samples),

@@ -67,9 +67,9 @@ class Teller(Watcher):
     def trained(self, progress: float, metrics: dict[str, float]) -> None:
         say("progress", done=progress, of=1, metrics=metrics)
 
-    def judged(self, metric: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
+    def judged(self, metric: str, unit: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:
         low, high = accepted
-        say("judged", metric=metric, claimed=claimed, measured=measured, low=low, high=high)
+        say("judged", metric=metric, unit=unit, claimed=claimed, measured=measured, low=low, high=high)
 
     def tried(self, samples: int, variants: Sequence[Mapping[str, Any]]) -> None:
         say("tried", samples=samples, variants=list(variants))

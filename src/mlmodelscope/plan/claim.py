@@ -10,7 +10,7 @@ from typing import Literal
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
-from mlmodelscope.task.measure import MEASURES, Measure, find_measure
+from mlmodelscope.task.measure import MEASURES, NUMBER, Measure, Unit, find_measure
 
 Rounding = Literal["nearest", "down", "up"]
 
@@ -40,10 +40,15 @@ class Claim:
         return MEASURES[self.metric]
 
     @property
+    def unit(self) -> Unit:
+        """In which it was published: that of its measure, or none where a share is written as a bare number."""
+        own = self.measure.unit
+        return own if self.factor == own.factor else NUMBER
+
+    @property
     def symbol(self) -> str:
         """What stands behind the published number."""
-        own = self.measure.unit
-        return own.symbol if self.factor == own.factor else ""
+        return self.unit.symbol
 
     def spelled(self, value: float, digits: int = 2) -> str:
         """A number as the claim would be published: `82.86 %`, `37.65 dB`."""
@@ -51,8 +56,7 @@ class Claim:
 
     def apart(self, difference: float, signed: bool = False) -> str:
         """How far two numbers lie apart: `8.57 points`, `0.12 dB`."""
-        unit = "points" if self.symbol == "%" else self.symbol
-        return f"{self.factor * difference:{'+' if signed else ''}.{self.digits(2)}f} {unit}".rstrip()
+        return f"{self.factor * difference:{'+' if signed else ''}.{self.digits(2)}f} {self.unit.apart}".rstrip()
 
     def digits(self, least: int) -> int:
         """As many as were published, and at least so many; a bare number has four."""

@@ -150,7 +150,7 @@ def _split(cause: Candidate, found: Found) -> str:
     split, tried = cause.split, len(found.candidates)
     said = f"p = {cause.chance:.2g}" if cause.chance is not None and cause.chance >= 1e-6 else "p < 1e-6"
     if split is None:
-        return f"{said}, corrected for {words.plural(tried, 'variant')}"
+        return f"by chance alone {said}, corrected for {words.plural(tried, 'variant')}"
     what = "second edit" if cause.variant.base is not None else "edit"
     return (
         f"{split.toward} of the {words.plural(split.size, 'sample')} that the {what} changes speak for it "

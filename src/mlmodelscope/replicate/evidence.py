@@ -7,6 +7,7 @@ other shows what is wrong with it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
@@ -21,6 +22,8 @@ from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report.sample_pictures import picture_size
 from mlmodelscope.report.thumbnail import Thumbnails, from_pixels
 from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.measure import Measure
+from mlmodelscope.task.ruled import shown_of
 from mlmodelscope.task.shape import Shape, named_by
 from mlmodelscope.worker.variants import Difference, Picture, View
 
@@ -28,6 +31,8 @@ Kind = Literal["right now", "wrong now", "other answer"]
 KINDS: tuple[Kind, ...] = ("right now", "wrong now", "other answer")
 SPELLED: dict[Kind, str] = {"right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer"}
 """What people read; programs know them by the names above."""
+GRADED: dict[Kind, str] = {"right now": "better", "wrong now": "worse", "other answer": "as good as before"}
+"""The same where answers are more or less good."""
 _TOP = 5
 
 
@@ -79,13 +84,19 @@ class Flip:
     """The best classes, best first; none where the sample failed."""
     after: tuple[Choice, ...]
     change: float
-    """By how much the score of the new answer has risen."""
+    """By how much the score of the new answer has risen, or by how much the sample is better or worse."""
     sight: Sight | None = None
     """Looked at for the most telling ones only."""
     quality: tuple[float, float] | None = None
     """Before and after, where answers are more or less good and not simply right or wrong."""
     overlaid: Overlaid | None = None
     """For the most telling ones of tasks whose answers can be seen."""
+    number: tuple[float, float] | None = None
+    """The claimed measure of this sample alone, before and after, where its score has it."""
+
+    @property
+    def spelled(self) -> str:
+        return (SPELLED if self.quality is None else GRADED)[self.kind]
 
 
 @dataclass(frozen=True)
@@ -100,6 +111,13 @@ class Evidence:
     """Whether scores are shares of 1."""
     without_pictures: str = ""
     """Why nothing could be looked at."""
+    measure: Measure | None = None
+    """What the claim is about."""
+
+    @property
+    def is_graded(self) -> bool:
+        """Whether answers are more or less good, and not simply right or wrong."""
+        return any(each.quality is not None for each in self.flips)
 
     def count(self, kind: Kind) -> int:
         return sum(each.kind == kind for each in self.flips)
@@ -110,20 +128,23 @@ class Evidence:
         return tuple(each for each in self.flips if each.sight is not None)
 
 
-def collect(trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[str] = (), k: int = 1) -> Evidence:
+def collect(
+    trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[str] = (), measure: Measure | None = None
+) -> Evidence:
     """The evidence for a cause; answers that are not known yet are asked for, and `count` samples are looked at.
 
-    `names` are those of the classes, by number; `k` is how many answers may contain the right one.
+    `names` are those of the classes, by number; `measure` is what the claim is about.
     """
+    k = measure.kept_classes if measure is not None else 1
     names = names or trials.dataset.classes
     samples = trials.dataset.samples
     trials.ask((trials.plan, cause.plan), range(len(samples)))
     flips = []
     for at, sample in enumerate(samples):
         before, after = trials.answer(trials.plan, at), trials.answer(cause.plan, at)
-        kind = _kind(sample, before, after, k)
+        kind = _kind(sample, before, after, k, measure)
         if kind is not None:
-            flips.append((at, _flip(sample, kind, before, after, names)))
+            flips.append((at, _flip(sample, kind, before, after, names, measure)))
     flips.sort(key=lambda pair: (KINDS.index(pair[1].kind), -pair[1].change, pair[0]))
     sights, reason = _look(trials, cause, [samples[at] for at, _ in flips[:count]])
     looked = [
@@ -131,15 +152,15 @@ def collect(trials: Trials, cause: Variant, count: int = 6, *, names: Sequence[s
         for (at, flip), sight in zip(flips, sights, strict=False)
     ]
     rest = [flip for _, flip in flips[len(looked) :]]
-    return Evidence(cause, len(samples), (*looked, *rest), trials.plan.answer.probabilities, reason)
+    return Evidence(cause, len(samples), (*looked, *rest), trials.plan.answer.probabilities, reason, measure)
 
 
-def _kind(sample: Sample, before: Any, after: Any, k: int) -> Kind | None:
+def _kind(sample: Sample, before: Any, after: Any, k: int, measure: Measure | None = None) -> Kind | None:
     if isinstance(before, bytes) or isinstance(after, bytes):
-        was, now = _quality(before), _quality(after)
-        if was == now:
+        rise = _rise(before, after, measure)
+        if not rise:
             return None if before == after else "other answer"
-        return "right now" if now > was else "wrong now"
+        return "right now" if rise > 0 else "wrong now"
 
     def is_right(answer: ClassAnswer | None) -> bool:
         return answer is not None and sample.label is not None and sample.label in answer.classes[:k]
@@ -155,10 +176,28 @@ def _quality(answer: Any) -> float:
     return float(facts_of(answer).get("quality", 0.0)) if isinstance(answer, bytes) else 0.0
 
 
-def _flip(sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[str]) -> Flip:
+def _number(before: Any, after: Any, measure: Measure | None) -> tuple[float, float] | None:
+    """The measure of one sample, as far as both scores have it."""
+    known = [shown_of(each).get(measure.name) for each in (before, after) if isinstance(each, bytes) and measure]
+    found = [float(each) for each in known if isinstance(each, int | float) and math.isfinite(each)]
+    return (found[0], found[1]) if len(found) == 2 else None
+
+
+def _rise(before: Any, after: Any, measure: Measure | None) -> float:
+    """By how much an answer is better: by the claimed measure where it has a number for one sample, else by quality."""
+    number = _number(before, after, measure)
+    if number is None or measure is None:
+        return _quality(after) - _quality(before)
+    return (number[1] - number[0]) * (1 if measure.is_better_higher else -1)
+
+
+def _flip(
+    sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[str], measure: Measure | None = None
+) -> Flip:
     if isinstance(before, bytes) or isinstance(after, bytes):
-        was, now = _quality(before), _quality(after)
-        return Flip(sample.id, kind, None, (), (), abs(now - was), quality=(was, now))
+        quality, number = (_quality(before), _quality(after)), _number(before, after, measure)
+        change = abs(_rise(before, after, measure))
+        return Flip(sample.id, kind, None, (), (), change, quality=quality, number=number)
     label = None if sample.label is None else _name(sample.label, names)
     change = 0.0
     if after is not None and after.classes:
@@ -226,6 +265,7 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
         "right_now": evidence.count("right now"),
         "wrong_now": evidence.count("wrong now"),
         "other_answer": evidence.count("other answer"),
+        "graded": evidence.is_graded,
         "without_pictures": evidence.without_pictures or None,
         "flips": [_flip_json(each) for each in evidence.flips],
     }
@@ -244,6 +284,8 @@ def _flip_json(flip: Flip) -> dict[str, Any]:
         body["seen"] = _sight_json(flip.sight)
     if flip.quality is not None:
         body["quality"] = {"before": flip.quality[0], "after": flip.quality[1]}
+    if flip.number is not None:
+        body["number"] = {"before": flip.number[0], "after": flip.number[1]}
     if flip.overlaid is not None:
         sides = {name: [asdict(each) for each in getattr(flip.overlaid, name)] for name in ("truth", "before", "after")}
         body["overlaid"] = {**sides, "size": flip.overlaid.size}

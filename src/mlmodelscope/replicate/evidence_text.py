@@ -8,7 +8,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TextIO
 
-from mlmodelscope.replicate.evidence import SPELLED, Choice, Evidence, Flip, Sight
+from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, Sight
 from mlmodelscope.report import words
 from mlmodelscope.worker.variants import Picture
 
@@ -42,7 +42,19 @@ def describe_flips(evidence: Evidence) -> str:
     """The numbers in one sentence."""
     right, wrong, other = (evidence.count(kind) for kind in ("right now", "wrong now", "other answer"))
     samples = words.plural(evidence.compared, "sample")
+    if evidence.is_graded:
+        said = f"Of {samples}, {right} become better and {wrong} worse."
+        return f"{said} {other} get another answer that is as good." if other else said
     return f"Of {samples}, {right} become right, {wrong} become wrong, {other} get another wrong answer."
+
+
+def describe_change(flip: Flip, evidence: Evidence) -> Iterator[tuple[str, str, str]]:
+    """(what, before, after) of a sample whose answer is more or less good: its claimed number first, if it has one."""
+    if flip.number is not None and evidence.measure is not None:
+        before, after = (words.in_unit(each, evidence.measure.unit) for each in flip.number)
+        yield evidence.measure.title, before, after
+    if flip.quality is not None:
+        yield "quality", words.percent(flip.quality[0]), words.percent(flip.quality[1])
 
 
 def describe_difference(sight: Sight) -> str:
@@ -83,7 +95,7 @@ def evidence_lines(evidence: Evidence, able: Abilities, shown: int = 3, listed: 
     rest = evidence.flips[shown : shown + listed]
     if rest:
         yield ""
-        yield from _table(rest, able)
+        yield from _table(rest, evidence, able)
     left = len(evidence.flips) - shown - len(rest)
     if left > 0:
         yield f"and {words.count(left)} more"
@@ -91,13 +103,16 @@ def evidence_lines(evidence: Evidence, able: Abilities, shown: int = 3, listed: 
 
 def _card(flip: Flip, evidence: Evidence, able: Abilities) -> Iterator[str]:
     truth = f" is {_clean(flip.label, able)}" if flip.label is not None else ""
-    yield f"{_clean(flip.sample, able)}{truth}: {SPELLED[flip.kind]}"
+    yield f"{_clean(flip.sample, able)}{truth}: {flip.spelled}"
     half = max(40, min(64, (able.width - 4) // 2))
     yield f"  {'as the manifest says':<{half}}  with {_clean(evidence.cause.words, able)}"
     most = largest_score((*flip.before, *flip.after), evidence.probabilities)
     for pair in zip_longest(flip.before, flip.after):
         left, right = (_answer(each, most, evidence.probabilities, half, able) if each else "" for each in pair)
         yield f"  {left:<{half}}  {right}".rstrip()
+    for what, *sides in describe_change(flip, evidence):
+        left, right = (f"{what} {each}".replace("\N{NO-BREAK SPACE}", " ") for each in sides)
+        yield f"  {left:<{half}}  {right}"
     if flip.sight is not None:
         said = _clean(describe_difference(flip.sight), able)
         yield from wrap(said, able.width, initial_indent="  ", subsequent_indent="  ")
@@ -134,11 +149,9 @@ def _bar(share: float, able: Abilities) -> str:
     return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
 
 
-def _table(flips: Sequence[Flip], able: Abilities) -> Iterator[str]:
-    rows = [("sample", "is", "before", "after", "")]
-    for flip in flips:
-        first, second = (each[0].name if each else "failed" for each in (flip.before, flip.after))
-        rows.append((flip.sample, flip.label or "", first, second, SPELLED[flip.kind]))
+def _table(flips: Sequence[Flip], evidence: Evidence, able: Abilities) -> Iterator[str]:
+    rows = [("sample", "" if evidence.is_graded else "is", "before", "after", "")]
+    rows += [(flip.sample, flip.label or "", *both_ways(flip, evidence), flip.spelled) for flip in flips]
     room = max(12, (able.width - 30 - 12 - 8) // 3)
     cut = [
         (_end(_clean(row[0], able), 30, able), *(_start(_clean(cell, able), room, able) for cell in row[1:]))
@@ -147,6 +160,14 @@ def _table(flips: Sequence[Flip], able: Abilities) -> Iterator[str]:
     widths = [max(len(row[column]) for row in cut) for column in range(5)]
     for row in cut:
         yield "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
+
+
+def both_ways(flip: Flip, evidence: Evidence) -> tuple[str, str]:
+    """What was answered before and after, or how good it was, in a word."""
+    for _, before, after in describe_change(flip, evidence):
+        return before.replace("\N{NO-BREAK SPACE}", " "), after.replace("\N{NO-BREAK SPACE}", " ")
+    first, second = (each[0].name if each else "failed" for each in (flip.before, flip.after))
+    return first, second
 
 
 def _start(text: str, room: int, able: Abilities) -> str:

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from dataclasses import asdict
 from typing import Any
 
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.evidence import evidence_json
@@ -55,7 +56,7 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
         ties = {"samples": tied.samples, **ends, "decides": tied.decides}
     return {
         "verdict": verdict.kind,
-        "claim": {"metric": claim.metric, "value": claim.text, "dataset": claim.dataset, "source": claim.source},
+        "claim": _claim(claim),
         "measured": {"value": measured.value, "low": measured.low, "high": measured.high},
         "samples": verdict.samples,
         "population": verdict.population,
@@ -67,13 +68,18 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _claim(claim: Claim) -> dict[str, Any]:
+    facts = {"metric": claim.metric, "title": claim.measure.title, "value": claim.text, "unit": claim.unit.name}
+    return {**facts, "dataset": claim.dataset, "source": claim.source}
+
+
 def to_junit(done: Replication) -> str:
     """A test case for each claim: passed when reproduced, failed when better or worse, skipped when undecided."""
     suite = ElementTree.Element("testsuite", name="mlmodelscope replicate")
     plan = done.record.plan
     for verdict in done.verdicts:
         claim, said = verdict.claim, describe_verdict(verdict)
-        name = f"{claim.metric} {claim.text} on {claim.dataset or plan.dataset.name}"
+        name = f"{claim.metric} {claim.published} on {claim.dataset or plan.dataset.name}"
         case = ElementTree.SubElement(suite, "testcase", classname=plan.model.reference, name=name)
         if verdict.kind in ("not reproduced", "better than claimed"):
             is_explained = verdict is done.verdict and done.found is not None

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mlmodelscope.replicate.kind import Kind
+from mlmodelscope.task.measure import measure_or_bare
 from mlmodelscope.task.shape import Shape
 
 
@@ -16,9 +17,23 @@ class Part(BaseModel):
 
 class Claimed(Part):
     metric: str
-    value: str = Field(description="In percent, with the digits that it was published with.")
+    title: str = Field(default="", description="What people call the metric.")
+    value: str = Field(description="With the digits that it was published with, in its unit.")
+    unit: str = Field(
+        default="",
+        description="What it was published in: `share` for percent, `dB`, or `number` for a number without a unit.",
+    )
     dataset: str | None = None
     source: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_its_measure(cls, given: Any) -> Any:
+        """Findings of older versions name the metric alone: what it is called, and counted in, follows from that."""
+        if not isinstance(given, dict) or "unit" in given or not isinstance(given.get("metric"), str):
+            return given
+        known = measure_or_bare(given["metric"])
+        return {"title": known.title, "unit": known.unit.name, **given}
 
 
 class Measured(Part):
@@ -43,7 +58,9 @@ class Tried(Named):
     plan: str = Field(description="Digest of the plan with the edit.")
     expected: float = Field(description="Its number on all samples.")
     deviation: float = Field(description="How far that may be off; 0 once it has seen all samples.")
-    gained: int = Field(description="Samples that it has right and the manifest as it is has wrong.")
+    gained: int = Field(
+        description="Samples that it has right and the manifest as it is has wrong, or that it answers better."
+    )
     lost: int
     samples: int = Field(description="Samples that it was tried on before it was out, or all.")
     explains: bool = Field(
@@ -72,6 +89,10 @@ class Shown(Named):
     right_now: int
     wrong_now: int
     other_answer: int
+    graded: bool = Field(
+        default=False,
+        description="Whether answers are more or less good: then `right_now` are better, and `wrong_now` worse.",
+    )
     without_pictures: str | None = None
 
 
@@ -79,6 +100,7 @@ class Goal(Part):
     """What a search looks for: what would measure what was claimed."""
 
     metric: str
+    unit: str = Field(default="share", description="What it was published in: `share` for percent, `dB`, `number`.")
     claimed: float
     measured: float
     low: float = Field(description="What may be measured and still be what was claimed.")
@@ -201,6 +223,13 @@ class QualityChange(Part):
     after: float
 
 
+class NumberChange(Part):
+    """The claimed metric of one sample."""
+
+    before: float
+    after: float
+
+
 class OverlaidAnswers(Part):
     """What is true of a sample and both answers, as shapes over its picture."""
 
@@ -222,5 +251,8 @@ class Flip(Part):
     seen: Seen | None = None
     quality: QualityChange | None = Field(
         default=None, description="Where answers are more or less good, and not simply right or wrong."
+    )
+    number: NumberChange | None = Field(
+        default=None, description="The claimed metric of this sample alone, where it has one for a single sample."
     )
     overlaid: OverlaidAnswers | None = Field(default=None, description="For the most telling samples.")

@@ -15,10 +15,9 @@ _EDGE = 2.5  # percent left and right, so that marks at the ends are not cut
 class Axis:
     """Numbers between two ends, in the unit of a claim, as percentages of a drawing's width."""
 
-    def __init__(
-        self, numbers: Sequence[float], factor: float = 100.0, bounds: tuple[float, float] = (0.0, 1.0)
-    ) -> None:
-        self.factor = factor
+    def __init__(self, numbers: Sequence[float], claim: Claim) -> None:
+        self.claim = claim
+        factor, bounds = claim.factor, claim.measure.bounds
         low, high = factor * min(numbers), factor * max(numbers)
         reach = max(high - low, 0.002 * factor)
         ends = max(factor * bounds[0], low - 0.12 * reach), min(factor * bounds[1], high + 0.12 * reach)
@@ -26,32 +25,32 @@ class Axis:
 
     def x(self, number: float) -> float:
         first, last = self.ticks[0], self.ticks[-1]
-        place = (self.factor * number - first) / (last - first)
+        place = (self.claim.factor * number - first) / (last - first)
         return _EDGE + (100 - 2 * _EDGE) * min(1.0, max(0.0, place))
 
 
 def verdict_plot(claim: Claim, low: float, high: float, measured: Interval) -> str:
     """The measured number with its interval, against what may be measured and still be what was claimed."""
-    value, claimed = claim.value, claim.text
-    axis = Axis([low, high, value, measured.low, measured.high], claim.factor, claim.measure.bounds)
+    value = claim.value
+    axis = Axis([low, high, value, measured.low, measured.high], claim)
     base, x = 46, axis.x
     left, right = x(low), x(high)
     parts = [
         f'<rect class="margin" x="{left:.2f}%" y="18" width="{max(right - left, 0.15):.2f}%" height="{base - 10}"/>',
         _line(x(value), 18, x(value), base + 8, "claim"),
-        _text(x(value), 11, f"claimed {claimed}", "claim-text"),
+        _text(x(value), 11, f"claimed {claim.published}", "claim-text"),
         _line(_EDGE, base, 100 - _EDGE, base, "track"),
     ]
     for tick in axis.ticks:
-        at = x(tick / axis.factor)
+        at = x(tick / claim.factor)
         parts += [_line(at, base - 4, at, base + 4, "tick"), _text(at, base + 22, f"{tick:g}", "scale")]
     start, end, middle = x(measured.low), x(measured.high), x(measured.value)
     parts.append(f'<rect class="band" x="{start:.2f}%" y="{base - 7}" width="{end - start:.2f}%" height="14" rx="7"/>')
     parts.append(f'<circle class="dot" cx="{middle:.2f}%" cy="{base}" r="8"/>')
-    shown = f"{claim.factor * measured.value:.{claim.digits(2)}f}"
-    parts.append(_text(middle, base - 14, f"measured {shown}", "measured-text", near=x(value)))
+    shown = f"measured {claim.spelled(measured.value)}"
+    parts.append(_text(middle, base - 14, shown, "measured-text", near=x(value)))
     ends = " to ".join(f"{claim.factor * end:.{claim.digits(2)}f}" for end in (measured.low, measured.high))
-    label = f"measured {claim.spelled(measured.value)}, {ends} {claim.symbol}".rstrip()
+    label = f"{shown}, {ends} {claim.symbol}".rstrip()
     return _svg(base + 28, f"{label}; claimed {claim.published}", parts)
 
 
@@ -67,8 +66,8 @@ def candidate_plot(axis: Axis, claim: tuple[float, float], own: float, expected:
         f'<rect class="band" x="{start:.2f}%" y="7" width="{end - start:.2f}%" height="8" rx="4"/>',
         f'<circle class="dot" cx="{axis.x(expected):.2f}%" cy="11" r="5"/>',
     ]
-    shown = f"{axis.factor * expected:.2f} plus or minus {1.96 * axis.factor * deviation:.2f}"
-    return _svg(22, shown, parts)
+    spelled = axis.claim.spelled
+    return _svg(22, f"{spelled(expected)} plus or minus {spelled(1.96 * deviation)}", parts)
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:

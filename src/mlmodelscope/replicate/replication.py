@@ -124,7 +124,7 @@ def replicate(
     if record.plan.input is None or record.plan.functions:
         return replace(done, not_sought=f"No cause was sought: {_own_code(record.plan)}.")
     chosen, measured = verdict.claim, verdict.measured.value
-    watcher.judged(chosen.metric, chosen.value, measured, (verdict.low, verdict.high))
+    watcher.judged(chosen.metric, chosen.unit.name, chosen.value, measured, (verdict.low, verdict.high))
     goal = Goal(chosen, measured, verdict.low, verdict.high, verdict.noise, theirs or None)
     plans = {name: _plan_with(name, model, dataset, options, conditions) for name in stacks}
     others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
@@ -211,8 +211,8 @@ def _show(found: Found, claim: Claim, trials: Trials, pictures: int, record: Rec
     """The samples that show the cause that was found."""
     if not found.explained and not found.near:
         return None
-    k = claim.measure.kept_classes
-    return collect(trials, found.candidates[0].variant, pictures, names=record.class_names, k=k)
+    cause = found.candidates[0].variant
+    return collect(trials, cause, pictures, names=record.class_names, measure=claim.measure)
 
 
 def choose_claims(

@@ -12,13 +12,16 @@ from xml.sax.saxutils import quoteattr
 
 from mako.lookup import TemplateLookup
 
+from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
 from mlmodelscope.replicate.edits import edits_of
-from mlmodelscope.replicate.evidence import SPELLED, Choice, Evidence, Flip, data_uri
+from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
 from mlmodelscope.replicate.evidence_text import (
+    both_ways,
+    describe_change,
     describe_difference,
     describe_flips,
     largest_score,
@@ -42,6 +45,17 @@ _EXPLAINED = 3
 _FIRST = 12
 """Candidates in the table; the others unfold."""
 _LISTED = 200
+CHANGED = {
+    True: (
+        ("Fixed", "wrong as the manifest says, right with the edit"),
+        ("Broken", "right as the manifest says, wrong with the edit"),
+    ),
+    False: (
+        ("Better", "samples that the edit makes better"),
+        ("Worse", "samples that the edit makes worse"),
+    ),
+}
+"""(title, meaning) of the columns with samples that an edit changes, by whether samples are right or wrong."""
 
 
 def render(done: Replication) -> str:
@@ -75,6 +89,8 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "interval": " – ".join(f"{claim.factor * end:.{digits}f}" for end in (measured.low, measured.high))
         + f"\N{NO-BREAK SPACE}{claim.symbol}".rstrip(),
         "symbol": claim.symbol,
+        "apart": claim.unit.apart,
+        "changed": CHANGED[claim.measure.has_right_and_wrong],
         "is_certain": measured.high - measured.low < 1e-9,
         "plot": verdict_plot(claim, verdict.low, verdict.high, measured),
         "other_claims": list(describe_claims(done.others, done.unchecked)),
@@ -91,7 +107,7 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "listed": evidence.flips[len(evidence.shown) :][:_LISTED] if evidence else (),
         "left_out": max(0, len(evidence.flips) - len(evidence.shown) - _LISTED) if evidence else 0,
         "command": command(done),
-        "spelled": SPELLED,
+        "both_ways": both_ways,
     }
 
 
@@ -167,15 +183,15 @@ def candidate_rows(done: Replication) -> list[Row]:
         return []
     verdict, candidates = done.verdict, done.found.candidates
     causes = {each.variant.key for each in done.found.explained}
-    claim = verdict.claim
-    axis = Axis(_reach(verdict.measured.value, claim.value), claim.factor, claim.measure.bounds)
+    claim, digits = verdict.claim, verdict.claim.digits(2)
+    axis = Axis(_reach(claim, verdict.measured.value), claim)
     return [
         Row(
             " + ".join(each.variant.pitfalls),
             each.variant.words,
             "; ".join(other.words for other in each.alike),
             claim.spelled(each.expected),
-            f"±\N{NO-BREAK SPACE}{1.96 * claim.factor * each.deviation:.2f}" if each.deviation else "exact",
+            f"±\N{NO-BREAK SPACE}{1.96 * claim.factor * each.deviation:.{digits}f}" if each.deviation else "exact",
             each.gained,
             each.lost,
             each.seen,
@@ -186,10 +202,12 @@ def candidate_rows(done: Replication) -> list[Row]:
     ]
 
 
-def _reach(measured: float, claimed: float) -> tuple[float, float]:
+def _reach(claim: Claim, measured: float) -> tuple[float, float]:
     """The gap with room on both sides; what lies beyond is drawn at the edge, or it would squeeze all the others."""
-    gap = max(abs(claimed - measured), 0.005)
-    return max(0.0, min(measured, claimed) - 1.2 * gap), min(1.0, max(measured, claimed) + 0.6 * gap)
+    low, high = sorted((measured, claim.value))
+    gap = max(high - low, 0.005)
+    least, most = claim.measure.bounds
+    return max(least, low - 1.2 * gap), min(most, high + 0.6 * gap)
 
 
 @dataclass(frozen=True)
@@ -223,16 +241,25 @@ class Card:
     after: tuple[Line, ...]
     overlays: tuple[tuple[str, str, str], ...] = ()
     """(title, drawing, what was answered) of both answers over the truth."""
-    quality: str = ""
-    """How good the answers are, before and after."""
+    changes: tuple[tuple[str, str], ...] = ()
+    """(what, before and after) of how good the answers are."""
+
+    @property
+    def is_outlined(self) -> bool:
+        """Whether the truth is drawn over the picture."""
+        return any(drawn.startswith("<svg") for _, drawn, _ in self.overlays)
 
 
 def card_of(flip: Flip, evidence: Evidence) -> Card:
     most = largest_score((*flip.before, *flip.after), evidence.probabilities)
     before, after = (_bars(each, most, evidence.probabilities) for each in (flip.before, flip.after))
     caption = describe_difference(flip.sight) if flip.sight is not None else ""
-    quality = f"{words.percent(flip.quality[0])} → {words.percent(flip.quality[1])}" if flip.quality else ""
-    return Card(flip, tuple(_shots(flip)), caption, before, after, tuple(_overlays(flip)), quality)
+    changes = tuple(_change(*each) for each in describe_change(flip, evidence))
+    return Card(flip, tuple(_shots(flip)), caption, before, after, tuple(_overlays(flip)), changes)
+
+
+def _change(what: str, before: str, after: str) -> tuple[str, str]:
+    return "Quality of the answer" if what == "quality" else what, f"{before} → {after}"
 
 
 def _overlays(flip: Flip) -> Iterator[tuple[str, str, str]]:

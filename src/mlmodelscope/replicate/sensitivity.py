@@ -121,7 +121,7 @@ def measure_in(
     if exact and budget is not None:
         raise UsageError("every variant on every sample has no budget", hint="leave out --exact, or --budget")
     if not trials.labelled:
-        raise UsageError(f"{trials.plan.dataset.name} has no labels, so nothing can be right or wrong")
+        raise UsageError(f"{trials.plan.dataset.name} has no labels, so nothing can be measured on it")
     known = set(trials.labelled)
     order = [at for at in by_class(trials.dataset, trials.plan.seed) if at in known]
     chosen = sorted(order[: limit or len(order)])

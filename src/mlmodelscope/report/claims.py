@@ -17,6 +17,7 @@ from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.report import words
 from mlmodelscope.statistic.interval import samples_needed
+from mlmodelscope.task.measure import NUMBER, UNITS
 
 Position = Literal["inside", "above", "below"]
 
@@ -172,10 +173,19 @@ def published(comparison: ClaimComparison) -> str:
     return f"{comparison.published}\N{NO-BREAK SPACE}{comparison.unit}".strip()
 
 
+def written_of(claim: schema.Claim) -> tuple[str, str]:
+    """(what people call the metric, what the number is written in), of a claim that need not be measurable."""
+    try:
+        known = claim_of(claim)
+        return known.measure.title, known.unit.name
+    except MLModelScopeError:  # nobody's metric, or a unit that it does not have
+        unit = next((each.name for each in UNITS.values() if claim.unit and each.published == claim.unit), NUMBER.name)
+        return claim.metric, unit
+
+
 def published_text(claim: schema.Claim) -> str:
     """A number that could not be measured, as it was published."""
-    unit = {"percent": " %", "dB": " dB"}.get(claim.unit or "percent", "")
-    return f"{claim.value}{unit}"
+    return f"{claim.value} {UNITS[written_of(claim)[1]].symbol}".rstrip()
 
 
 def _half_width(comparison: ClaimComparison) -> str:

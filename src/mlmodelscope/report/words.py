@@ -86,6 +86,11 @@ def measured_range(number: MeasuredNumber) -> str:
     return _with_symbol(f"{_written(number.low, number)} – {_written(number.high, number)}", unit_of(number))
 
 
+def in_unit(value: float, unit: Unit) -> str:
+    """A number without an interval: two digits behind the point, or four where it has no unit."""
+    return _with_symbol(f"{unit.factor * value:.{2 if unit.symbol else 4}f}", unit)
+
+
 def unit_of(number: MeasuredNumber) -> Unit:
     return UNITS.get(number.unit, NUMBER)
 

@@ -2751,6 +2751,8 @@ export interface components {
          *       "record": "20260131-101502-3f9a2b",
          *       "replication": "e20260131-101500-3f9a2b",
          *       "source": "https://example.org/paper",
+         *       "title": "top-1",
+         *       "unit": "share",
          *       "value": "75.1",
          *       "verdict": "not reproduced"
          *     }
@@ -2759,10 +2761,20 @@ export interface components {
             /** Metric */
             metric: string;
             /**
+             * Title
+             * @description What people call the metric.
+             */
+            title: string;
+            /**
              * Value
-             * @description In percent, with the digits that it was published with.
+             * @description With the digits that it was published with, in its unit.
              */
             value: string;
+            /**
+             * Unit
+             * @description What it was published in: `share` for percent, `dB`, or `number` for a bare number.
+             */
+            unit: string;
             /** Dataset */
             dataset: string | null;
             /** Source */
@@ -2795,10 +2807,22 @@ export interface components {
             /** Metric */
             metric: string;
             /**
+             * Title
+             * @description What people call the metric.
+             * @default
+             */
+            title: string;
+            /**
              * Value
-             * @description In percent, with the digits that it was published with.
+             * @description With the digits that it was published with, in its unit.
              */
             value: string;
+            /**
+             * Unit
+             * @description What it was published in: `share` for percent, `dB`, or `number` for a number without a unit.
+             * @default
+             */
+            unit: string;
             /** Dataset */
             dataset?: string | null;
             /** Source */
@@ -3625,6 +3649,8 @@ export interface components {
             seen?: components["schemas"]["Seen"] | null;
             /** @description Where answers are more or less good, and not simply right or wrong. */
             quality?: components["schemas"]["QualityChange"] | null;
+            /** @description The claimed metric of this sample alone, where it has one for a single sample. */
+            number?: components["schemas"]["NumberChange"] | null;
             /** @description For the most telling samples. */
             overlaid?: components["schemas"]["OverlaidAnswers"] | null;
         };
@@ -3752,6 +3778,12 @@ export interface components {
         Goal: {
             /** Metric */
             metric: string;
+            /**
+             * Unit
+             * @description What it was published in: `share` for percent, `dB`, `number`.
+             * @default share
+             */
+            unit: string;
             /** Claimed */
             claimed: number;
             /** Measured */
@@ -5241,6 +5273,8 @@ export interface components {
          *       "record": "20260131-101502-3f9a2b",
          *       "replication": "e20260131-101500-3f9a2b",
          *       "source": "https://example.org/paper",
+         *       "title": "top-1",
+         *       "unit": "share",
          *       "value": "75.1",
          *       "verdict": "not reproduced"
          *     }
@@ -5249,10 +5283,20 @@ export interface components {
             /** Metric */
             metric: string;
             /**
+             * Title
+             * @description What people call the metric.
+             */
+            title: string;
+            /**
              * Value
-             * @description In percent, with the digits that it was published with.
+             * @description With the digits that it was published with, in its unit.
              */
             value: string;
+            /**
+             * Unit
+             * @description What it was published in: `share` for percent, `dB`, or `number` for a bare number.
+             */
+            unit: string;
             /** Dataset */
             dataset: string | null;
             /** Source */
@@ -5533,6 +5577,16 @@ export interface components {
             reason: string;
             /** Variants */
             variants: string[];
+        };
+        /**
+         * NumberChange
+         * @description The claimed metric of one sample.
+         */
+        NumberChange: {
+            /** Before */
+            before: number;
+            /** After */
+            after: number;
         };
         /**
          * Obstacle
@@ -8184,6 +8238,12 @@ export interface components {
             wrong_now: number;
             /** Other Answer */
             other_answer: number;
+            /**
+             * Graded
+             * @description Whether answers are more or less good: then `right_now` are better, and `wrong_now` worse.
+             * @default false
+             */
+            graded: boolean;
             /** Without Pictures */
             without_pictures?: string | null;
         };
@@ -9063,7 +9123,7 @@ export interface components {
             deviation: number;
             /**
              * Gained
-             * @description Samples that it has right and the manifest as it is has wrong.
+             * @description Samples that it has right and the manifest as it is has wrong, or that it answers better.
              */
             gained: number;
             /** Lost */
@@ -9129,7 +9189,7 @@ export interface components {
             deviation: number;
             /**
              * Gained
-             * @description Samples that it has right and the manifest as it is has wrong.
+             * @description Samples that it has right and the manifest as it is has wrong, or that it answers better.
              */
             gained: number;
             /** Lost */

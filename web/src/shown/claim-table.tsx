@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { Schemas } from "../api/client";
-import { percent } from "../lib/format";
+import { published, spelled } from "../lib/measured";
 import { Verdict } from "../ui/parts";
 import { useMay } from "../ui/shell";
 import { Table } from "../ui/table";
@@ -30,11 +30,11 @@ export function ClaimTable({ claims, of }: { claims: readonly Claim[]; of?: stri
             ]
           : []),
         { title: "On", cell: (claim) => claim.dataset ?? "–" },
-        { title: "Claimed", right: true, cell: (claim) => `${claim.metric} ${claim.value} %` },
+        { title: "Claimed", right: true, cell: (claim) => `${claim.metric} ${published(claim.value, claim.unit)}` },
         {
           title: "Measured",
           right: true,
-          cell: (claim) => (claim.measured ? percent(claim.measured.value) : "–"),
+          cell: (claim) => (claim.measured ? spelled(claim.measured.value, claim.unit) : "–"),
         },
         { title: "Verdict", cell: (claim) => <Said claim={claim} /> },
         { title: "Because of", cell: (claim) => claim.explained_by.join(", ") },

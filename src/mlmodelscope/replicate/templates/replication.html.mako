@@ -1,7 +1,7 @@
 <%namespace name="parts" file="parts.mako"/>
 <%def name="candidate_table(rows)">
     <table class="candidates">
-      <thead><tr><th scope="col">Pitfall</th><th scope="col">Variant</th><th scope="col" class="number">Number</th><th scope="col" class="number">95 %</th><th scope="col" class="number" title="wrong as the manifest says, right with the edit">Fixed</th><th scope="col" class="number" title="right as the manifest says, wrong with the edit">Broken</th><th scope="col" class="number">Samples</th><th scope="col"><span class="hidden">Drawing</span></th></tr></thead>
+      <thead><tr><th scope="col">Pitfall</th><th scope="col">Variant</th><th scope="col" class="number">Number</th><th scope="col" class="number">95 %</th>${"".join(f'<th scope="col" class="number" title="{meaning}">{title}</th>' for title, meaning in changed) | n}<th scope="col" class="number">Samples</th><th scope="col"><span class="hidden">Drawing</span></th></tr></thead>
       <tbody>
 % for row in rows:
         <tr class="${"is-cause" if row.is_cause else "dropped" if row.seen < verdict.samples else ""}">
@@ -82,9 +82,9 @@
 % endfor
   </div>
   <dl class="trio">
-    <div><dt>Claimed</dt><dd>${verdict.claim.text}<small>%</small></dd></div>
+    <div><dt>Claimed</dt><dd>${verdict.claim.text}<small>${symbol}</small></dd></div>
     <div><dt>Measured</dt><dd>${measured}<small>${symbol}</small></dd></div>
-    <div><dt>Gap</dt><dd>${gap}<small>points</small></dd></div>
+    <div><dt>Gap</dt><dd>${gap}<small>${apart}</small></dd></div>
   </dl>
   <figure>
     ${plot | n}
@@ -155,7 +155,7 @@ The stripe is what may be measured and still be what was claimed.</figcaption>
 <bdi>${card.flip.sample}</bdi>\
 % endif
 </h3>
-        <span class="tag kind-${card.flip.kind.replace(" ", "-")}">${spelled[card.flip.kind]}</span>
+        <span class="tag kind-${card.flip.kind.replace(" ", "-")}">${card.flip.spelled}</span>
       </header>
       <div class="shots n${len(card.shots)}">
 % for shot in card.shots:
@@ -183,8 +183,13 @@ The stripe is what may be measured and still be what was claimed.</figcaption>
 % endfor
       </div>
 % endif
-% if card.quality:
-      <p class="caption">Quality of the answer <b>${card.quality}</b>${"; the truth is dashed or outlined" if card.overlays else ""}.</p>
+% if card.changes:
+% for what, change in card.changes:
+      <p class="caption">${what} <b>${change}</b></p>
+% endfor
+% if card.is_outlined:
+      <p class="caption">The truth is dashed or outlined.</p>
+% endif
 % else:
       <div class="sides">
 ${answer_list("As the manifest says", card.before)}
@@ -204,12 +209,10 @@ ${answer_list("With the edit", card.after)}
       <tbody>
 % for flip in listed:
         <tr><td><code><bdi>${flip.sample}</bdi></code></td><td><bdi>${flip.label or "–"}</bdi></td>\
-% if flip.quality is not None:
-<td>${words.percent(flip.quality[0])}</td><td>${words.percent(flip.quality[1])}</td>\
-% else:
-<td><bdi>${flip.before[0].name if flip.before else "failed"}</bdi></td><td><bdi>${flip.after[0].name if flip.after else "failed"}</bdi></td>\
-% endif
-<td class="muted">${spelled[flip.kind]}</td></tr>
+% for answer in both_ways(flip, evidence):
+<td><bdi>${answer}</bdi></td>\
+% endfor
+<td class="muted">${flip.spelled}</td></tr>
 % endfor
       </tbody>
     </table>

@@ -11,6 +11,7 @@ from mlmodelscope.ledger.verdicts import Verdicts
 from mlmodelscope.manifest.schema import Claim, ModelManifest
 from mlmodelscope.manifest.trust import code_of
 from mlmodelscope.plan.claim import claim_of
+from mlmodelscope.report.claims import written_of
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.replications import read_verdict
 
@@ -68,8 +69,10 @@ def claims_of(manifest: ModelManifest, told: Told, datasets: Collection[str]) ->
             metric: str | None = claim_of(each).metric
         except UsageError:
             metric = None  # nothing that can be measured here
+        title, unit = written_of(each)
         known = told.get((manifest.reference, metric or each.metric, each.value, each.dataset), nothing)
-        facts = {"metric": each.metric, "value": each.value, "dataset": each.dataset, "source": each.source}
+        facts: dict[str, Any] = {"metric": each.metric, "title": title, "value": each.value, "unit": unit}
+        facts |= {"dataset": each.dataset, "source": each.source}
         obstacle = _obstacle(manifest, each, datasets) if metric is not None else None
         found.append({**facts, "checkable": metric is not None, "obstacle": obstacle, **known})
     return found

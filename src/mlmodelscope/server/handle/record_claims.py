@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.report.claims import compare_claims, unmeasured_claims
+from mlmodelscope.report.claims import compare_claims, unmeasured_claims, written_of
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.claims import last_verdicts
+from mlmodelscope.task.measure import UNITS
 
 
 def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
@@ -40,7 +41,7 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
         facts = {
             "metric": claim.metric,
             "published": claim.value,
-            "unit": None,
+            "unit": UNITS[written_of(claim)[1]].symbol,
             "dataset": claim.dataset,
             "source": claim.source,
         }

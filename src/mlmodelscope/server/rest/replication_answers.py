@@ -24,7 +24,9 @@ class ClaimVerdict(Answer):
 
     model_config = example(
         metric="top1",
+        title="top-1",
         value="75.1",
+        unit="share",
         dataset="imagenet-val",
         source="https://example.org/paper",
         checkable=True,
@@ -36,7 +38,11 @@ class ClaimVerdict(Answer):
         measured={"value": 0.7421, "low": 0.7383, "high": 0.7459},
     )
     metric: str
-    value: Annotated[str, Field(description="In percent, with the digits that it was published with.")]
+    title: Annotated[str, Field(description="What people call the metric.")]
+    value: Annotated[str, Field(description="With the digits that it was published with, in its unit.")]
+    unit: Annotated[
+        str, Field(description="What it was published in: `share` for percent, `dB`, or `number` for a bare number.")
+    ]
     dataset: str | None
     source: str | None
     checkable: Annotated[bool, Field(description="Whether it is a number that can be measured here.")]
@@ -77,7 +83,10 @@ class TriedVariant(Answer):
     words: str
     expected: Annotated[float, Field(description="Its number on all samples, by what is known so far.")]
     deviation: Annotated[float, Field(description="How far that may be off; 0 once it has seen all samples.")]
-    gained: Annotated[int, Field(description="Samples that it has right and the manifest as it is has wrong.")]
+    gained: Annotated[
+        int,
+        Field(description="Samples that it has right and the manifest as it is has wrong, or that it answers better."),
+    ]
     lost: int
     out: Annotated[bool, Field(description="Whether it cannot be the cause.")]
     why: Annotated[str | None, Field(description="Why it is out.")]

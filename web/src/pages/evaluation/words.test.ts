@@ -36,3 +36,10 @@ test("a log has sizes and sentences, and one line for what only grows", () => {
 test("an event of a later server is shown without its keys and braces", () => {
   expect(sentenceOf(event("dancing", { text: "a waltz", steps: { left: 1 } }))).toEqual(["dancing", "a waltz"]);
 });
+
+test("a number that does not hold is told in its own unit", () => {
+  const numbers = { measured: 32.37, claimed: 33.69, unit: "dB" };
+  expect(sentenceOf(event("judged", numbers))[1]).toMatch(/^32\.37 dB where 33\.69 dB is claimed/);
+  const shares = { measured: 0.5, claimed: 0.75 }; // of an agent that tells no unit
+  expect(sentenceOf(event("judged", shares))[1]).toMatch(/^50\.00 % where 75\.00 % is claimed/);
+});

@@ -1,8 +1,12 @@
 /** Events of an evaluation in sentences: what it is doing now, and what it did. */
 import type { Happening } from "../../api/events";
 import { bytes, percent, plural } from "../../lib/format";
+import { spelled } from "../../lib/measured";
 
 const count = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+/** In the unit that the event tells; older agents tell none, and their numbers are shares. */
+const number = (value: unknown, event: Happening): string =>
+  count(value) === null ? "–" : spelled(count(value)!, text(event.unit) || "share");
 const text = (value: unknown): string => (typeof value === "string" ? value : "");
 
 function downloading(event: Happening): string {
@@ -42,7 +46,7 @@ const SENTENCES: Record<string, (event: Happening) => [string, string]> = {
   progress: (event) => ["Progress", progress(event)],
   judged: (event) => [
     "Measured",
-    `${percent(count(event.measured))} where ${percent(count(event.claimed))} is claimed; searching for the cause`,
+    `${number(event.measured, event)} where ${number(event.claimed, event)} is claimed; searching for the cause`,
   ],
   tried: (event) => [
     "Tried",

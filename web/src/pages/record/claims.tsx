@@ -2,7 +2,7 @@
 import { Link } from "@tanstack/react-router";
 import { useQuery } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "../../api/client";
-import { percent } from "../../lib/format";
+import { spelled } from "../../lib/measured";
 import { Badge, Card, Trouble, Verdict } from "../../ui/parts";
 
 const TONES = { "inside the interval": "good", "other dataset": "plain", "too few samples": "warn" } as const;
@@ -21,7 +21,7 @@ export function Claims({ record }: { record: Schemas["Record"] }) {
         {found.data.items.map((claim, place) => (
           <li key={place} className="grid gap-x-6 gap-y-1 py-3 first:pt-0 last:pb-0 sm:grid-cols-[11rem_1fr]">
             <div>
-              <p className="text-2xl font-semibold tracking-tight">{claim.published} %</p>
+              <p className="text-2xl font-semibold tracking-tight">{`${claim.published} ${claim.unit ?? ""}`.trim()}</p>
               <p className="text-sm text-muted">{`${claim.metric} on ${claim.dataset ?? "what it does not say"}`}</p>
             </div>
             <div className="text-sm">
@@ -30,7 +30,9 @@ export function Claims({ record }: { record: Schemas["Record"] }) {
                   {claim.tag}
                 </Badge>
                 {claim.verdict && <Verdict of={claim.verdict} />}
-                {claim.measured && <span className="text-muted">{`here ${percent(claim.measured.value)}`}</span>}
+                {claim.measured && (
+                  <span className="text-muted">{`here ${spelled(claim.measured.value, claim.measured.unit)}`}</span>
+                )}
               </p>
               <p>{claim.sentence}</p>
               <p className="mt-1 flex gap-3 text-xs">

@@ -2,6 +2,7 @@
 import type { Schemas } from "../../api/client";
 import { usePicture } from "../../api/files";
 import { percent } from "../../lib/format";
+import { spelled } from "../../lib/measured";
 import { Badge } from "../../ui/parts";
 import { Slider } from "../../ui/slider";
 import { Overlaid } from "./overlaid";
@@ -9,14 +10,25 @@ import { Overlaid } from "./overlaid";
 const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
 
 /** What people read; the names are the API's. */
-export const SPELLED = { "right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer" } as const;
+const SPELLED = { "right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer" } as const;
+const GRADED = { "right now": "better", "wrong now": "worse", "other answer": "as good as before" } as const;
+
+/** The same in words: where answers are more or less good, none is right or wrong. */
+export const kindWords = (kind: Schemas["Flip"]["kind"], graded: boolean): string => (graded ? GRADED : SPELLED)[kind];
 
 const SHOWN = 3;
 
 /** Classes often carry all their names; the first says enough. */
 const firstName = (names: string) => names.split(",")[0]!;
 
-export function FlipCard({ id, record, flip }: { id: string; record?: string | null; flip: Schemas["Flip"] }) {
+interface Props {
+  id: string;
+  record?: string | null;
+  flip: Schemas["Flip"];
+  claim: Schemas["Claimed"];
+}
+
+export function FlipCard({ id, record, flip, claim }: Props) {
   return (
     <li className="min-w-0 rounded-xl border border-line p-4">
       <header className="mb-3 flex items-start justify-between gap-2">
@@ -25,11 +37,17 @@ export function FlipCard({ id, record, flip }: { id: string; record?: string | n
           {flip.label && <span className="block text-xs font-normal text-muted">{flip.sample}</span>}
         </h3>
         <span className="shrink-0 whitespace-nowrap">
-          <Badge tone={TONES[flip.kind]}>{SPELLED[flip.kind]}</Badge>
+          <Badge tone={TONES[flip.kind]}>{kindWords(flip.kind, Boolean(flip.quality))}</Badge>
         </span>
       </header>
       {flip.seen && <Pictures id={id} name={flip.sample} seen={flip.seen} />}
       {flip.overlaid && <Overlaid record={record} name={flip.sample} of={flip.overlaid} />}
+      {flip.number && (
+        <p className="text-sm">
+          <span className="text-muted">{claim.title}</span> {spelled(flip.number.before, claim.unit)} →{" "}
+          {spelled(flip.number.after, claim.unit)}
+        </p>
+      )}
       {flip.quality ? (
         <p className="text-sm">
           <span className="text-muted">Quality</span> {percent(flip.quality.before, 1)} →{" "}

@@ -4,13 +4,20 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
 import { plural } from "../../lib/format";
 import { Button, Card, Empty, Trouble, Waiting } from "../../ui/parts";
-import { FlipCard, SPELLED } from "./flip";
+import { FlipCard, kindWords } from "./flip";
 
 const KINDS = ["right now", "wrong now", "other answer"] as const;
 const PAGE = 6;
 const here = getRouteApi("/replications/$id");
 
-export function Flips({ id, record, evidence }: { id: string; record?: string | null; evidence: Schemas["Shown"] }) {
+interface Props {
+  id: string;
+  record?: string | null;
+  evidence: Schemas["Shown"];
+  claim: Schemas["Claimed"];
+}
+
+export function Flips({ id, record, evidence, claim }: Props) {
   const search = here.useSearch();
   const navigate = useNavigate({ from: "/replications/$id" });
   const kind = KINDS.find((each) => each === search.kind);
@@ -36,7 +43,10 @@ export function Flips({ id, record, evidence }: { id: string; record?: string | 
   };
   const all = counts["right now"] + counts["wrong now"] + counts["other answer"];
   return (
-    <Card title="Inputs that flipped" aside={`${all} of ${plural(evidence.samples, "sample")}`}>
+    <Card
+      title={evidence.graded ? "Inputs that changed" : "Inputs that flipped"}
+      aside={`${all} of ${plural(evidence.samples, "sample")}`}
+    >
       <div className="mb-4 flex flex-wrap gap-2" role="group" aria-label="Which inputs">
         {[undefined, ...KINDS].map((each) => (
           <Button
@@ -45,7 +55,8 @@ export function Flips({ id, record, evidence }: { id: string; record?: string | 
             className={kind === each ? "!border-accent !text-accent" : ""}
             onClick={() => void navigate({ search: { ...search, kind: each }, resetScroll: false })}
           >
-            {each ? SPELLED[each] : "all"} <span className="text-muted">{each ? counts[each] : all}</span>
+            {each ? kindWords(each, evidence.graded) : "all"}{" "}
+            <span className="text-muted">{each ? counts[each] : all}</span>
           </Button>
         ))}
       </div>
@@ -60,7 +71,7 @@ export function Flips({ id, record, evidence }: { id: string; record?: string | 
       ) : flips.length ? (
         <ul className="grid gap-5 lg:grid-cols-2">
           {flips.map((flip) => (
-            <FlipCard key={flip.sample} id={id} record={record} flip={flip as Schemas["Flip"]} />
+            <FlipCard key={flip.sample} id={id} record={record} flip={flip as Schemas["Flip"]} claim={claim} />
           ))}
         </ul>
       ) : (

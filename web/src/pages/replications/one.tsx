@@ -2,7 +2,8 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { answer, api, Problem, type Schemas } from "../../api/client";
-import { ago, percent } from "../../lib/format";
+import { ago } from "../../lib/format";
+import { published, spelled, unitOf } from "../../lib/measured";
 import { Card, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Cancel } from "./cancel";
 import { Causes } from "./cause";
@@ -60,7 +61,12 @@ export function ReplicationPage() {
         {error !== null && <Trouble error={error} />}
         {replication.finding && <Causes finding={replication.finding} />}
         {replication.finding?.evidence && (
-          <Flips id={id} record={replication.record} evidence={replication.finding.evidence} />
+          <Flips
+            id={id}
+            record={replication.record}
+            evidence={replication.finding.evidence}
+            claim={replication.finding.claim}
+          />
         )}
         {rounds.length > 0 && (
           <Card title={open ? "The search" : "What was tried"}>
@@ -71,6 +77,8 @@ export function ReplicationPage() {
     </>
   );
 }
+
+const claimedIn = ({ claim }: Schemas["Replication"]) => (claim ? published(claim.value, claim.unit) : "–");
 
 function Status({
   replication,
@@ -88,8 +96,8 @@ function Status({
           <State of={replication.state} />
         </Fact>
         <Fact name="Agent">{replication.agent ?? "–"}</Fact>
-        <Fact name="Claimed">{goal ? percent(goal.claimed) : (replication.claim?.value ?? "–")}</Fact>
-        <Fact name="Measured">{goal ? percent(goal.measured) : "not yet"}</Fact>
+        <Fact name="Claimed">{goal ? spelled(goal.claimed, goal.unit) : claimedIn(replication)}</Fact>
+        <Fact name="Measured">{goal ? spelled(goal.measured, goal.unit) : "not yet"}</Fact>
       </Facts>
       {!ENDED.includes(replication.state) && <Progress events={events} waits={replication.state === "waiting"} />}
       {replication.error && (
@@ -121,7 +129,8 @@ function goalOf(finding: Schemas["Finding"] | null): Schemas["Goal"] | null {
   return finding
     ? {
         metric: finding.claim.metric,
-        claimed: Number(finding.claim.value) / 100,
+        unit: finding.claim.unit,
+        claimed: Number(finding.claim.value) / unitOf(finding.claim.unit).factor,
         measured: finding.measured.value,
         low: finding.accepted.low,
         high: finding.accepted.high,

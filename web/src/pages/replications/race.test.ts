@@ -36,14 +36,21 @@ describe("a race", () => {
       { ...at, kind: "tried", ...rounds[0]! },
     ]);
     expect(found.goal?.claimed).toBe(0.8);
+    expect(found.goal?.unit).toBe("share"); // of an agent that tells none
     expect(found.rounds).toHaveLength(1);
   });
 });
 
 it("draws what lies far off at the edge", () => {
-  const [low, high] = reach(0.6, 0.8);
+  const [low, high] = reach({ measured: 0.6, claimed: 0.8, unit: "share" });
   expect(low).toBeCloseTo(0.36);
   expect(high).toBeCloseTo(0.92);
   expect(within([low, high], 0)).toBe(0);
   expect(within([low, high], 1)).toBe(1);
+});
+
+it("takes no number for a share that is none", () => {
+  const [low, high] = reach({ measured: 32.37, claimed: 33.69, unit: "dB" });
+  expect(low).toBeCloseTo(30.786);
+  expect(high).toBeCloseTo(34.482);
 });

@@ -29,13 +29,17 @@ export function race(rounds: readonly Round[], claimed: number | undefined): Rac
 export function told(events: readonly Happening[]): { rounds: Round[]; goal: Goal | null } {
   const rounds = events.filter((event) => event.kind === "tried") as unknown as Round[];
   const goal = events.findLast((event) => event.kind === "judged") as unknown as Goal | undefined;
-  return { rounds, goal: goal ?? null };
+  return { rounds, goal: goal ? { ...goal, unit: goal.unit ?? "share" } : null }; // older agents tell no unit
 }
 
 /** The gap with room on both sides: what lies beyond is drawn at the edge, or it would squeeze all the others. */
-export function reach(measured: number, claimed: number): [number, number] {
+export function reach({ measured, claimed, unit }: Pick<Goal, "measured" | "claimed" | "unit">): [number, number] {
   const gap = Math.max(Math.abs(claimed - measured), 0.005);
-  return [Math.max(0, Math.min(measured, claimed) - 1.2 * gap), Math.min(1, Math.max(measured, claimed) + 0.6 * gap)];
+  const [least, most] = unit === "share" ? [0, 1] : [-Infinity, Infinity];
+  return [
+    Math.max(least, Math.min(measured, claimed) - 1.2 * gap),
+    Math.min(most, Math.max(measured, claimed) + 0.6 * gap),
+  ];
 }
 
 /** Where a number lies between two others, as a share that never leaves the picture. */

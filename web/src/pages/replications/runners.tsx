@@ -1,6 +1,7 @@
 /** The variants of a search: each with its number, how sure that is, and why it left. */
 import { useState } from "react";
-import { percent, plural } from "../../lib/format";
+import { plural } from "../../lib/format";
+import { spelled, written } from "../../lib/measured";
 import { Badge, Button } from "../../ui/parts";
 import { type Goal, race, reach, type Round, type Runner, within } from "./race";
 
@@ -51,7 +52,7 @@ const GRID =
   "grid grid-cols-[1fr_auto] items-center gap-x-4 gap-y-1.5 sm:grid-cols-[minmax(0,1fr)_12rem_9rem_11rem] lg:grid-cols-[minmax(0,1fr)_20rem_9rem_11rem]";
 
 function Scale({ goal }: { goal: Goal }) {
-  const place = reach(goal.measured, goal.claimed);
+  const place = reach(goal);
   const marks = [
     { name: "measured", value: goal.measured, looks: "text-muted" },
     { name: "claimed", value: goal.claimed, looks: "text-accent font-medium" },
@@ -66,7 +67,7 @@ function Scale({ goal }: { goal: Goal }) {
             className={`absolute -translate-x-1/2 whitespace-nowrap ${mark.looks}`}
             style={{ left: `${100 * within(place, mark.value)}%`, top: at ? 0 : "1rem" }}
           >
-            {mark.name} {percent(mark.value, 1)}
+            {mark.name} {spelled(mark.value, goal.unit, goal.unit === "share" ? 1 : 2)}
           </span>
         ))}
       </span>
@@ -97,9 +98,9 @@ function Line({ runner, goal, state: [words, tone] }: { runner: Runner; goal: Go
         {goal && <Interval runner={runner} goal={goal} />}
       </div>
       <p className="text-right whitespace-nowrap">
-        {percent(runner.expected)}
+        {spelled(runner.expected, goal?.unit ?? "share")}
         <span className="block text-xs text-muted">
-          {off ? `± ${(100 * off).toFixed(2)}, ` : "exact, "}
+          {off ? `± ${written(off, goal?.unit ?? "share")}, ` : "exact, "}
           {plural(runner.samples, "sample")}
         </span>
       </p>
@@ -111,7 +112,7 @@ function Line({ runner, goal, state: [words, tone] }: { runner: Runner; goal: Go
 }
 
 function Interval({ runner, goal }: { runner: Runner; goal: Goal }) {
-  const place = reach(goal.measured, goal.claimed);
+  const place = reach(goal);
   const at = (value: number) => `${100 * within(place, value)}%`;
   const off = 1.96 * runner.deviation;
   const [low, high] = [within(place, runner.expected - off), within(place, runner.expected + off)];

@@ -2,7 +2,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
-import { ago, percent } from "../../lib/format";
+import { ago } from "../../lib/format";
+import { published, spelled } from "../../lib/measured";
 import { Button, Card, Empty, State, Trouble, Verdict, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
 
@@ -45,7 +46,11 @@ export function Searches() {
                 right: true,
                 cell: (row) => (row.claim ? claimed(row.claim, row.verdicts.length) : "–"),
               },
-              { title: "Measured", right: true, cell: (row) => percent(row.measured?.value) },
+              {
+                title: "Measured",
+                right: true,
+                cell: (row) => (row.measured ? spelled(row.measured.value, row.claim?.unit) : "–"),
+              },
               {
                 title: "Verdict",
                 cell: (row) => (row.verdict ? <Verdict of={row.verdict} /> : <State of={row.state} />),
@@ -71,7 +76,7 @@ export function Searches() {
 /** The claim with the worst verdict, and how many others were checked with it. */
 function claimed(claim: Schemas["Claimed"], all: number): string {
   const others = all > 1 ? ` and ${all - 1} more` : "";
-  return `${claim.metric} ${claim.value} %${others}`;
+  return `${claim.metric} ${published(claim.value, claim.unit)}${others}`;
 }
 
 function Sensitivities() {

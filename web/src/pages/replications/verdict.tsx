@@ -1,19 +1,24 @@
 /** What was claimed, what was measured, and what that means. */
 import { useCallback } from "react";
 import type { Schemas } from "../../api/client";
-import { percent, plural } from "../../lib/format";
+import { plural } from "../../lib/format";
+import { apartIn, difference, published, spelled, unitOf, written } from "../../lib/measured";
 import { svg } from "../../lib/svg";
 import { Chart } from "../../ui/chart";
 import { Card, Fact, Facts, Verdict } from "../../ui/parts";
 
 export function VerdictCard({ finding }: { finding: Schemas["Finding"] }) {
-  const claimed = Number(finding.claim.value) / 100;
+  const { unit } = finding.claim;
+  const claimed = Number(finding.claim.value) / unitOf(unit).factor;
   const { measured, accepted } = finding;
   const [first, ...rest] = finding.said ?? [];
   const draw = useCallback(
-    (width: number) => numberLine(width, { claimed, measured, accepted }),
-    [claimed, measured, accepted],
+    (width: number) => numberLine(width, { claimed, measured, accepted, unit }),
+    [claimed, measured, accepted, unit],
   );
+  // Half of the last digit is one digit more than was published.
+  const places = (finding.claim.value.split(".")[1] ?? "").length + 1;
+  const more = (value: number) => (unitOf(unit).factor * value).toFixed(places);
   const numbers = [
     { what: "claimed", value: claimed, low: accepted.low, high: accepted.high },
     { what: "measured", value: measured.value, low: measured.low, high: measured.high },
@@ -32,16 +37,17 @@ export function VerdictCard({ finding }: { finding: Schemas["Finding"] }) {
       <div className="mt-5">
         <Facts>
           <Fact name="Claimed">
-            {finding.claim.value} % {finding.claim.metric}
+            {published(finding.claim.value, unit)} {finding.claim.metric}
           </Fact>
-          <Fact name="Measured">{percent(measured.value)}</Fact>
+          <Fact name="Measured">{spelled(measured.value, unit)}</Fact>
+          <Fact name="Gap">{`${difference(measured.value - claimed, unit, 2)} ${apartIn(unit)}`.trim()}</Fact>
           <Fact name="95 % interval">
             {measured.high - measured.low < 1e-9
               ? "none: these are all samples"
-              : `${percent(measured.low)} to ${percent(measured.high)}`}
+              : `${written(measured.low, unit)} to ${spelled(measured.high, unit)}`}
           </Fact>
           <Fact name="Would still be as claimed">
-            {percent(accepted.low)} to {percent(accepted.high)}
+            {more(accepted.low)} to {more(accepted.high)} {unitOf(unit).symbol}
           </Fact>
           <Fact name="Samples">
             {plural(finding.samples, "sample")}
@@ -77,21 +83,23 @@ function sentence(line: string, verdict: string): string {
 }
 
 interface Numbers {
+  unit: string;
   claimed: number;
   measured: Schemas["Measured"];
   accepted: Schemas["Range"];
 }
 
 /** One axis: a band for what would still be as claimed, a dot with its interval for what was measured. */
-function numberLine(width: number, { claimed, measured, accepted }: Numbers): SVGSVGElement {
+function numberLine(width: number, { claimed, measured, accepted, unit }: Numbers): SVGSVGElement {
   const ends = [claimed, measured.low, measured.high, accepted.low, accepted.high];
   const room = Math.max(0.1 * (Math.max(...ends) - Math.min(...ends)), 0.005);
+  const { factor, symbol } = unitOf(unit);
   const [low, high] = [Math.min(...ends) - room, Math.max(...ends) + room];
   const x = (value: number) => 8 + ((value - low) / (high - low)) * (width - 16);
   const text = (at: number, y: number, said: string, fill: string) =>
     svg("text", { x: x(at), y, fill, "font-size": 13, "text-anchor": anchor((at - low) / (high - low)) }, said);
   const band = { x: x(accepted.low), width: Math.max(2, x(accepted.high) - x(accepted.low)) };
-  const title = `claimed ${percent(claimed)}, measured ${percent(measured.value)}`;
+  const title = `claimed ${spelled(claimed, unit)}, measured ${spelled(measured.value, unit)}`;
   const ticks = ticksOf(low, high, Math.max(4, Math.floor(width / 110))).filter(
     (at) => x(at) > 24 && x(at) < width - 24,
   );
@@ -104,15 +112,15 @@ function numberLine(width: number, { claimed, measured, accepted }: Numbers): SV
       svg(
         "text",
         { x: x(at), y: 148, fill: "var(--muted)", "font-size": 12, "text-anchor": "middle" },
-        `${Number((100 * at).toFixed(2))} %`,
+        `${Number((factor * at).toFixed(4))} ${symbol}`.trim(),
       ),
     ),
     svg("rect", { ...band, y: 34, height: 94, fill: "var(--accent-soft)" }),
     svg("line", { x1: x(claimed), x2: x(claimed), y1: 30, y2: 128, stroke: "var(--accent)", "stroke-width": 2 }),
-    text(claimed, 20, `claimed ${percent(claimed)}`, "var(--accent)"),
+    text(claimed, 20, `claimed ${spelled(claimed, unit)}`, "var(--accent)"),
     svg("line", { x1: x(measured.low), x2: x(measured.high), ...whisker }),
     svg("circle", { cx: x(measured.value), cy: 66, r: 7, fill: "var(--ink)" }),
-    text(measured.value, 94, `measured ${percent(measured.value)}`, "var(--ink)"),
+    text(measured.value, 94, `measured ${spelled(measured.value, unit)}`, "var(--ink)"),
   ) as SVGSVGElement;
 }
 

@@ -53,6 +53,21 @@ def test_claims_are_listed_with_their_units(visit: Visit, replication: str) -> N
     expect(row).not_to_contain_text("%")
 
 
+def test_the_form_offers_the_metrics_of_the_models_task(visit: Visit, replication: str) -> None:
+    page = visit.to("/replications/new?model=sharpener")
+    box = page.get_by_label("Metric")
+    offered = page.locator(f"datalist[id='{box.get_attribute('list')}'] option")
+    expect(offered).to_have_count(2)
+    assert [each.get_attribute("value") for each in offered.all()] == ["psnr", "ssim"]
+    box.fill("ssim")
+    expect(page.get_by_text("SSIM, a number without a unit")).to_be_visible()
+    box.fill("mood")  # free to type: the server says what it thinks of it
+    expect(box).to_have_value("mood")
+    expect(page.get_by_role("button", name=re.compile(r"psnr [\d.]+ dB on patterns"))).to_be_visible()
+    page.get_by_label("Model").fill("toy")
+    expect(offered.first).to_have_attribute("value", "top1")
+
+
 def test_it_fits_phones_and_screens(browser: object, site: Site, replication: str) -> None:
     for screen in ({"width": 320, "height": 900}, PHONE, {"width": 1280, "height": 900}):
         with visiting(browser, site, viewport=screen) as visit:

@@ -4,7 +4,9 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { answer, api, type Schemas } from "../../api/client";
 import { Field, Select, Text } from "../../ui/field";
+import { Metric } from "./metric";
 import { Button, Card, Heading, Trouble, Verdict } from "../../ui/parts";
+import { published } from "../../lib/measured";
 import { useSettled } from "../../lib/settled";
 import { Trust, wantsTrust } from "../../shown/trust";
 import { useMay } from "../../ui/shell";
@@ -85,18 +87,13 @@ export function NewReplication() {
             />
             {checks && (
               <>
-                <Text
-                  label="Metric"
-                  value={form.metric}
-                  onChange={set("metric")}
-                  hint="by its name in the manifest's claims, or in the reference of metrics"
-                />
+                <Metric model={form.model} value={form.metric} onChange={set("metric")} />
                 <Text
                   label="Claimed"
                   value={form.value}
                   onChange={set("value")}
                   placeholder="75.10"
-                  hint="with its digits, a share in percent; by default every claim of the manifest about the dataset"
+                  hint="with its digits, in the metric's unit (a share in percent); by default every claim of the manifest about the dataset"
                 />
               </>
             )}
@@ -104,11 +101,11 @@ export function NewReplication() {
             {checks && (
               <>
                 <Text
-                  label="Tolerance (points)"
+                  label="Tolerance"
                   value={form.within}
                   onChange={set("within")}
                   placeholder="0.5"
-                  hint="default: what rounding allows"
+                  hint="in points, or in the metric's unit; default: what rounding allows"
                 />
                 <Text
                   label="Search budget"
@@ -178,7 +175,7 @@ function Known({ form, choose }: { form: Form; choose: (some: Partial<Form>) => 
                 choose(formOf({ model: name, dataset: each.dataset ?? "", claim: `${each.metric}=${each.value}` }))
               }
             >
-              {each.metric} {each.value} % on {each.dataset ?? "no dataset"}
+              {each.metric} {published(each.value, each.unit)} on {each.dataset ?? "no dataset"}
             </button>
             <Verdict of={each.verdict} />
           </li>

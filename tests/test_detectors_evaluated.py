@@ -104,7 +104,7 @@ def test_a_resized_picture_has_its_boxes_where_they_were(
 def test_a_claim_on_the_whole_dataset_is_decided(
     world: tuple[Any, Any], settings: Settings, claim: str, kind: str
 ) -> None:
-    assert replicate(*world, claim=parse_claim(claim), settings=settings).verdict.kind == kind
+    assert replicate(*world, claim=parse_claim(claim), explain=False, settings=settings).verdict.kind == kind
 
 
 def test_a_claim_is_never_confirmed_by_a_part(world: tuple[Any, Any], settings: Settings) -> None:

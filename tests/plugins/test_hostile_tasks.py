@@ -144,6 +144,7 @@ def test_a_timeout_that_is_not_a_number_is_refused(run: Run) -> None:
     assert "MLMODELSCOPE_MEASURING_TIMEOUT is `soon`, which is not a number of seconds" in error
 
 
+@pytest.mark.slow(reason="waits for the timeout, and for the process to end by itself")
 def test_a_rule_that_hangs_is_ended_and_named(run: Run, site: Path) -> None:
     spoil(site, "rule", "off = float(arrays", "__import__('threading').Event().wait()\n        off = float(arrays")
     error = run(*PLAINLY, exits=1, MLMODELSCOPE_MEASURING_TIMEOUT="3").stderr

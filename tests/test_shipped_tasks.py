@@ -27,6 +27,10 @@ def picture(name: str, place: Path, cache: Path) -> Path:
 def answer(model: str, path: Path, place: Path, cache: Path) -> Any:
     variables = {"MLMODELSCOPE_HOME": str(place / "home"), "MLMODELSCOPE_CACHE": str(cache), "PATH": "/usr/bin:/bin"}
     done = run_command("predict", model, path, "--json", cwd=place, environment=variables)
+    told = json.loads(done.stdout)
+    error = told.get("error", {}) if isinstance(told, dict) else {}
+    if error.get("kind") == "StackError" and error["message"].startswith("there is no Python"):
+        pytest.skip(f"the model's stack cannot be built here: {error['message']}")
     assert done.returncode == 0, done.stdout + done.stderr
     (shown,) = json.loads(done.stdout)
     assert shown["error"] is None, shown

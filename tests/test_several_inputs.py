@@ -124,7 +124,7 @@ def test_a_mistake_in_the_first_input_is_found_beside_the_second(
     ("inputs", "reason"),
     [
         ((PIXELS, {**sizes("height"), "layer_name": None}), r"inputs\[1\] has no `layer_name`"),
-        ((PIXELS, {"type": "text", "layer_name": "sizes"}), "takes text"),
+        ((PIXELS, {"type": "text", "layer_name": "sizes"}), "no step makes numbers of an input of type text"),
     ],
 )
 def test_what_is_left_open_is_refused(

@@ -186,7 +186,8 @@ def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, st
             pairs += [(source.graph_path, source.graph_checksum), (source.weights_path, source.weights_checksum)]
         if manifest.firmware is not None:
             pairs.append((manifest.firmware.url, manifest.firmware.checksum))
-        pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs[:1]]
+        pairs += [(output.features_url, output.features_checksum) for output in manifest.outputs]
+        pairs += [(file.url, file.checksum) for file in manifest.files.values()]
     else:
         pairs += [(manifest.classes_url, manifest.classes_checksum)]
         for place in manifest.sources:

@@ -2,7 +2,7 @@
 
 import re
 
-from .pipeline.header import ImageError
+from .pipeline.value import SampleError
 from .predictor import ModelError
 
 _ADDRESS = re.compile(r"\s*<[^<>]* at 0x[0-9a-fA-F]+>")
@@ -14,4 +14,4 @@ def describe_failure(error):
     An object's address is left out: it is another one in every run, and the same run must leave the same record.
     """
     line = _ADDRESS.sub("", str(error).split("\n")[0])
-    return line if isinstance(error, (ImageError, ModelError)) else "%s: %s" % (type(error).__name__, line)
+    return line if isinstance(error, (SampleError, ModelError)) else "%s: %s" % (type(error).__name__, line)

@@ -126,6 +126,58 @@ class Text(Kind):
         return {"type": "string"}
 
 
+class File(Kind):
+    """The name of one of the manifest's `files`; where it lies on this machine, when the step runs."""
+
+    def check(self, value):
+        if not isinstance(value, str) or not value:
+            raise ParameterError("expected the name of one of the manifest's `files`, saw %s" % spell(value))
+        return value
+
+    def schema(self):
+        return {"type": "string", "minLength": 1}
+
+
+class Mapping(Kind):
+    """Words, each with a number or a word of its own."""
+
+    def __init__(self, meaning, most=65536):
+        Kind.__init__(self, meaning)
+        self.most = most
+
+    def check(self, value):
+        if not isinstance(value, dict) or not value or len(value) > self.most:
+            raise ParameterError("expected words with their values, saw %s" % spell(value))
+        for each in value.values():
+            if not isinstance(each, str) and not (_is_number(each) and _is_finite(each)):
+                raise ParameterError("expected a number or a word for each, saw %s" % spell(each))
+        return {str(key): each for key, each in value.items()}
+
+    def schema(self):
+        value = {"anyOf": [{"type": "string"}, {"type": "number"}]}
+        return {"type": "object", "additionalProperties": value, "minProperties": 1, "maxProperties": self.most}
+
+
+class Names(Kind):
+    """A list of names."""
+
+    def __init__(self, meaning, most=65536):
+        Kind.__init__(self, meaning)
+        self.most = most
+
+    def check(self, value):
+        names = [value] if isinstance(value, str) else value
+        if not isinstance(names, (list, tuple)) or not 1 <= len(names) <= self.most:
+            raise ParameterError("expected a list of names, saw %s" % spell(value))
+        if not all(isinstance(each, str) for each in names):
+            raise ParameterError("expected a list of names, saw %s" % spell(value))
+        return list(names)
+
+    def schema(self):
+        name = {"type": "string"}
+        return {"anyOf": [name, {"type": "array", "items": name, "minItems": 1, "maxItems": self.most}]}
+
+
 class PerChannel(Kind):
     """One number for all channels, or a list with one number for each."""
 

@@ -1,5 +1,7 @@
-"""A sample as the host describes it becomes bytes (an encoded image) or an Image (pixels that were never encoded).
+"""A sample as the host describes it becomes bytes (an encoded image) or a value (pixels as they are, texts).
 
+{"parts": {part: form, …}}                                      several parts, such as `text` and `text_pair`
+{"text": text}                                                  a text
 {"file": path}                                                  an encoded image
 {"buffer": n}                                                   the n-th buffer of the message, encoded
 {"slice": path, "offset": o, "shape": [...], "element_type": t, "layout": l, "color": c}    raw values in a file
@@ -12,6 +14,7 @@ import threading
 from .pipeline.decode import decode
 from .pipeline.header import ImageError
 from .pipeline.image import Image
+from .pipeline.text import Text, read_text
 
 _MAX_FILE_BYTES = 1 << 30
 
@@ -26,7 +29,11 @@ class Loader(object):
 
     def __call__(self, sample, buffers, part="image"):
         """One part of a sample; most have no other."""
-        sample = sample.get("parts", {}).get(part, sample)
+        parts = sample.get("parts", {})
+        sample = parts.get(part, sample)
+        if "text" in sample:
+            pair = parts.get("text_pair") if part == "text" else None
+            return Text(read_text(sample), read_text(pair) if pair else None)
         if "file" in sample:
             return self._file(sample["file"])
         if "buffer" in sample:

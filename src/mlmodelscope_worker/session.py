@@ -9,6 +9,7 @@ from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
 from .pipeline.image import Image, shared
+from .pipeline.value import SampleError
 from .predictor import PREDICTORS, Lost, ModelError
 from .predictor.predictor import pick, spell_shape
 from .sample import Loader
@@ -16,18 +17,32 @@ from .task import reader_of
 
 
 class Prepared(object):
-    """One sample, ready for the model: a tensor for each of its inputs, without the batch axis."""
+    """One sample, ready for the model: for each of its rows a tensor for each input, without the batch axis.
 
-    __slots__ = ("tensors", "_first")
+    Nearly every sample is one row. One of `several` is two texts that are compared, or a picture seen in many crops.
+    """
 
-    def __init__(self, tensors, first):
-        self.tensors = tensors
-        """In the order of the model's inputs."""
+    __slots__ = ("rows", "fills", "several", "_first")
+
+    def __init__(self, values, first):
+        """`values` are what steps made for each input, in the order of the model's."""
+        own = [each.rows for each in values]
+        if len({len(each) for each in own}) > 1:
+            raise SampleError("its inputs have %s rows" % " and ".join(str(len(each)) for each in own))
+        self.rows = list(zip(*own))
+        self.fills = [each.fill for each in values]
+        """How shorter rows are filled up where samples share a batch: (value, side) for each input, or None."""
+        self.several = any(each.several for each in values)
         self._first = first
 
     @property
+    def tensors(self):
+        """Those of its first row."""
+        return self.rows[0]
+
+    @property
     def frame(self):
-        """Where the pixels of the manifest's first input lie in the sample."""
+        """Where the numbers of the manifest's first input lie in the sample."""
         return self._first.frame
 
 
@@ -46,7 +61,7 @@ class Input(object):
 
     def checked(self, value):
         """A part of a sample that the steps can take."""
-        if not self._decodes and not isinstance(value, Image):
+        if self.part == "image" and not self._decodes and not isinstance(value, Image):
             raise ImageError("this is an encoded image: the processing must start with `decode`")
         return value
 
@@ -102,7 +117,7 @@ class Session(object):
         """One sample's tensors."""
         if len(self._inputs) == 1:
             value = self._inputs[0].pipeline(self._loaded(sample, buffers, self._inputs[0]))
-            return Prepared((value.array,), value)
+            return Prepared((value,), value)
         if self._has_common:
             value = self._common(self._loaded(sample, buffers, self._inputs[0]))
             return self.joined([each.pipeline(shared(value)) for each in self._inputs])
@@ -110,7 +125,7 @@ class Session(object):
 
     def joined(self, values):
         """What steps made of a sample for each input of the manifest, in the model's order."""
-        return Prepared(tuple(values[number].array for number in self._places), values[0])
+        return Prepared([values[number] for number in self._places], values[0])
 
     def prepare_in_steps(self, sample, buffers, mark):
         """The same, with a `mark` at the end of each step."""
@@ -146,18 +161,26 @@ class Session(object):
         return answers, stacked
 
     def stack(self, prepared):
-        """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse."""
-        rows = self._rows or len(prepared)
+        """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse.
+
+        Of samples with more rows than a model of fixed batch size takes at once, the first ones.
+        """
+        return self._stacked(rows_of(prepared)[: self._rows], prepared[0].fills)
+
+    def _stacked(self, flat, fills):
+        rows = self._rows or len(flat)
         held = getattr(self._lane, "stacked", None)
         if held is None:
             held = self._lane.stacked = [None] * len(self._inputs)
-        for place in range(len(self._inputs)):
-            first = prepared[0].tensors[place]
+        for place, fill in enumerate(fills):
+            first = flat[0][place]
             shape = (rows,) + first.shape
+            if fill is not None:
+                shape = (rows, max(len(row[place]) for row in flat)) + first.shape[1:]
             if held[place] is None or held[place].shape != shape or held[place].dtype != first.dtype:
                 held[place] = aligned(shape, first.dtype)
             for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
-                held[place][row] = prepared[min(row, len(prepared) - 1)].tensors[place]
+                put(held[place][row], flat[min(row, len(flat) - 1)][place], fill)
         return list(held)
 
     def infer(self, batch):
@@ -183,20 +206,38 @@ class Session(object):
         for slot, prepared in enumerate(batch.tensors):
             if slot in batch.errors:
                 continue
-            if good and not alike(prepared, batch.tensors[good[0]]):
-                words = (spell_tensors(prepared), spell_tensors(batch.tensors[good[0]]))
+            first = batch.tensors[good[0]] if good else prepared
+            if not alike(prepared, first):
+                words = (spell_tensors(prepared), spell_tensors(first))
                 batch.errors[slot] = "its tensor is %s, the batch has %s" % words
             else:
                 good.append(slot)
         return good
 
     def _predict(self, prepared):
-        stacked = self.stack(prepared)
-        self.predictor.check(stacked)
-        start = nanoseconds()
-        outputs = self.predictor.run(stacked)
-        run_ns = nanoseconds() - start
-        return run_ns, self._answers(outputs, prepared)
+        run_ns, outputs = self.call(prepared)
+        return run_ns, self._read(outputs, prepared)
+
+    def call(self, prepared):
+        """(nanoseconds of the framework, the declared outputs), a row for each row of the samples.
+
+        Samples with more rows than a model of fixed batch size takes at once need several calls.
+        """
+        import numpy as np
+
+        flat, fills, run_ns, found = rows_of(prepared), prepared[0].fills, 0, []
+        most = self._rows or len(flat)
+        for start in range(0, len(flat), most):
+            part = flat[start : start + most]
+            stacked = self._stacked(part, fills)
+            self.predictor.check(stacked)
+            begin = nanoseconds()
+            outputs = self.predictor.run(stacked)
+            run_ns += nanoseconds() - begin
+            found.append(self._chosen(outputs, len(part)))
+            if len(flat) > most:
+                found[-1] = [tensor.copy() for tensor in found[-1]]
+        return run_ns, found[0] if len(found) == 1 else [np.concatenate(each) for each in zip(*found)]
 
     def _answers(self, outputs, prepared):
         """What the outputs say of these samples."""
@@ -248,12 +289,33 @@ def aligned(shape, dtype):
     return raw[start : start + length].view(dtype).reshape(shape)
 
 
+def rows_of(prepared):
+    """The rows of some samples, one behind the other."""
+    return [row for each in prepared for row in each.rows]
+
+
+def put(target, array, fill):
+    """A row's numbers in their place, filled up where they are shorter than it."""
+    if fill is None or len(array) == len(target):
+        target[...] = array
+        return
+    value, side = fill
+    cut = len(target) - len(array)
+    target[: cut if side == "left" else len(array)] = array if side == "right" else value
+    target[cut if side == "left" else len(array) :] = array if side == "left" else value
+
+
 def alike(prepared, other):
     """Whether two samples go into one batch."""
-    return all(alike_tensors(one, two) for one, two in zip(prepared.tensors, other.tensors))
+    first = other.rows[0]
+    return all(
+        alike_tensors(one, two, fill) for row in prepared.rows for one, two, fill in zip(row, first, prepared.fills)
+    )
 
 
-def alike_tensors(tensor, other):
+def alike_tensors(tensor, other, fill=None):
+    if fill is not None and tensor.ndim and other.ndim:
+        return tensor.shape[1:] == other.shape[1:] and tensor.dtype == other.dtype
     return tensor.shape == other.shape and tensor.dtype == other.dtype
 
 

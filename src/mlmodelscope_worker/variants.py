@@ -8,14 +8,13 @@ gets its answers, without a call of the model.
 import hashlib
 import json
 
-from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import VariantAnswer
 from .pipeline import STEPS, library
 from .pipeline.image import shared
 from .plugins import load_plugins
 from .predictor import Lost, ModelError
-from .session import Session, alike
+from .session import Session, alike, rows_of
 from .task import reader_of
 
 
@@ -52,7 +51,8 @@ class Node(object):
                 return
         for variant in self.ends:
             if variant in active:
-                found[variant] = value.with_array(value.array, fresh=False)
+                value.rows  # noqa: B018  (a library's own object becomes an array once, for all who end here)
+                found[variant] = value.shared()
         branches = [child for child in self.children.values() if not child.variants.isdisjoint(active)]
         for child in branches:
             child.run(value if len(branches) == 1 and not self.ends else shared(value), active, found)
@@ -139,7 +139,7 @@ class VariantSession(Session):
     def _group(self, batch, variant, slots, groups):
         """The number of the answers to these tensors, computed unless another variant has made the same ones."""
         prepared = [batch.tensors[slot][variant] for slot in slots]
-        tensors = (tuple(slots), tuple(_fingerprint(tensor) for each in prepared for tensor in each.tensors))
+        tensors = (tuple(slots), tuple(_fingerprint(tensor) for row in rows_of(prepared) for tensor in row))
         # The same tensors may lie elsewhere in the picture, and what they are read as is another question.
         key = (tensors, self._reads[variant], tuple(each.frame.to_original for each in prepared))
         if key not in groups.numbers:
@@ -155,13 +155,10 @@ class VariantSession(Session):
 
     def _outputs_of(self, prepared, groups):
         """The outputs of one call; memory that the next call changes is copied."""
-        stacked = self.stack(prepared)
-        self.predictor.check(stacked)
-        start = nanoseconds()
-        outputs = self.predictor.run(stacked)
-        groups.run_ns += nanoseconds() - start
+        run_ns, outputs = self.call(prepared)
+        groups.run_ns += run_ns
         groups.calls += 1
-        return [tensor.copy() for tensor in self._chosen(outputs, len(prepared))]
+        return [tensor.copy() for tensor in outputs]
 
 
 class Groups(object):

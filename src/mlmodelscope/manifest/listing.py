@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, plac
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.registry import Registry
 from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
-from mlmodelscope_worker.parameters import Declaration, ParameterError
+from mlmodelscope_worker.parameters import Declaration, File, ParameterError
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
 _FUNCTIONS = ("preprocess", "run", "postprocess", "init", "load", "unload")
@@ -51,6 +52,7 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
             _read_layers(manifest, layers, known, problems)
         if "answer" in manifest:
             manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
+        _refuse_missing_files(manifest, problems)
     elif kind == "software":
         _spell_out_container(manifest)
         _read_variables(manifest, "env")
@@ -104,6 +106,37 @@ def _read_layers(manifest: SourceMap, kind: str, known: Registry[Declaration], p
                         layer["processing"].move(field, layer)
             path = (kind, index, "processing")
             layer["processing"] = _read_steps(layer["processing"], path, known, problems)
+
+
+def _refuse_missing_files(manifest: SourceMap, problems: Problems) -> None:
+    """A step that names a file must find it among the manifest's own."""
+    files = manifest.get("files")
+    known = tuple(files) if isinstance(files, dict) else ()
+    for kind, registry in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
+        layers = manifest.get(kind)
+        for index, layer in enumerate(layers if isinstance(layers, list) else ()):
+            steps = layer.get("processing") if isinstance(layer, dict) else None
+            _refuse_unknown_names(steps, registry, (kind, index, "processing"), known, problems)
+    _refuse_unknown_names(manifest.get("answer"), ANSWER_STEPS, ("answer",), known, problems)
+
+
+def _refuse_unknown_names(
+    steps: Any, registry: Registry[Declaration], path: DataPath, known: tuple[str, ...], problems: Problems
+) -> None:
+    for step in steps if isinstance(steps, list) else ():
+        for parameter, name in named_files(registry, step["name"], step["parameters"]).items():
+            if name not in known:
+                hint = nearest(name, known) or f"add it: `files: {{{name}: {{url: …}}}}`"
+                words = f"step `{step['name']}`: `{parameter}` is `{name}`, which is not one of the manifest's `files`"
+                problems.note(path, Problem(words, known=known, hint=hint))
+
+
+def named_files(registry: Registry[Declaration], step: str, parameters: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters of a step that name a file, with that name."""
+    kinds = registry[step].kinds
+    return {
+        name: value for name, value in parameters.items() if isinstance(kinds.get(name), File) and value is not None
+    }
 
 
 def _lift_environment(manifest: SourceMap) -> None:

@@ -2,9 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
+from mlmodelscope.manifest.schema.model import Input
 from mlmodelscope.plan.plan import PlannedInput
+from mlmodelscope.plugins.steps import STEPS
+from mlmodelscope_worker.pipeline.step import StepDeclaration
+
+_PARTS = {
+    "image": "image",
+    "text": "text",
+    "audio": "audio",
+    "columns": "columns",
+    "table": "columns",
+    "tensor": "array",
+}
+"""The part of a sample that an input of each type takes."""
+_KINDS = {
+    "image": "image",
+    "text": "text",
+    "audio": "encoded sound",
+    "columns": "row",
+    "table": "row",
+    "tensor": "image",
+}
+"""What steps get of it at first."""
+_NUMBERS_BY = {
+    "text": "`tokenize` cuts a text into tokens",
+    "row": "`columns` chooses which cells of a row are fed, in which order",
+    "encoded sound": "`decode_audio` reads a sound file",
+}
 
 
 def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[PlannedInput, ...]:
@@ -22,23 +51,36 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
             hint="describe what it takes under `inputs`, with the steps that prepare it",
         )
     _refuse_what_steps_cannot(model)
-    return tuple(
-        PlannedInput(
-            layer_name=each.layer_name,
-            element_type=each.element_type,
-            steps=end_in_element_type(each.processing, each.element_type),
-        )
-        for each in model.inputs
+    return tuple(planned for each in model.inputs for planned in _plan_input(each))
+
+
+def _plan_input(given: Input) -> Iterator[PlannedInput]:
+    """One input; or one for each layer that a text feeds, which begin with the same steps."""
+    if not given.layers:
+        yield _planned(given, given.layer_name, given.processing)
+    for layer, tensor in given.layers.items():
+        yield _planned(given, layer, (*given.processing, Step(name="take", parameters={"tensor": tensor})))
+
+
+def _planned(given: Input, layer: str | int | None, steps: tuple[Step, ...]) -> PlannedInput:
+    return PlannedInput(
+        part=_PARTS[given.type],
+        layer_name=layer,
+        element_type=given.element_type,
+        steps=end_in_element_type(steps, given.element_type),
     )
 
 
 def _refuse_what_steps_cannot(model: ModelManifest) -> None:
-    other = next((each.type for each in model.inputs if each.type != "image"), None)
-    if other is not None:
-        raise PlanError(
-            f"{model.name} takes {other}; so far steps prepare images only",
-            hint="a `preprocess` function can prepare anything",
-        )
+    for number, each in enumerate(model.inputs):
+        if each.type not in _PARTS:
+            raise PlanError(
+                f"{model.name} takes {each.type}, which no steps prepare",
+                hint=f"they prepare {', '.join(_PARTS)}; a `preprocess` function can prepare anything",
+            )
+        if each.layers and each.layer_name is not None:
+            raise PlanError(f"inputs[{number}] of {model.name} has `layer_name` and `layers`; one of them is enough")
+        _refuse_kinds(model, number, each)
     if len(model.inputs) == 1:
         return
     if model.run is not None or model.postprocess is not None:
@@ -46,11 +88,35 @@ def _refuse_what_steps_cannot(model: ModelManifest) -> None:
             f"{model.name} has {len(model.inputs)} inputs and functions; where there are functions, steps prepare one",
             hint="a `preprocess` function can prepare several",
         )
-    nameless = next((number for number, each in enumerate(model.inputs) if each.layer_name is None), None)
+    nameless = next(
+        (number for number, each in enumerate(model.inputs) if each.layer_name is None and not each.layers), None
+    )
     if nameless is not None:
         raise PlanError(
             f"{model.name} has {len(model.inputs)} inputs, and inputs[{nameless}] has no `layer_name`",
             hint="give each its `layer_name`: the name or the number of the model's input",
+        )
+
+
+def _refuse_kinds(model: ModelManifest, number: int, given: Input) -> None:
+    """Each step must be for what the one before it makes: nobody resizes a text."""
+    kind, before = _KINDS[given.type], f"an input of type {given.type}"
+    for step in given.processing:
+        declaration = STEPS[step.name]
+        if not isinstance(declaration, StepDeclaration):
+            continue
+        after = declaration.after(kind)
+        if after is None:
+            takes = " or ".join(declaration.takes)
+            raise PlanError(
+                f"inputs[{number}] of {model.name}: the step `{step.name}` is for {takes}, and {before} is {kind}",
+                hint="docs/reference/steps.md says what each step takes and makes",
+            )
+        kind, before = after, f"what `{step.name}` makes"
+    if kind in ("text", "row", "encoded sound"):
+        raise PlanError(
+            f"inputs[{number}] of {model.name}: no step makes numbers of {before}",
+            hint=_NUMBERS_BY[kind],
         )
 
 

@@ -13,8 +13,9 @@ from mlmodelscope.plan.plan import PlannedFunction, PlannedModel
 def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
     source = model.source
     firmware = plan_file(model.firmware.url, model.firmware.checksum, pins) if model.firmware else None
+    files = {name: plan_file(each.url, each.checksum, pins) for name, each in sorted(model.files.items())}
     if source is None:
-        return PlannedModel(name=model.name, version=model.version, firmware=firmware)
+        return PlannedModel(name=model.name, version=model.version, firmware=firmware, files=files)
     return PlannedModel(
         name=model.name,
         version=model.version,
@@ -22,6 +23,7 @@ def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
         weights=plan_optional_file(source.weights_path, source.weights_checksum, pins),
         weights_key=source.weights_key,
         firmware=firmware,
+        files=files,
     )
 
 

@@ -57,6 +57,7 @@ class PlannedModel(Part):
     weights: PlannedFile | None = None
     weights_key: str | None = None
     firmware: PlannedFile | None = Field(default=None, description="What the device is loaded with before.")
+    files: dict[str, PlannedFile] = Field(default={}, description="What steps need, by the name that they call it.")
 
     @property
     def reference(self) -> str:

@@ -30,6 +30,8 @@ class Site:
     """Batches predicted side by side."""
     threads: int
     """Threads of the worker that prepare samples and predict batches."""
+    step_files: dict[str, str] = field(default_factory=dict)
+    """What steps need, by the name that the plan has for it."""
     other_files: dict[str, str] = field(default_factory=dict)
     """Files that a manifest's functions may want beside the model."""
     folder: str | None = None
@@ -51,13 +53,15 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     model_files = provision_model(plan, artifacts)
     other_files = {"features": str(labels)} if labels else {}
+    step_files = {name: str(_fetch(file, artifacts)) for name, file in plan.model.files.items()}
     is_closed = plan.stack.is_closed or artifacts.settings.public_only
-    own = (*model_files.values(), *other_files.values())
+    own = (*model_files.values(), *step_files.values(), *other_files.values())
     return Site(
         stack=_stack(plan, artifacts),
         model_files=model_files,
         lanes=max(1, cores // threads),
         threads=cores,
+        step_files=step_files,
         other_files=other_files,
         reads=_reads(plan, artifacts, own) if is_closed else (),
     )

@@ -13,7 +13,9 @@ from typing import Any, Self
 
 from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.manifest.listing import named_files
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
 from mlmodelscope.worker.answers import Answers, Batch
@@ -244,17 +246,22 @@ def task_of(site: Site, plan: Plan) -> Task:
         predictor=PredictorTask(plan.predictor.name, site.model_files, options),
         batch_size=plan.scenario.batch_size,
         task=plan.task,
-        **reading_of(plan),
+        **reading_of(plan, site.step_files),
         plugins=[each.model_dump(mode="json") for each in inside_the_stack(plan)],
     )
     return _with_functions(task, site, plan) if plan.functions else task
 
 
-def reading_of(plan: Plan) -> dict[str, Any]:
-    """What a worker must know of a plan's inputs, outputs and answers."""
+def reading_of(plan: Plan, files: Mapping[str, str]) -> dict[str, Any]:
+    """What a worker must know of a plan's inputs, outputs and answers; `files` are those that steps name."""
     outputs = [{**each.model_dump(mode="json"), "place": place} for place, each in enumerate(plan.outputs)]
     inputs = [each.model_dump(mode="json") for each in plan.inputs]
-    return {"inputs": inputs, "outputs": outputs, "answer": plan.answer.model_dump(mode="json", exclude={"names"})}
+    answer = plan.answer.model_dump(mode="json", exclude={"names"})
+    for registry, parts in ((STEPS, inputs), (OUTPUT_STEPS, outputs), (ANSWER_STEPS, [answer])):
+        for step in (step for part in parts for step in part["steps"]):
+            for parameter, name in named_files(registry, step["name"], step["parameters"]).items():
+                step["parameters"][parameter] = files[name]
+    return {"inputs": inputs, "outputs": outputs, "answer": answer}
 
 
 def _with_functions(task: Task, site: Site, plan: Plan) -> Task:

@@ -79,7 +79,7 @@ class VariantWorker(OpenWorker):
         pipelines = [
             {
                 "id": key,
-                **reading_of(each),
+                **reading_of(each, site.step_files),
                 "plugins": [plugin.model_dump(mode="json") for plugin in inside_the_stack(each)],
             }
             for key, each in variants.items()

@@ -1,6 +1,7 @@
-"""Image and tensor steps. Importing this package registers every built-in step."""
+"""Steps before the model. Importing this package registers every built-in one."""
 
-from . import arithmetic, arrange, decode, degrade, geometry, sizes  # noqa: F401  (registering is the point)
+# Registering is the point.
+from . import arithmetic, arrange, decode, degrade, geometry, sizes, text, tokens  # noqa: F401
 from .step import STEPS, Pipeline
 
 __all__ = ["STEPS", "Pipeline"]

@@ -2,7 +2,7 @@
 
 from ..parameters import Choice, Integer, Number, PerChannel
 from .header import ImageError
-from .step import step
+from .step import ANY, step
 
 ELEMENT_TYPES = ("float32", "float16", "float64", "uint8", "int8", "int16", "int32", "int64")
 _INTEGERS = {
@@ -22,7 +22,7 @@ _ARITHMETIC = Choice(
 )
 
 
-@step(main="element_type")
+@step(main="element_type", takes=ANY)
 def cast(
     image,
     *,
@@ -37,8 +37,10 @@ def cast(
     ) = "value",
 ):
     """Change the element type."""
+    if image.several:
+        return image.with_rows(lambda row: _cast(row, element_type, mode))
     array = image.array
-    if mode == "value" and array.dtype == element_type:
+    if mode == "value" and array.dtype == element_type and image.kind != "tokens":
         return image
     return image.with_array(_cast(array, element_type, mode))
 
@@ -74,7 +76,7 @@ def _saturate(array, element_type):
     return np.rint(wide).clip(low, min(high, 2**63 - 1024)).astype(element_type)
 
 
-@step(main="values")
+@step(main="values", takes=("image", "tensor", "sound"), gives=ANY)
 def mean(
     image,
     *,
@@ -85,7 +87,7 @@ def mean(
     return image.with_array(_apply("subtract", image, values, element_type))
 
 
-@step(main="divisor")
+@step(main="divisor", takes=("image", "tensor", "sound"), gives=ANY)
 def rescale(
     image,
     *,
@@ -96,7 +98,7 @@ def rescale(
     return image.with_array(_apply("divide", image, divisor, element_type))
 
 
-@step()
+@step(takes=("image", "tensor"), gives=ANY)
 def normalize(
     image,
     *,
@@ -109,7 +111,7 @@ def normalize(
     return image.with_array(_apply("divide", centred, std, element_type))
 
 
-@step()
+@step(takes=("image", "tensor", "sound"), gives=ANY)
 def quantize(
     image,
     *,
@@ -133,7 +135,8 @@ def _apply(operation, image, values, element_type):
     if array.dtype.kind == "f" and dtype.kind != "f":
         array = array.astype(np.int64).astype(dtype)
     operand = np.asarray(values).astype(np.int64).astype(dtype) if dtype.kind != "f" else np.asarray(values, dtype)
-    channels = array.shape[2] if image.layout == "HWC" else array.shape[0]
+    layout = image.layout if image.kind == "image" else "HWC"  # of other numbers the last axis is what means differ in
+    channels = array.shape[0] if layout == "CHW" else array.shape[-1]
     if operand.size not in (1, channels):
         raise ImageError("%d values for an image of %d channels" % (operand.size, channels))
     if operation == "subtract":
@@ -148,9 +151,9 @@ def _apply(operation, image, values, element_type):
     out = array if image.fresh and array.flags.writeable and array.dtype == dtype else None
     if operand.size == 1:
         return function(array, operand.reshape(()), out=out, dtype=dtype, casting="unsafe")
-    if image.layout == "CHW":
+    if layout == "CHW":
         return function(array, operand.reshape(-1, 1, 1), out=out, dtype=dtype, casting="unsafe")
-    if not array.flags.c_contiguous:
+    if array.ndim != 3 or not array.flags.c_contiguous:
         return function(array, operand, out=out, dtype=dtype, casting="unsafe")
     # Broadcasting three values over the last axis makes numpy loop three elements at a time; a whole row at once
     # gives the same bits six times as fast.

@@ -4,6 +4,7 @@ import re
 import struct
 
 from .container import gif_blocks, jpeg_segments, png_chunks, tiff_numbers, webp_chunks
+from .value import SampleError
 
 _NAMES = {
     "jpeg": "JPEG",
@@ -22,7 +23,7 @@ _MAX_SCANS = 500  # each scan visits every pixel again: a small file with many o
 _WIDTH, _HEIGHT, _ORIENTATION, _TILE_WIDTH, _TILE_HEIGHT, _EXTRA_SAMPLES = 256, 257, 274, 322, 323, 338
 
 
-class ImageError(ValueError):
+class ImageError(SampleError):
     """This sample cannot be decoded; the message says why."""
 
 

@@ -12,6 +12,8 @@ class Image(object):
 
     __slots__ = ("_array", "native", "library", "layout", "color", "fresh", "_frame")
 
+    kind, fill, several = "image", None, False
+
     def __init__(self, array=None, layout="HWC", color="RGB", native=None, library=None, fresh=False, frame=None):
         self._array = array
         self.native = native
@@ -27,6 +29,11 @@ class Image(object):
             self._array = self.library.to_array(self.native)
             self.native = None
         return self._array
+
+    @property
+    def rows(self):
+        """An array for each row of the model's input: a picture is one."""
+        return [self.array]
 
     def with_array(self, array, fresh=True, layout=None, color=None):
         return Image(array, layout or self.layout, color or self.color, fresh=fresh, frame=self._frame)
@@ -63,14 +70,16 @@ class Image(object):
         """The same kind of image with other height x width x channels content."""
         return self.with_array(pixels if self.layout == "HWC" else pixels.transpose(2, 0, 1), fresh=fresh)
 
+    def shared(self):
+        """The same for one of several who go on from here: not to be changed in place."""
+        if self.native is not None:
+            return self.with_native(self.native)
+        return self.with_array(self.array, fresh=False)
+
 
 def shared(value):
-    """The same value for one of several: an image must not be changed in place, nor lose its library's own object."""
-    if not isinstance(value, Image):
-        return value
-    if value.native is not None:
-        return value.with_native(value.native)
-    return value.with_array(value.array, fresh=False)
+    """The same value for one of several; bytes are nobody's to change."""
+    return value.shared() if hasattr(value, "shared") else value
 
 
 def layout_of(name):

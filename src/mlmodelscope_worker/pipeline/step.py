@@ -9,17 +9,35 @@ from ..parameters import Declaration, ParameterError
 from ..registry import add
 
 STEPS = {}
+ANY = "any"
+"""What a step takes that does not care, and gives that keeps the kind of what it gets."""
 
 
-def step(main=None, settle=None, rules=()):
+class StepDeclaration(Declaration):
+    """A step, what kind of value it takes (`image`, `text`, `tokens`, `sound`, `row`, `tensor`), and what it gives."""
+
+    def __init__(self, function, main=None, settle=None, rules=(), takes="image", gives=None):
+        Declaration.__init__(self, function, main=main, settle=settle, rules=rules)
+        self.takes = (takes,) if isinstance(takes, str) else tuple(takes)
+        self.gives = gives or (self.takes[0] if len(self.takes) == 1 else ANY)
+
+    def after(self, kind):
+        """The kind of value that it makes of one of this kind; None where it cannot."""
+        if kind is None or (ANY not in self.takes and kind not in self.takes):
+            return None
+        return kind if self.gives == ANY else self.gives
+
+
+def step(main=None, settle=None, rules=(), takes="image", gives=None):
     """Register a step.
 
     `main` is the parameter that a bare value stands for; `settle` fills dependent defaults and refuses parameters
-    that do not go together; `rules` say the latter as JSON Schema.
+    that do not go together; `rules` say the latter as JSON Schema. `takes` is the kind of value that it is for, or some
+    kinds; `gives` the kind that it makes of it, by default the same.
     """
 
     def register(function):
-        declaration = Declaration(function, main=main, settle=settle, rules=rules)
+        declaration = StepDeclaration(function, main=main, settle=settle, rules=rules, takes=takes, gives=gives)
         add(STEPS, declaration.name, declaration, Declaration.code)
         return function
 
@@ -44,10 +62,10 @@ class Pipeline(object):
             if name is not None:
                 mark(name)
             value, name = function(value, **parameters), function.__name__
-        made = value.with_array(value.array, fresh=value.fresh)  # making one of a library's own object is of that step
+        value.rows  # noqa: B018  (making an array of a library's own object is of that step)
         if name is not None:
             mark(name)
-        return made
+        return value
 
 
 def choose_one(parameters, *names):

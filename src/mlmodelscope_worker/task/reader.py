@@ -49,9 +49,14 @@ class Reader(object):
             for each in outputs
         ]
 
+    takes_rows = False
+    """Whether a sample may have several rows, such as two texts that are compared."""
+
     def __call__(self, tensors, prepared):
         """The Read of one batch: a tensor for each declared output, and the samples as the model got them."""
-        rows = len(prepared)
+        rows = sum(count_rows(each) for each in prepared)
+        if rows != len(prepared) and not self.takes_rows:
+            raise ModelError("a sample of this task is one row of the model's input, and these have several")
         values = {}
         for (role, steps), tensor in zip(self._outputs, tensors):
             tensor = self.by_sample(role, tensor, rows)
@@ -60,7 +65,7 @@ class Reader(object):
             values.setdefault(role, []).append(tensor)
         found = self.read({role: each[0] if len(each) == 1 else each for role, each in values.items()}, prepared)
         if not type(self).__module__.startswith(__package__ + "."):
-            refuse_garbage(found, rows)
+            refuse_garbage(found, len(prepared))
         return found
 
     def by_sample(self, role, tensor, rows):
@@ -76,17 +81,25 @@ class Reader(object):
 
 
 class StepReader(Reader):
-    """A reader that carries out answer steps, sample by sample. Subclasses implement `answer_of`."""
+    """A reader that carries out answer steps, sample by sample. Subclasses implement `answer_of`.
+
+    The values of a sample with several rows have an axis of them in front.
+    """
+
+    takes_rows = True
 
     def __init__(self, outputs, answer):
         Reader.__init__(self, outputs, answer)
         self._calls = [(ANSWER_STEPS[each["name"]].function, each["parameters"]) for each in answer["steps"]]
 
     def read(self, values, prepared):
-        rows, failed = [], {}
+        rows, failed, start = [], {}, 0
         for row, sample in enumerate(prepared):
+            count = count_rows(sample)
+            place = slice(start, start + count) if getattr(sample, "several", False) else start
+            start += count
             own = {
-                role: [part[row] for part in value] if isinstance(value, list) else value[row]
+                role: [part[place] for part in value] if isinstance(value, list) else value[place]
                 for role, value in values.items()
             }
             try:
@@ -105,6 +118,11 @@ class StepReader(Reader):
     def answer_of(self, values, frame):
         """([(name, array)], fields) of one sample; arrays travel as they are, fields as JSON."""
         raise NotImplementedError
+
+
+def count_rows(sample):
+    """How many rows of the model's input a sample is; what a manifest's own functions prepare is one."""
+    return len(getattr(sample, "rows", (sample,)))
 
 
 def refuse_not_a_number(values):

@@ -59,7 +59,7 @@ ElementType = Literal[
     "bool",
     "string",
 ]
-InputType = Literal["image", "tensor", "text", "audio", "video", "table", "general"]
+InputType = Literal["image", "tensor", "text", "audio", "video", "columns", "table", "general"]
 OutputType = Literal[
     "probability",
     "logits",
@@ -76,6 +76,10 @@ OutputType = Literal[
     "image",
     "text",
     "audio",
+    "embedding",
+    "start",
+    "end",
+    "number",
     "tensor",
     "general",
 ]
@@ -90,6 +94,10 @@ class Input(Part):
 
     type: Annotated[InputType, Field(description="Modality of the input.")]
     layer_name: LayerName = None
+    layers: Annotated[
+        dict[Annotated[str, Field(min_length=1)], Literal["ids", "mask", "types", "positions", "length"]],
+        Field(description="Where one text feeds several inputs of the model: for each layer the tensor that it takes."),
+    ] = {}
     element_type: Annotated[ElementType, Field(description="Element type of the tensor that the model takes.")] = (
         "float32"
     )
@@ -145,6 +153,13 @@ class Source(Part):
     weights_key: Annotated[
         str | None, Field(description="Key of the tensors inside a checkpoint, for example `state_dict`.")
     ] = None
+
+
+class StepFile(Part):
+    """A file that steps need, such as a tokenizer's vocabulary."""
+
+    url: Annotated[Reference, Field(description="The file.")]
+    checksum: Annotated[ChecksumText | None, Field(description="Checksum of it.")] = None
 
 
 class Firmware(Part):
@@ -263,6 +278,10 @@ class ModelManifest(Manifest):
         Field(description="How answers are scored, as far as the task leaves it open; goes before the dataset's."),
     ] = {}
     source: Annotated[Source | None, Field(description="The model's files.")] = None
+    files: Annotated[
+        dict[Name, StepFile],
+        Field(description="Further files by a name that steps call them by: vocabularies, fitted parameters."),
+    ] = {}
     remote: Annotated[Remote | None, Field(description="The server that runs the model.")] = None
     firmware: Annotated[
         Firmware | None, Field(description="What the server's device is loaded with before inference.")

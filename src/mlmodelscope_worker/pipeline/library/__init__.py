@@ -1,4 +1,4 @@
-"""Image libraries, one file each, imported when a step names them."""
+"""Libraries of steps, one file each, imported when a step names them."""
 
 import importlib
 
@@ -43,6 +43,9 @@ def antialias_choices(name, method):
     return {"pillow": (True,), "tensorflow": (False, True), "torchvision": (True, False), "matlab": (True, False)}[name]
 
 
+# What cuts texts into tokens: libraries, and the same in plain Python for stacks that have none.
+TOKENIZERS = ("tokenizers", "sentencepiece", "tiktoken", "wordpiece", "bpe")
+
 # The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
 PACKAGES = {
     "pillow": ("pillow", "pillow-simd"),
@@ -59,6 +62,11 @@ PACKAGES = {
     "torchvision": ("torchvision",),
     "numpy": ("numpy",),
     "matlab": ("numpy",),
+    "tokenizers": ("tokenizers",),
+    "sentencepiece": ("sentencepiece",),
+    "tiktoken": ("tiktoken",),
+    "wordpiece": ("numpy",),
+    "bpe": ("numpy",),
 }
 _WANTED = {"turbojpeg": "'PyTurboJPEG<2'"}  # newer ones need libjpeg-turbo 3, which few systems have
 

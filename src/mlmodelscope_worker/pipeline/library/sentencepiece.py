@@ -1,0 +1,18 @@
+"""SentencePiece: a `.model` file."""
+
+from sentencepiece import SentencePieceProcessor
+
+from ..plain_tokenizer import Plain
+
+
+class Pieces(Plain):
+    def __init__(self, found):
+        self._found = found
+
+    def cut(self, text):
+        made = self._found.encode(text, out_type="immutable_proto")
+        return [(each.id, each.begin, each.end) for each in made.pieces]
+
+
+def read(path, lowercase, unknown):
+    return Pieces(SentencePieceProcessor(model_file=path))

@@ -1,0 +1,294 @@
+"""Tokens: numbers that stand for pieces of a text, and the steps that make, cut and fill them."""
+
+import functools
+
+from ..parameters import Choice, File, Flag, Integer, ParameterError
+from . import library as libraries
+from .step import step
+from .value import Frame, SampleError, Tensor
+
+SPECIAL = -1
+TENSORS = ("ids", "mask", "types", "positions", "length")
+
+
+class Line(object):
+    """The tokens of one row: their numbers, which of two texts each belongs to, and where it lies in that text.
+
+    `parts` are 0 and 1, and -1 for tokens that stand for no text; `spans` are (start, end) in characters, or None.
+    """
+
+    __slots__ = ("ids", "types", "mask", "_parts", "_spans", "_later")
+
+    def __init__(self, ids, types=None, parts=None, spans=None, mask=None, later=None):
+        self.ids = ids
+        self.types = types if types is not None else [0] * len(ids)
+        self.mask = mask if mask is not None else [1] * len(ids)
+        self._parts = parts
+        self._spans = spans
+        self._later = later
+        """Gives (parts, spans), which are seldom asked for."""
+
+    def _look(self):
+        if self._parts is None:
+            self._parts, self._spans = self._later() if self._later else ([0] * len(self.ids), None)
+
+    @property
+    def parts(self):
+        self._look()
+        return self._parts
+
+    @property
+    def spans(self):
+        self._look()
+        return self._spans if self._spans is not None else [None] * len(self.ids)
+
+    def kept(self, places):
+        """Some of its tokens, in their order."""
+        parts, spans = self.parts, self.spans
+        pick = [[row[place] for place in places] for row in (self.ids, self.types, parts, spans, self.mask)]
+        return Line(*pick)
+
+
+class TokenFrame(Frame):
+    """Where the tokens of a sample lie in its texts."""
+
+    def __init__(self, tokens):
+        self._tokens = tokens
+        self.lines = tokens.lines
+        self.side = tokens.fill[1] if tokens.fill else "right"
+        """On which side shorter rows are filled up when samples share a batch."""
+
+    def text_of(self, row, part):
+        """The number of the text that a part of a row is: 0 is the sample's first, 1 its second."""
+        number = row if self._tokens.several else part
+        return 1 - number if self._tokens.is_swapped else number
+
+    def original(self, number):
+        """That text, as the dataset has it."""
+        return self._tokens.text.original[number]
+
+    def places(self, number):
+        """For each border between characters of the text that was cut into tokens its place in the original."""
+        found = self._tokens.text.places(number)
+        if found is None:
+            raise SampleError("nobody can tell where the characters of the changed text lie in the original")
+        return found
+
+    @property
+    def to_original(self):
+        return tuple(tuple(line.ids) for line in self.lines)
+
+    def of_row(self, tensor, row):
+        """The part of a row's outputs that stands for its tokens, without what it was filled up with."""
+        count = len(self.lines[row].ids)
+        if len(tensor) < count:
+            raise SampleError("the model answered about %d of %d tokens" % (len(tensor), count))
+        return tensor[len(tensor) - count :] if self.side == "left" else tensor[:count]
+
+
+class Tokens(object):
+    """The tokens of a sample; its array is their numbers unless `take` chooses another tensor."""
+
+    kind, fresh = "tokens", False
+
+    def __init__(self, text, lines, several=False, fill=None, is_swapped=False):
+        self.text = text
+        self.lines = lines
+        self.several = several
+        self.fill = fill
+        """(token, side) where rows are filled up to the longest of their batch."""
+        self.is_swapped = is_swapped
+
+    @property
+    def frame(self):
+        return TokenFrame(self)
+
+    @property
+    def array(self):
+        return self.tensor("ids").array
+
+    @property
+    def rows(self):
+        return self.tensor("ids").rows
+
+    def with_array(self, array, fresh=True):
+        return Tensor(array, fresh, self.frame, self.fill, self.several)
+
+    def with_rows(self, change):
+        return self.tensor("ids").with_rows(change)
+
+    def shared(self):
+        return self
+
+    def with_lines(self, change, fill=None):
+        lines = [change(line) for line in self.lines]
+        return Tokens(self.text, lines, self.several, fill or self.fill, self.is_swapped)
+
+    def tensor(self, name):
+        """One tensor of numbers, for each row."""
+        import numpy as np
+
+        made = [np.array(_numbers(line, name), np.int64) for line in self.lines]
+        fill = None
+        if self.fill is not None and name != "length":
+            fill = (self.fill[0] if name == "ids" else 0, self.fill[1])
+        return Tensor(made if self.several else made[0], True, self.frame, fill, self.several)
+
+
+def _numbers(line, name):
+    if name == "ids":
+        return line.ids
+    if name == "mask":
+        return line.mask
+    if name == "types":
+        return line.types
+    return list(range(len(line.ids))) if name == "positions" else sum(line.mask)
+
+
+@functools.lru_cache(maxsize=16)
+def opened(name, path, lowercase, unknown):
+    """A tokenizer, read once: something with `line(text, special)` and `pair(text, other, special)`."""
+    from ..predictor import ModelError
+
+    module = libraries.load(name)
+    try:
+        return module.read(path, lowercase, unknown)
+    except ModelError:
+        raise
+    except Exception as error:
+        line = str(error).split("\n")[0][:200]
+        raise ModelError("%s cannot read the tokenizer's file: %s" % (name, line or type(error).__name__))
+
+
+def _settle_tokenize(parameters):
+    if parameters["special_tokens"] and parameters["library"] != "tokenizers":
+        raise ParameterError(
+            "a file of %s does not say which special tokens there are" % parameters["library"],
+            parameter="special_tokens",
+            hint="leave `special_tokens` out, and say them in a step `special_tokens`",
+        )
+    return parameters
+
+
+@step(takes="text", gives="tokens", settle=_settle_tokenize)
+def tokenize(
+    text,
+    *,
+    file: File("Which of the manifest's `files` has the vocabulary."),
+    library: Choice("What reads that file and cuts a text into tokens.", *libraries.TOKENIZERS) = "tokenizers",
+    special_tokens: Flag("Add the special tokens that the file says, such as [CLS] and [SEP].") = False,
+    pair: Choice(
+        "Two texts of a sample become one row `together`, or a row each, `apart`; or the second is left out: `first`.",
+        "together",
+        "apart",
+        "first",
+    ) = "together",
+    order: Choice("Which text of a pair comes first.", "as_given", "swapped") = "as_given",
+    lowercase: Flag("For `wordpiece`: lower case without accents, as uncased vocabularies want it.") = False,
+    unknown: Integer("For `wordpiece` and `bpe`: the token of what the vocabulary does not have.", at_least=0) = None,
+):
+    """Cut a text into tokens, in the order and by the rules of a vocabulary."""
+    made = opened(library, file, lowercase, unknown)
+    first, second = text.text, text.pair
+    is_swapped = order == "swapped" and second is not None
+    if is_swapped:
+        first, second = second, first
+    if pair == "first":
+        second = None
+    if second is None or pair == "apart":
+        lines = [made.line(each, special_tokens) for each in (first, second) if each is not None]
+        return Tokens(text, lines, several=second is not None, is_swapped=is_swapped)
+    return Tokens(text, [made.pair(first, second, special_tokens)], is_swapped=is_swapped)
+
+
+@step(takes="tokens")
+def special_tokens(
+    tokens,
+    *,
+    first: Integer("The token in front.", at_least=0) = None,
+    between: Integer("The token between two texts.", at_least=0) = None,
+    last: Integer("The token at the end.", at_least=0) = None,
+    types: Choice(
+        "Whether the second text's tokens are of type 1, as BERT has it, or all of type 0.", "bert", "none"
+    ) = ("bert"),
+):
+    """Add tokens that stand for no text: in front, between two texts, at the end."""
+
+    def wrap(line):
+        second = [place for place, part in enumerate(line.parts) if part == 1]
+        cut = second[0] if second else len(line.ids)
+        made = []
+        middle = between if second else None
+        for token, here in ((first, range(cut)), (middle, range(cut, len(line.ids))), (last, ())):
+            if token is not None:
+                made.append((token, SPECIAL, None))
+            made.extend((line.ids[place], line.parts[place], line.spans[place]) for place in here)
+        border = next((place for place, each in enumerate(made) if each[1] == 1), len(made))
+        kinds = [int(types == "bert" and place >= border) for place in range(len(made))]
+        return Line([each[0] for each in made], kinds, [each[1] for each in made], [each[2] for each in made])
+
+    return tokens.with_lines(wrap)
+
+
+@step(takes="tokens", main="length")
+def truncate(
+    tokens,
+    *,
+    length: Integer("At most so many tokens, special ones included.", at_least=1),
+    side: Choice("Where tokens are dropped.", "right", "left") = "right",
+    strategy: Choice(
+        "Which of two texts is cut: the longer one, token by token; only the first; only the second.",
+        "longest_first",
+        "only_first",
+        "only_second",
+    ) = "longest_first",
+):
+    """Drop tokens of the text until a row is short enough; special tokens stay."""
+
+    def cut(line):
+        if len(line.ids) <= length:
+            return line
+        own = [[place for place, part in enumerate(line.parts) if part == number] for number in (0, 1)]
+        for _ in range(len(line.ids) - length):
+            which = {"only_first": 0, "only_second": 1}.get(strategy, int(len(own[1]) > len(own[0])))
+            if not own[which]:
+                raise SampleError("%d special tokens do not fit into %d" % (length + 1, length))
+            own[which].pop(-1 if side == "right" else 0)
+        kept = set(own[0] + own[1])
+        return line.kept([place for place, part in enumerate(line.parts) if part == SPECIAL or place in kept])
+
+    return tokens.with_lines(cut)
+
+
+@step(takes="tokens")
+def pad_tokens(
+    tokens,
+    *,
+    length: Integer(
+        "All rows get so many tokens; without it as many as the longest of their batch.", at_least=1
+    ) = None,
+    token: Integer("What they are filled up with.", at_least=0) = 0,
+    side: Choice("Where it is added.", "right", "left") = "right",
+):
+    """Fill rows up to one length, so that samples can share a batch; the mask says which tokens are real."""
+    if length is None:
+        return tokens.with_lines(lambda line: line, fill=(token, side))
+
+    def fill(line):
+        missing = length - len(line.ids)
+        if missing < 0:
+            raise SampleError("%d tokens do not fit into %d: `truncate` first" % (len(line.ids), length))
+        if not missing:
+            return line
+        rows = ((line.ids, token), (line.types, 0), (line.parts, SPECIAL), (line.spans, None), (line.mask, 0))
+        if side == "left":
+            return Line(*([value] * missing + list(row) for row, value in rows))
+        return Line(*(list(row) + [value] * missing for row, value in rows))
+
+    return tokens.with_lines(fill)
+
+
+@step(takes="tokens", gives="tensor", main="tensor")
+def take(tokens, *, tensor: Choice("Which numbers an input of the model takes.", *TENSORS)):
+    """Choose one tensor of the tokens: their numbers, which are real, of which text, their places, how many."""
+    return tokens.tensor(tensor)

@@ -67,6 +67,10 @@ class TokenFrame(Frame):
         """That text, as the dataset has it."""
         return self._tokens.text.original[number]
 
+    def cut_text(self, number):
+        """That text as it was cut into tokens."""
+        return (self._tokens.text.text, self._tokens.text.pair)[number]
+
     def places(self, number):
         """For each border between characters of the text that was cut into tokens its place in the original."""
         found = self._tokens.text.places(number)

@@ -45,6 +45,7 @@ class FunctionSession(object):
         self.batch_size = task.batch_size
         self._task = task
         self._pipeline = Pipeline(task.inputs[0]["steps"]) if task.inputs else None
+        self._part = task.inputs[0].get("part", "image") if task.inputs else "image"
         self._read = reader_of("classification", task.outputs[:1], task.answer)
         self._answers = self._answer_form(list(task.features))
         self._readers = readers_of(task)
@@ -88,8 +89,8 @@ class FunctionSession(object):
     def prepare(self, sample, buffers):
         """What a sample is to the functions: nothing is done before the batch is together."""
         if self._pipeline is not None:
-            value = self._pipeline(self._load(sample, buffers))
-            return PreparedSample((value.array,), value)
+            value = self._pipeline(self._load(sample, buffers, self._part))
+            return PreparedSample((value,), value)
         if "number" in sample:
             return sample["number"]
         if "file" in sample:

@@ -31,6 +31,8 @@ class Task(NamedTuple):
     """steps over all outputs, probabilities, top_k, label_offset, tie_breaking."""
     batch_size: int
     task: str = "classification"
+    generation: Optional[Dict[str, Any]] = None
+    """How a decoder is asked token by token, and where it lies (`graph`); none where the model answers at once."""
     tensors: bool = False
     """The model alone, for whoever brings tensors: nothing prepares samples or reads answers."""
     plugins: List[Dict[str, str]] = []

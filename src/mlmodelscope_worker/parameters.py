@@ -130,12 +130,12 @@ class File(Kind):
     """The name of one of the manifest's `files`; where it lies on this machine, when the step runs."""
 
     def check(self, value):
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str):
             raise ParameterError("expected the name of one of the manifest's `files`, saw %s" % spell(value))
         return value
 
     def schema(self):
-        return {"type": "string", "minLength": 1}
+        return {"type": "string"}
 
 
 class Mapping(Kind):

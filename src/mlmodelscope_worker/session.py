@@ -5,6 +5,7 @@ import threading
 from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
+from .generation import Generator
 from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
@@ -89,13 +90,24 @@ class Session(object):
         self._places = self._places_in_the_model()
         self._outputs = [pick_output(self.predictor, each, len(task.outputs)) for each in task.outputs]
         self.output = self._outputs[0]
-        self._read = reader_of(task.task, task.outputs, task.answer)
+        self._generate = self._generator(task)
+        self._read = reader_of(task.task, with_tokens(task.outputs, task.generation), task.answer)
         self._lane = threading.local()
         shapes = [tensor.shape for tensor in self.predictor.inputs]
         self._rows = next((shape[0] for shape in shapes if shape), None)
         if self._rows is not None and self.batch_size > self._rows:
             words = (self._rows, self.batch_size)
             raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % words)
+
+    def _generator(self, task):
+        """What asks a decoder token by token; None where the model answers at once."""
+        if task.generation is None:
+            return None
+        decoder = self.predictor
+        if task.generation["graph"] is not None:
+            files = {"graph": task.generation["graph"]}
+            decoder = open_predictor(task.predictor._replace(files=files))
+        return Generator(task.generation, decoder, self.predictor)
 
     def _places_in_the_model(self):
         """For each input of the model the number of the manifest's that feeds it."""
@@ -156,7 +168,11 @@ class Session(object):
         mark("collate")
         outputs = self.predictor.run(stacked)
         mark("run")
-        answers = self._answers(outputs, prepared)
+        found = self._chosen(outputs, sum(map(prepared_rows, prepared)))
+        if self._generate is not None:
+            found.append(self._generate(stacked, outputs, self._longest(prepared, len(prepared)))[1])
+            mark("generate")
+        answers = self._read(found, prepared)
         mark("post")
         return answers, stacked
 
@@ -235,13 +251,23 @@ class Session(object):
             outputs = self.predictor.run(stacked)
             run_ns += nanoseconds() - begin
             found.append(self._chosen(outputs, len(part)))
+            if self._generate is not None:
+                more_ns, tokens = self._generate(stacked, outputs, self._longest(prepared, len(part)))
+                run_ns += more_ns
+                found[-1].append(tokens)
             if len(flat) > most:
                 found[-1] = [tensor.copy() for tensor in found[-1]]
         return run_ns, found[0] if len(found) == 1 else [np.concatenate(each) for each in zip(*found)]
 
-    def _answers(self, outputs, prepared):
-        """What the outputs say of these samples."""
-        return self._read(self._chosen(outputs, len(prepared)), prepared)
+    def _longest(self, prepared, rows):
+        """How many tokens each row may become: what is said in a second bounds it where the manifest says so."""
+        spec = self._generate.spec
+        if spec["per_second"] is None:
+            return [spec["longest"]] * rows
+        seconds = [getattr(each.frame, "seconds", None) for each in prepared]
+        if None in seconds or len(seconds) != rows:
+            raise ModelError("`per_second` bounds the tokens of sounds, and nobody knows how long these samples last")
+        return [int(spec["per_second"] * each) + spec["plus"] for each in seconds]
 
     def _chosen(self, outputs, rows):
         """The outputs that the manifest declares, without what a model of fixed batch size was filled up with."""
@@ -249,7 +275,16 @@ class Session(object):
         return [tensor[:rows] if tensor.ndim else tensor for tensor in chosen] if self._rows else chosen
 
     def close(self):
+        if self._generate is not None and self._generate.decoder is not self.predictor:
+            self._generate.decoder.close()
         self.predictor.close()
+
+
+def with_tokens(outputs, generation):
+    """The outputs that a reader gets: a decoder's tokens come behind those of the model."""
+    if generation is None:
+        return outputs
+    return list(outputs) + [{"role": "tokens", "layer_name": None, "place": len(outputs), "steps": []}]
 
 
 def common_steps(inputs):

@@ -14,7 +14,7 @@ from .pipeline import STEPS, library
 from .pipeline.image import shared
 from .plugins import load_plugins
 from .predictor import Lost, ModelError
-from .session import Session, alike, rows_of
+from .session import Session, alike, rows_of, with_tokens
 from .task import reader_of
 
 
@@ -90,7 +90,8 @@ class VariantSession(Session):
         """Variants that read the outputs in the same way share a reader."""
         key = json.dumps([variant["outputs"], variant["answer"]], sort_keys=True)
         if key not in self._readers:
-            self._readers[key] = reader_of(task.task, variant["outputs"], variant["answer"])
+            outputs = with_tokens(variant["outputs"], task.generation)
+            self._readers[key] = reader_of(task.task, outputs, variant["answer"])
         self._reads[variant["id"]] = key
 
     def prepare(self, sample, buffers):

@@ -11,7 +11,7 @@ from mlmodelscope.plan.input import plan_inputs
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.output import plan_answer, plan_measure, plan_outputs
+from mlmodelscope.plan.output import plan_answer, plan_generation, plan_measure, plan_outputs
 from mlmodelscope.plan.pairing import Classes, check_manifests
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
@@ -45,6 +45,7 @@ def make_plan(
         model=plan_model(model, pins),
         inputs=inputs,
         outputs=plan_outputs(model),
+        generation=plan_generation(model),
         answer=plan_answer(model, options, pins),
         measure=plan_measure(model, dataset),
         dataset=plan_dataset(dataset, options, pins, task_named(model.task).truth),
@@ -53,7 +54,7 @@ def make_plan(
             model,
             framework,
             predictor,
-            tuple(step for each in inputs for step in each.steps),
+            (*(step for each in inputs for step in each.steps), *model.answer),
             stack,
             software,
             bool(functions),

@@ -10,7 +10,7 @@ from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
 from mlmodelscope.plan.file import Pins, plan_optional_file
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.plan import PlannedAnswer, PlannedOutput
+from mlmodelscope.plan.plan import PlannedAnswer, PlannedGeneration, PlannedOutput
 from mlmodelscope.plugins.steps import ANSWER_STEPS
 from mlmodelscope.task.task import Task, task_named
 from mlmodelscope_worker.parameters import ParameterError
@@ -33,9 +33,25 @@ def plan_outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
     )
 
 
+def plan_generation(model: ModelManifest) -> PlannedGeneration | None:
+    """How a decoder is asked, where there is one."""
+    asked = model.generate
+    if asked is None:
+        return None
+    if asked.graph is not None and asked.graph not in model.files:
+        known = f"\nknown: {', '.join(model.files)}" if model.files else ""
+        raise PlanError(
+            f"`generate` of {model.name} names the file `{asked.graph}`, which is not one of its `files`{known}",
+            hint=f"add it: `files: {{{asked.graph}: {{url: …}}}}`",
+        )
+    if model.functions:
+        raise PlanError(f"{model.name} has functions and `generate`; one of them makes its answers")
+    return PlannedGeneration(**asked.model_dump())
+
+
 def plan_answer(model: ModelManifest, options: Options, pins: Pins) -> PlannedAnswer:
     task = task_named(model.task)
-    roles = [each.type for each in model.outputs]
+    roles: list[str] = ["tokens"] if model.generate is not None else [each.type for each in model.outputs]
     if model.postprocess is None and model.job_type == "inference":
         _refuse_unknown(model, task, roles)
         _refuse_open_boxes(model, roles)

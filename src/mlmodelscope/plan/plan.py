@@ -81,6 +81,24 @@ class PlannedOutput(Part):
     steps: tuple[Step, ...]
 
 
+class PlannedGeneration(Part):
+    """How a decoder is asked token by token; the manifest's words for it."""
+
+    graph: str | None = Field(default=None, description="The name of the model's file that is the decoder.")
+    feeds: dict[str, str]
+    past: dict[str, str] = {}
+    kept: tuple[str, ...] = ()
+    scores: str | int | None = None
+    start: tuple[int, ...]
+    stop: tuple[int, ...] = ()
+    never: tuple[int, ...] = ()
+    longest: int
+    per_second: float | None = None
+    plus: int = 0
+    beams: int = 1
+    length_penalty: float = 1.0
+
+
 class PlannedAnswer(Part):
     """How outputs become an answer."""
 
@@ -207,6 +225,7 @@ class Plan(Part):
     model: PlannedModel
     inputs: tuple[PlannedInput, ...] = Field(default=(), description="None where functions take samples as they are.")
     outputs: tuple[PlannedOutput, ...] = ()
+    generation: PlannedGeneration | None = Field(default=None, description="None where the model answers at once.")
     answer: PlannedAnswer = PlannedAnswer()
     measure: dict[str, Any] = Field(default={}, description="How answers are scored: what the task leaves open.")
     dataset: PlannedDataset
@@ -255,7 +274,8 @@ class Plan(Part):
     def model_digest(self) -> str:
         """What the model is, whatever it runs on: its files, and what is done before and after it."""
         answer = self.answer.model_copy(update={"top_k": 0})
-        parts = (self.model, *self.inputs, *self.outputs, answer, *self.functions.values())
+        generation = () if self.generation is None else (self.generation,)
+        parts = (self.model, *self.inputs, *self.outputs, *generation, answer, *self.functions.values())
         return _joined(_digest_of(part) for part in parts)
 
     @property

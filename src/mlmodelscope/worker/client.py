@@ -246,10 +246,18 @@ def task_of(site: Site, plan: Plan) -> Task:
         predictor=PredictorTask(plan.predictor.name, site.model_files, options),
         batch_size=plan.scenario.batch_size,
         task=plan.task,
+        generation=_generation_of(site, plan),
         **reading_of(plan, site.step_files),
         plugins=[each.model_dump(mode="json") for each in inside_the_stack(plan)],
     )
     return _with_functions(task, site, plan) if plan.functions else task
+
+
+def _generation_of(site: Site, plan: Plan) -> dict[str, Any] | None:
+    if plan.generation is None:
+        return None
+    asked = plan.generation.model_dump(mode="json")
+    return {**asked, "graph": site.step_files[asked["graph"]] if asked["graph"] is not None else None}
 
 
 def reading_of(plan: Plan, files: Mapping[str, str]) -> dict[str, Any]:

@@ -174,7 +174,15 @@ def _settle_tokenize(parameters):
     return parameters
 
 
-@step(takes="text", gives="tokens", settle=_settle_tokenize)
+_BY_THE_FILE = {
+    "anyOf": [
+        {"properties": {"special_tokens": {"const": False}}},
+        {"properties": {"library": {"const": "tokenizers"}}},
+    ]
+}
+
+
+@step(takes="text", gives="tokens", settle=_settle_tokenize, rules=[_BY_THE_FILE])
 def tokenize(
     text,
     *,

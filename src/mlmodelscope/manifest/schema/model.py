@@ -155,11 +155,57 @@ class Source(Part):
     ] = None
 
 
+_FEED = r"^(tokens|last|mask|positions|is_cached|(inputs|outputs)\..+)$"
+
+
 class StepFile(Part):
     """A file that steps need, such as a tokenizer's vocabulary."""
 
     url: Annotated[Reference, Field(description="The file.")]
     checksum: Annotated[ChecksumText | None, Field(description="Checksum of it.")] = None
+
+
+class Generation(Part):
+    """Answers that are made token by token: a decoder is called again and again with what it said so far."""
+
+    graph: Annotated[
+        Name | None, Field(description="Which of `files` is the decoder; by default the model is its own.")
+    ] = None
+    feeds: Annotated[
+        dict[str, Annotated[str, Field(pattern=_FEED)]],
+        Field(
+            min_length=1,
+            description="What each input of the decoder gets: `tokens` (all so far), `last` (the newest, once there is "
+            "a past), `mask`, `positions`, `is_cached` (whether there is a past), `outputs.NAME` or `inputs.NAME` of "
+            "the model.",
+        ),
+    ]
+    past: Annotated[
+        dict[str, str],
+        Field(description="How the names of inputs that take the past begin, and those of the outputs that they are."),
+    ] = {}
+    kept: Annotated[
+        Items[str], Field(description="Parts of names of the past that stays what the first call made it.")
+    ] = ()
+    scores: Annotated[
+        str | int | None,
+        Field(description="The decoder's output with the scores of the next token; by default its first."),
+    ] = None
+    start: Annotated[Items[int], Field(min_length=1, description="Tokens that every answer begins with.")]
+    stop: Annotated[Items[int], Field(description="Tokens that end an answer.")] = ()
+    never: Annotated[Items[int], Field(description="Tokens that are never chosen.")] = ()
+    longest: Annotated[int, Field(ge=1, le=65536, description="At most so many tokens.")] = 448
+    per_second: Annotated[
+        float | None, Field(gt=0, description="At most so many tokens for each second of a sound, and `plus` more.")
+    ] = None
+    plus: Annotated[int, Field(ge=0, le=65536, description="Tokens beyond those of `per_second`.")] = 0
+    beams: Annotated[
+        int,
+        Field(ge=1, le=64, description="How many texts are followed side by side; 1 takes the best token each time."),
+    ] = 1
+    length_penalty: Annotated[
+        float, Field(ge=-10, le=10, description="The sum of logarithms is divided by the length to this power.")
+    ] = 1.0
 
 
 class Firmware(Part):
@@ -277,6 +323,9 @@ class ModelManifest(Manifest):
         dict[str, Any],
         Field(description="How answers are scored, as far as the task leaves it open; goes before the dataset's."),
     ] = {}
+    generate: Annotated[
+        Generation | None, Field(description="How a decoder makes an answer token by token, where one does.")
+    ] = None
     source: Annotated[Source | None, Field(description="The model's files.")] = None
     files: Annotated[
         dict[Name, StepFile],

@@ -46,6 +46,9 @@ def antialias_choices(name, method):
 # What cuts texts into tokens: libraries, and the same in plain Python for stacks that have none.
 TOKENIZERS = ("tokenizers", "sentencepiece", "tiktoken", "wordpiece", "bpe")
 
+# What makes texts of tokens.
+DETOKENIZERS = (*TOKENIZERS, "pieces")
+
 # The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
 PACKAGES = {
     "pillow": ("pillow", "pillow-simd"),
@@ -67,6 +70,7 @@ PACKAGES = {
     "tiktoken": ("tiktoken",),
     "wordpiece": ("numpy",),
     "bpe": ("numpy",),
+    "pieces": ("numpy",),
 }
 _WANTED = {"turbojpeg": "'PyTurboJPEG<2'"}  # newer ones need libjpeg-turbo 3, which few systems have
 

@@ -18,12 +18,14 @@ def _printable():
 
 
 _SHOWN = _printable()
+_BYTES = {character: byte for byte, character in _SHOWN.items()}
 _ENDINGS = ("'ll", "'ve", "'re", "'s", "'d", "'m", "'t")
 
 
 class BytePairs(Plain):
     def __init__(self, vocabulary, merges, unknown):
         self._vocabulary, self._unknown = vocabulary, unknown
+        self._pieces = {number: piece for piece, number in vocabulary.items()}
         self._ranks = {pair: rank for rank, pair in enumerate(merges)}
         self._merged = functools.lru_cache(maxsize=65536)(self._merge)
 
@@ -43,6 +45,10 @@ class BytePairs(Plain):
                 found.append((token, places[at], places[at + len(piece) - 1] + 1))
                 at += len(piece)
         return found
+
+    def text(self, tokens):
+        letters = "".join(self._pieces.get(each, "") for each in tokens)
+        return bytes(bytearray(_BYTES[each] for each in letters if each in _BYTES)).decode("utf-8", "replace")
 
     def _merge(self, word):
         """The pair of the lowest rank is joined wherever it stands, again and again."""

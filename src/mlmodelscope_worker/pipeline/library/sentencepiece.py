@@ -13,6 +13,9 @@ class Pieces(Plain):
         made = self._found.encode(text, out_type="immutable_proto")
         return [(each.id, each.begin, each.end) for each in made.pieces]
 
+    def text(self, tokens):
+        return self._found.decode(tokens)
+
 
 def read(path, lowercase, unknown):
     return Pieces(SentencePieceProcessor(model_file=path))

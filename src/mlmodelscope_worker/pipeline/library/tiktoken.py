@@ -42,6 +42,9 @@ class Ranked(Plain):
             at += length
         return found
 
+    def text(self, tokens):
+        return self._found.decode(tokens)
+
 
 def _borders(text):
     """For each byte of a text in UTF-8 the number of the character that it is in."""

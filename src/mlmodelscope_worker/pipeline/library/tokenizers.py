@@ -8,12 +8,16 @@ from ..tokens import SPECIAL, Line
 class Fast(object):
     def __init__(self, found):
         self._encode = found.encode
+        self._decode = found.decode
 
     def line(self, text, special):
         return _line(self._encode(text, add_special_tokens=special))
 
     def pair(self, text, other, special):
         return _line(self._encode(text, other, add_special_tokens=special))
+
+    def text(self, tokens):
+        return self._decode(tokens, skip_special_tokens=True)
 
 
 def _line(found):

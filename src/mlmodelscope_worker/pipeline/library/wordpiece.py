@@ -12,6 +12,17 @@ _MOST_PIECES = 1 << 20
 class WordPiece(Plain):
     def __init__(self, vocabulary, unknown, lowercase):
         self._vocabulary, self._unknown, self._lowercase = vocabulary, unknown, lowercase
+        self._by_number = None
+
+    @property
+    def _words(self):
+        if self._by_number is None:
+            self._by_number = {number: piece for piece, number in self._vocabulary.items()}
+        return self._by_number
+
+    def text(self, tokens):
+        """Pieces of a word are joined, words have a blank between them."""
+        return " ".join(self._words.get(each, "") for each in tokens).replace(" ##", "").strip()
 
     def cut(self, text):
         found = []

@@ -1,0 +1,253 @@
+"""Answers that are made token by token: a decoder is called again and again with what it said so far.
+
+What each of its inputs gets is declared (`feeds`), and which of its outputs come back to it as the past of the next
+call (`past`). Every row of a batch is decoded by itself, so that no answer depends on its neighbors.
+"""
+
+from .clock import nanoseconds
+from .predictor import ModelError
+from .predictor.predictor import pick
+
+NO_TOKEN = -1
+"""Stands behind the last token of a row that is shorter than others."""
+
+
+class Generator(object):
+    """A decoder, and how it is asked. `spec` is a plan's `generation`, `encoder` the model whose outputs it reads."""
+
+    def __init__(self, spec, decoder, encoder):
+        self.decoder = decoder
+        self.spec = spec
+        self._names = [tensor.name for tensor in decoder.inputs]
+        self._made = {tensor.name: place for place, tensor in enumerate(decoder.outputs)}
+        self._scores = pick(decoder.outputs, spec["scores"], "output") if spec["scores"] is not None else 0
+        self._past = self._pasts()
+        missing = [name for name in self._names if name not in spec["feeds"] and name not in self._past]
+        if missing:
+            raise ModelError(
+                "nothing feeds the decoder's input `%s`: name it under `generate: {feeds: …}`" % missing[0]
+            )
+        self._sources = {name: _source(what, encoder) for name, what in spec["feeds"].items() if name in self._names}
+        unknown = [name for name in spec["feeds"] if name not in self._names]
+        if unknown:
+            raise ModelError("the decoder has no input `%s`; it takes %s" % (unknown[0], ", ".join(self._names)))
+
+    def _pasts(self):
+        """{input: the place of the output that becomes it}."""
+        found = {}
+        for before, after in self.spec["past"].items():
+            for name in self._names:
+                if name.startswith(before):
+                    made = after + name[len(before) :]
+                    if made not in self._made:
+                        raise ModelError("the decoder has no output `%s` to feed `%s` with" % (made, name))
+                    found[name] = self._made[made]
+        return found
+
+    def __call__(self, stacked, outputs, lengths):
+        """(nanoseconds of the decoder, tokens of each row) for a batch that the encoder has answered."""
+        import numpy as np
+
+        run_ns, rows = 0, []
+        for row, longest in enumerate(lengths):
+            given = ([each[row : row + 1] for each in stacked], [each[row : row + 1] for each in outputs])
+            search = Beams(self.spec) if self.spec["beams"] > 1 else Greedy(self.spec)
+            run_ns += self._decode(given, min(longest, self.spec["longest"]), search)
+            rows.append(search.tokens)
+        most = max(map(len, rows))
+        made = np.full((len(rows), max(most, 1)), NO_TOKEN, np.int64)
+        for row, tokens in enumerate(rows):
+            made[row, : len(tokens)] = tokens
+        return run_ns, made
+
+    def _decode(self, given, longest, search):
+        """Call the decoder until the search is done or has `longest` tokens; nanoseconds of the calls."""
+        run_ns, past, start = 0, None, len(self.spec["start"])
+        while not search.is_done and search.count - start < longest:
+            feeds = [self._feed(tensor, given, past, search) for tensor in self.decoder.inputs]
+            self.decoder.check(feeds)
+            begin = nanoseconds()
+            outputs = self.decoder.run(feeds)
+            run_ns += nanoseconds() - begin
+            order = search.take(_last(outputs[self._scores]))
+            past = self._kept(past, outputs, order)
+        search.finish()
+        return run_ns
+
+    def _kept(self, past, outputs, order):
+        """What the next call gets of this one; the past of an encoder stays what the first call made it."""
+        found = {}
+        for name, place in self._past.items():
+            stays = past is not None and any(each in name for each in self.spec["kept"])
+            whole = past[name] if stays else outputs[place]
+            found[name] = whole[order] if order is not None else (whole if stays else whole.copy())
+        return found
+
+    def _feed(self, tensor, given, past, search):
+        import numpy as np
+
+        if tensor.name in self._past:
+            if past is not None:
+                return past[tensor.name]
+            return np.zeros(_empty(tensor, search.width), tensor.element_type)
+        kind, place = self._sources[tensor.name]
+        if kind in ("inputs", "outputs"):
+            whole = given[kind == "outputs"][place]
+            return np.ascontiguousarray(np.repeat(whole, search.width, axis=0), tensor.element_type)
+        rows = np.array(search.rows, np.int64)
+        made = {
+            "tokens": lambda: rows,
+            "last": lambda: rows if past is None else rows[:, -1:],
+            "mask": lambda: np.ones(rows.shape, np.int64),
+            "positions": lambda: (
+                np.repeat(np.arange(rows.shape[1])[None], len(rows), axis=0)
+                if past is None
+                else np.full((len(rows), 1), rows.shape[1] - 1)
+            ),
+            "is_cached": lambda: np.array([past is not None]),
+        }[kind]()
+        return np.ascontiguousarray(made, tensor.element_type)
+
+
+def _source(what, encoder):
+    """(kind, place among the encoder's tensors) of what an input gets."""
+    kind, _, name = what.partition(".")
+    if kind == "inputs":
+        return kind, pick(encoder.inputs, _named(name), "input")
+    if kind == "outputs":
+        return kind, pick(encoder.outputs, _named(name), "output")
+    return what, None
+
+
+def _named(name):
+    return int(name) if name.isdigit() else name
+
+
+def _empty(tensor, rows):
+    """The shape of a past that is not there yet: the first open size is that of the rows, others are 0."""
+    if tensor.shape is None:
+        raise ModelError(
+            "the shape of the decoder's input `%s` is open: nobody knows what its past looks like" % tensor.name
+        )
+    return tuple((rows if place == 0 else 0) if size is None else size for place, size in enumerate(tensor.shape))
+
+
+def _last(scores):
+    """Scores of the next token: rows x vocabulary."""
+    if scores.ndim == 3:
+        return scores[:, -1]
+    if scores.ndim == 2:
+        return scores
+    raise ModelError("the decoder's scores have %d axes, 2 or 3 are due" % scores.ndim)
+
+
+class Greedy(object):
+    """The best token at each step; of equal scores the lowest number."""
+
+    width = 1
+
+    def __init__(self, spec):
+        self.spec = spec
+        self._all = list(spec["start"])
+        self.is_done = False
+
+    @property
+    def rows(self):
+        return [self._all]
+
+    @property
+    def count(self):
+        return len(self._all)
+
+    @property
+    def tokens(self):
+        """What was said, without start and stop."""
+        said = self._all[len(self.spec["start"]) :]
+        return said[:-1] if said and said[-1] in self.spec["stop"] else said
+
+    def take(self, scores):
+        import numpy as np
+
+        scores = _allowed(scores, self.spec)
+        token = int(np.argmax(scores[0]))
+        self._all.append(token)
+        self.is_done = token in self.spec["stop"]
+
+    def finish(self):
+        pass
+
+
+def _allowed(scores, spec):
+    """Scores without not-a-number, and without tokens that may not be chosen."""
+    import numpy as np
+
+    if np.isnan(scores).any():
+        raise ModelError("the decoder answered with not-a-number")
+    if spec["never"]:
+        scores = scores.copy()
+        scores[:, [each for each in spec["never"] if each < scores.shape[1]]] = -np.inf
+    return scores
+
+
+class Beams(object):
+    """The best few texts so far, by the sum of the logarithms of their probabilities, divided by their length raised to
+    `length_penalty`; ends when no open one can become better than the best that are done."""
+
+    def __init__(self, spec):
+        self.spec = spec
+        self._start = list(spec["start"])
+        self._open = [(0.0, self._start)]
+        self._done = []
+        self.is_done = False
+
+    @property
+    def width(self):
+        return len(self._open)
+
+    @property
+    def rows(self):
+        return [tokens for _, tokens in self._open]
+
+    @property
+    def count(self):
+        return len(self._open[0][1])
+
+    def _score(self, total, tokens):
+        return total / max(len(tokens) - len(self._start), 1) ** self.spec["length_penalty"]
+
+    def take(self, scores):
+        """Which of the rows before each of the new ones goes on from."""
+        import numpy as np
+
+        scores = _allowed(scores, self.spec).astype(np.float64)
+        top = scores.max(axis=1, keepdims=True)
+        logarithms = scores - top - np.log(np.exp(scores - top).sum(axis=1, keepdims=True))
+        beams = self.spec["beams"]
+        found = []
+        for row, (total, tokens) in enumerate(self._open):
+            best = np.argsort(-logarithms[row], kind="mergesort")[: 2 * beams]
+            found += [(total + float(logarithms[row, each]), row, int(each), tokens) for each in best]
+        found.sort(key=lambda each: (-each[0], each[1], each[2]))
+        going, order = [], []
+        for total, row, token, tokens in found[: 2 * beams]:
+            if token in self.spec["stop"]:
+                self._done.append((self._score(total, tokens + [token]), tokens + [token]))
+            elif len(going) < beams:
+                going.append((total, tokens + [token]))
+                order.append(row)
+        self._done = sorted(self._done, key=lambda each: -each[0])[:beams]
+        if not going or (len(self._done) == beams and self._score(going[0][0], going[0][1]) <= self._done[-1][0]):
+            self.is_done = True
+            going, order = (going or self._open), (order or list(range(len(self._open))))
+        self._open = going
+        return np.array(order)
+
+    def finish(self):
+        if len(self._done) < self.spec["beams"]:
+            self._done += [(self._score(total, tokens), tokens) for total, tokens in self._open]
+        self._done.sort(key=lambda each: -each[0])
+
+    @property
+    def tokens(self):
+        said = self._done[0][1][len(self._start) :]
+        return said[:-1] if said and said[-1] in self.spec["stop"] else said

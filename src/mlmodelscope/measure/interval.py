@@ -27,6 +27,7 @@ def intervals(
     rule: Rule, scores: Sequence[bytes], numbers: Mapping[str, float]
 ) -> dict[str, tuple[float, float, float, float]]:
     """(value, low, high, confidence) of each number that has one; a single sample leaves everything open."""
+    numbers = {name: value for name, value in numbers.items() if name not in getattr(rule, "without_interval", ())}
     if len(scores) < 2 or not numbers:
         return {}
     if isinstance(rule, SpreadRule):

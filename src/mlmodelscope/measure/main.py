@@ -15,7 +15,15 @@ import numpy as np
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.interval import intervals, paired
-from mlmodelscope.measure.rule import RULES, ScoreError, refuse_numbers, refuse_scores, rule_of, scores_of
+from mlmodelscope.measure.rule import (
+    RULES,
+    ScoreError,
+    reasons_of,
+    refuse_numbers,
+    refuse_scores,
+    rule_of,
+    scores_of,
+)
 from mlmodelscope_worker.protocol import Channel, Closed
 
 Answer = tuple[dict[str, Any], Sequence[bytes]]
@@ -49,7 +57,8 @@ def measure(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
         if RULES.origin(asked["task"]) is not None:
             refuse_numbers(found, details)
         ends = intervals(rule, buffers, found) if asked["with_intervals"] else {}
-    return {"numbers": found, "intervals": ends, "details": details}, ()
+        reasons = reasons_of(rule, buffers, [name for name in asked["names"] if name not in found])
+    return {"numbers": found, "intervals": ends, "details": details, "reasons": reasons}, ()
 
 
 def difference(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:

@@ -16,6 +16,7 @@ from mlmodelscope_worker.registry import add
 
 Arrays = Mapping[str, np.ndarray]
 Made = TypeVar("Made", bound="type[Rule]")
+_LONGEST_REASON = 300
 
 
 class ScoreError(ValueError):
@@ -24,7 +25,11 @@ class ScoreError(ValueError):
 
 @runtime_checkable
 class Rule(Protocol):
-    """How one task scores samples and sums scores up."""
+    """How one task scores samples and sums scores up.
+
+    A rule may also have `without_interval`, names of measures that no interval can be given for, and
+    `reasons(scores, names)`, which says by name why these measures cannot be computed of these scores.
+    """
 
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
         """A few numbers about one sample, from its answer and what is true of it."""
@@ -58,6 +63,8 @@ RULES: Registry[Any] = Registry(
         "instance_segmentation": "mlmodelscope.measure.instances",
         "keypoint_detection": "mlmodelscope.measure.keypoints",
         "multilabel_classification": "mlmodelscope.measure.multilabel",
+        "regression": "mlmodelscope.measure.regression",
+        "tabular_regression": "mlmodelscope.measure.regression",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""
@@ -102,6 +109,13 @@ def scores_of(
         except ScoreError as error:
             found.append(error)
     return found
+
+
+def reasons_of(rule: Rule, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, str]:
+    """Why numbers are left out, where the rule can tell: its `reasons`, by the names of the measures."""
+    told = getattr(rule, "reasons", None)
+    found = told(scores, names) if told is not None and names else {}
+    return {str(name): str(reason)[:_LONGEST_REASON] for name, reason in found.items()}
 
 
 def refuse_scores(told: Sequence[bytes | ScoreError], due: int) -> None:

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from mlmodelscope.confine.import_path import environment, import_path
@@ -50,6 +50,8 @@ class Measurement:
     numbers: Mapping[str, float]
     intervals: Mapping[str, Interval]
     details: Mapping[str, Any]
+    reasons: Mapping[str, str] = field(default_factory=dict)
+    """Why a number was left out, where the rule can tell."""
 
 
 class Ruler:
@@ -116,7 +118,7 @@ class Ruler:
         asked = {"names": list(names), "with_intervals": with_intervals, "with_details": with_details}
         answer, _ = self._ask({"do": "measure", "task": task, **asked}, scores)
         intervals = {name: Interval(*ends) for name, ends in answer["intervals"].items()}
-        return Measurement(answer["numbers"], intervals, answer["details"])
+        return Measurement(answer["numbers"], intervals, answer["details"], answer["reasons"])
 
     def difference(self, task: str, name: str, before: Sequence[bytes], after: Sequence[bytes]) -> tuple[float, float]:
         """(after minus before, its standard deviation) on the same samples."""

@@ -76,7 +76,8 @@ def find_worst(record: Record, store: Store, artifacts: ArtifactStore) -> Worst 
 def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) -> Seen:
     shown = [each for each in shapes if is_shown(each)]
     target = json.loads(row.get("target") or "null")
-    is_known = picture.sample is not None or (isinstance(target, dict) and "classes" in target)
+    has_truth = any(each.side == "truth" for each in shapes)
+    is_known = picture.sample is not None or has_truth or (isinstance(target, dict) and "classes" in target)
     truth, said = summary(shapes, "truth") if is_known else None, summary(shapes, "answer")
     size = picture_size(picture.sample.content) if picture.sample is not None else None
     size = size or _extent(shown, row, target)

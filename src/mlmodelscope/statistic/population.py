@@ -18,6 +18,8 @@ def unseen(samples: int, population: int | None) -> float:
 def narrowed(found: Interval, samples: int, population: int | None) -> Interval:
     """An interval, narrowed by the share of the population that has been seen."""
     left, value = unseen(samples, population), found.value
+    if left == 0:  # an open end would not close: 0 times infinity is not a number
+        return Interval(value, value, value, found.confidence)
     return Interval(value, value - (value - found.low) * left, value + (found.high - value) * left, found.confidence)
 
 

@@ -200,6 +200,10 @@ MEASURES: Registry[Measure] = Registry(
             ("label-ap", "label-f1-micro", "label-f1-macro", "hamming-loss", "label-exact-match"),
             "mlmodelscope.task.multilabel",
         ),
+        **dict.fromkeys(
+            ("mse", "rmse", "mae", "r2", "max-error", "explained-variance", "median-absolute-error"),
+            "mlmodelscope.task.regression",
+        ),
     },
 )
 

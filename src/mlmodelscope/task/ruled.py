@@ -11,7 +11,7 @@ from typing import Any
 from mlmodelscope.errors import MetricError
 from mlmodelscope.extras import install_extra
 from mlmodelscope.measure.facts import facts_of
-from mlmodelscope.measure.ruler import Failure, Item, ruler
+from mlmodelscope.measure.ruler import Failure, Item, Measurement, ruler
 from mlmodelscope.statistic.population import narrowed
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.measure import Measure, Row, find_measure
@@ -47,13 +47,12 @@ class RuledMeasure(Measure):
         return 0.0 if row is None else float(facts_of(row).get("quality", 0.0))
 
     def number(self, rows: Sequence[Row]) -> float:
-        found = ruler().measure(self.ruled_by, _known(rows, self), [self.name], with_intervals=False).numbers
-        return self._of(found)
+        return self._of(ruler().measure(self.ruled_by, _known(rows, self), [self.name], with_intervals=False))
 
     def interval(self, rows: Sequence[Row], population: int | None = None) -> Interval:
         known = _known(rows, self)
         found = ruler().measure(self.ruled_by, known, [self.name])
-        value = self._of(found.numbers)
+        value = self._of(found)
         own = found.intervals.get(self.name) or Interval(value, *self.bounds)
         low, high = max(self.bounds[0], own.low), min(self.bounds[1], own.high)
         return narrowed(Interval(value, low, high, own.confidence), len(known), population)
@@ -74,10 +73,11 @@ class RuledMeasure(Measure):
         worst = self.bounds[0] if self.is_better_higher else self.bounds[1]
         return worst if math.isfinite(worst) else 0.0
 
-    def _of(self, found: Mapping[str, float]) -> float:
-        if self.name not in found:
-            raise MetricError(f"{self.title} of these samples is not a number: there is nothing that it could count")
-        return found[self.name]
+    def _of(self, found: Measurement) -> float:
+        if self.name not in found.numbers:
+            reason = found.reasons.get(self.name, "there is nothing that it could count")
+            raise MetricError(f"{self.title} of these samples is not a number: {reason}")
+        return found.numbers[self.name]
 
 
 def _known(rows: Sequence[Row], measure: Measure) -> list[bytes]:
@@ -138,7 +138,9 @@ class RuledTally:
             if each.name in found.numbers:
                 numbers[each.name] = _bounded(found.intervals.get(each.name), each) or found.numbers[each.name]
         refused = {
-            each.name: "no sample has anything that it could count" for each in wanted if each.name not in numbers
+            each.name: found.reasons.get(each.name, "no sample has anything that it could count")
+            for each in wanted
+            if each.name not in numbers
         }
         details = {**found.details, **_qualities(self._scores)}
         return Outcome(numbers, details, refused, ruler=ruler().versions(self._task))

@@ -201,6 +201,8 @@ TASKS: Registry[Task] = Registry(
         "instance_segmentation": "mlmodelscope.task.instances",
         "keypoint_detection": "mlmodelscope.task.keypoints",
         "multilabel_classification": "mlmodelscope.task.multilabel",
+        "regression": "mlmodelscope.task.regression",
+        "tabular_regression": "mlmodelscope.task.regression",
     },
 )
 

@@ -23,6 +23,8 @@ OURS = {
     "instance_segmentation": "instances",
     "keypoint_detection": "keypoints",
     "multilabel_classification": "multilabel",
+    "regression": "values",
+    "tabular_regression": "values",
 }
 """Modules by the names of their tasks."""
 _ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")

@@ -21,6 +21,7 @@ _OURS = (
     "keypoint_detection",
     "depth_estimation",
     "regression",
+    "tabular_regression",
     "recommendation",
     "embedding",
     "text_classification",

@@ -1,0 +1,93 @@
+"""Regression: a number of each sample, or several.
+
+The truth is `{"values": [number, …]}`, an answer as many numbers. Errors are those of scikit-learn; of several values
+each number is computed value by value, and the mean of these counts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+
+from mlmodelscope.task import values
+from mlmodelscope.task.measure import MEASURES, NUMBER, Better
+from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.task import TASKS, Number, Task
+from mlmodelscope_worker.registry import add
+
+NAME, TABULAR = "regression", "tabular_regression"
+QUALITY = "Quality is 1 less the error as a share of the sizes of truth and answer together."
+
+
+def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
+    told = [f"{MEASURES[name].title} {numbers[name].value:.4g}" for name in ("rmse", "r2") if name in numbers]
+    return f"{', '.join(told)} on {values.samples_in_words(samples)}" if told else ""
+
+
+task = Task(
+    NAME,
+    "Regression",
+    partial(RuledTally, NAME),
+    headline=("rmse", "mae", "r2"),
+    is_ruled=True,
+    roles=values.ROLES,
+    columns=values.COLUMNS,
+    values=values.values_of,
+    plain=values.plain,
+    shapes=values.shapes,
+    quality=QUALITY,
+    sentence=_sentence,
+)
+add(TASKS.things, NAME, task, TASKS.code)
+add(
+    TASKS.things,
+    TABULAR,
+    replace(task, name=TABULAR, title="Regression of tables", tally=partial(RuledTally, TABULAR)),
+    TASKS.code,
+)
+
+_MEASURES: dict[str, tuple[str, str, tuple[str, ...], Better, bool]] = {
+    "mse": ("MSE", "Mean of the squared errors.", ("mean-squared-error",), "lower", True),
+    "rmse": (
+        "RMSE",
+        "Root of the mean squared error; of several values the mean of their roots.",
+        ("root-mean-squared-error",),
+        "lower",
+        False,
+    ),
+    "mae": ("MAE", "Mean of the errors' sizes.", ("mean-absolute-error",), "lower", True),
+    "r2": (
+        "R²",
+        "Coefficient of determination: 1 less the squared errors as a share of the squares around the mean of the "
+        "truth. It is negative where the mean would have been the better answer; where the truth never varies, it is 1 "
+        "if every answer is right and else 0, as scikit-learn has it. It needs two samples.",
+        ("r-squared", "r2-score", "coefficient-of-determination"),
+        "higher",
+        False,
+    ),
+    "max-error": ("largest error", "The size of the largest error of all; it has no interval.", (), "lower", False),
+    "explained-variance": (
+        "explained variance",
+        "1 less the variance of the errors as a share of that of the truth: R² without what is off by the same amount "
+        "everywhere. It needs two samples.",
+        ("explained-variance-score",),
+        "higher",
+        False,
+    ),
+    "median-absolute-error": ("median error", "Median of the errors' sizes.", ("medae",), "lower", False),
+}
+for _name, (_title, _about, _aliases, _better, _stable) in _MEASURES.items():
+    _measure = RuledMeasure(
+        _name,
+        _title,
+        (NAME, TABULAR),
+        better=_better,
+        unit=NUMBER,
+        bounds=(0.0, math.inf) if _better == "lower" else (-math.inf, 1.0),
+        aliases=_aliases,
+        about=_about,
+        is_stable=_stable,
+    )
+    add(MEASURES.things, _name, _measure, MEASURES.code)

@@ -1,0 +1,73 @@
+"""Tasks whose answers are numbers: which measures they have, what rows hold and what people see of them."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mlmodelscope.task.array_answer import Array, ArrayAnswer
+from mlmodelscope.task.measure import MEASURES, find_measure
+from mlmodelscope.task.shape import TextShape
+from mlmodelscope.task.task import Terms, task_named
+
+ERRORS = ("mse", "rmse", "mae", "r2", "max-error", "explained-variance", "median-absolute-error")
+
+
+def said(*values: float, kind: str = "<f8") -> ArrayAnswer:
+    made = np.asarray(values, kind)
+    return ArrayAnswer({"values": Array(made.dtype.str, made.shape, made.tobytes())})
+
+
+@pytest.mark.parametrize(("task", "names"), [("regression", {*ERRORS}), ("tabular_regression", {*ERRORS})])
+def test_every_task_has_its_measures_and_the_first_stands_for_all(task: str, names: set[str]) -> None:
+    found = [each.name for each in task_named(task).measures]
+    assert set(found) == names and found[0] == task_named(task).headline[0]
+
+
+@pytest.mark.parametrize(("published", "name"), [("R-squared", "r2"), ("mean_absolute_error", "mae")])
+def test_measures_are_found_by_what_papers_call_them(published: str, name: str) -> None:
+    found = find_measure(published)
+    assert found is not None and found.name == name
+
+
+@pytest.mark.parametrize("task", ["regression", "tabular_regression"])
+def test_numbers_are_measured_and_samples_that_cannot_be_compared_fail(task: str) -> None:
+    tally = task_named(task).tally(Terms({}))
+    pairs: list[Any] = [({"values": [at]}, said(at + 0.5)) for at in range(10)]
+    *good, bad = tally.take([*pairs, ({"values": [1, 2]}, said(1.0))])
+    assert all(each.score for each in good) and "1 values, its truth has 2" in str(bad.error)
+    found = tally.outcome()
+    assert set(found.numbers) == {*ERRORS} and not found.refused and found.ruler["numpy"]
+    assert found.numbers["max-error"] == 0.5 and sum(found.details["qualities"]) == 10
+    rows = [each.score for each in good]
+    assert MEASURES["mae"].interval(rows).value == MEASURES["max-error"].interval(rows).value == 0.5
+    assert MEASURES["max-error"].interval(rows).high == math.inf
+    assert MEASURES["max-error"].interval(rows, population=10).high == 0.5
+
+
+def test_what_cannot_be_computed_is_refused_with_the_rules_own_reason() -> None:
+    tally = task_named("regression").tally(Terms({}))
+    tally.take([({"values": [1.0]}, said(2.0))])
+    found = tally.outcome()
+    assert set(found.refused) == {"r2", "explained-variance"} and "two samples" in found.refused["r2"]
+
+
+def test_truth_and_answer_are_kept_and_shown_as_text() -> None:
+    task = task_named("regression")
+    row = task.values({"values": [1.5, 2]}, said(*range(9)), b"x")
+    assert json.loads(row["target"]) == {"values": [1.5, 2]} and task.plain(row) == {"values": [*map(float, range(9))]}
+    shapes = task.shapes(row, None, str)
+    assert shapes == [TextShape("truth", "1.5, 2"), TextShape("answer", "0, 1, 2, 3, 4, 5, … (9 values)")]
+    unlabeled = task.values(None, said(3.25), None)
+    assert task.shapes(unlabeled, None, str) == [TextShape("answer", "3.25")]
+    assert task.plain(task.values({"values": [1]}, None, None)) is None
+
+
+def test_a_result_is_told_in_words() -> None:
+    class Seen:
+        value = 2.5
+
+    assert task_named("regression").sentence(3, {"rmse": Seen(), "r2": Seen()}) == "RMSE 2.5, R² 2.5 on 3 samples"
+    assert task_named("regression").sentence(3, {}) == ""

@@ -20,7 +20,15 @@ def said(*values: float, kind: str = "<f8") -> ArrayAnswer:
     return ArrayAnswer({"values": Array(made.dtype.str, made.shape, made.tobytes())})
 
 
-@pytest.mark.parametrize(("task", "names"), [("regression", {*ERRORS}), ("tabular_regression", {*ERRORS})])
+@pytest.mark.parametrize(
+    ("task", "names"),
+    [
+        ("regression", {*ERRORS}),
+        ("tabular_regression", {*ERRORS}),
+        ("time_series_forecasting", {"smape", "mase", "mape", "rmse", "mae", "mse"}),
+        ("text_similarity", {"spearman", "pearson", "kendall"}),
+    ],
+)
 def test_every_task_has_its_measures_and_the_first_stands_for_all(task: str, names: set[str]) -> None:
     found = [each.name for each in task_named(task).measures]
     assert set(found) == names and found[0] == task_named(task).headline[0]
@@ -71,3 +79,31 @@ def test_a_result_is_told_in_words() -> None:
 
     assert task_named("regression").sentence(3, {"rmse": Seen(), "r2": Seen()}) == "RMSE 2.5, R² 2.5 on 3 samples"
     assert task_named("regression").sentence(3, {}) == ""
+
+
+def test_forecasts_are_measured_and_a_missing_history_is_the_reason_for_what_is_missing() -> None:
+    task = task_named("time_series_forecasting")
+    tally = task.tally(Terms(task.settle({"season": 2})))
+    target = {"values": [1.0, 2.0], "history": [1.0, 2.0, 4.0]}
+    rows = [each.score for each in tally.take([(target, said(1.0, 3.0)), (target, said(2.0, 2.0))])]
+    found = tally.outcome()
+    assert found.numbers["mase"].value == pytest.approx(0.5 / 3) and MEASURES["rmse"].number(rows) == 0.5**0.5
+    tally.take([({"values": [1.0]}, said(1.0))])
+    assert "history" in tally.outcome().refused["mase"] and "smape" in tally.outcome().numbers
+
+
+def test_correlations_of_answers_that_never_vary_are_refused() -> None:
+    task = task_named("text_similarity")
+    tally = task.tally(Terms(task.settle({})))
+    tally.take([({"values": [at]}, said(0.5)) for at in range(3)])
+    found = tally.outcome()
+    assert set(found.refused) == {"spearman", "pearson", "kendall"}
+    assert found.refused["pearson"].startswith("all answers are equal")
+
+
+def test_a_correlation_below_zero_is_a_number_with_an_interval() -> None:
+    task = task_named("text_similarity")
+    tally = task.tally(Terms(task.settle({})))
+    tally.take([({"values": [at]}, said(-at + at % 3)) for at in range(30)])
+    found = tally.outcome().numbers["spearman"]
+    assert -1 <= found.low < found.value < found.high < 0

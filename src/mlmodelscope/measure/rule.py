@@ -65,6 +65,8 @@ RULES: Registry[Any] = Registry(
         "multilabel_classification": "mlmodelscope.measure.multilabel",
         "regression": "mlmodelscope.measure.regression",
         "tabular_regression": "mlmodelscope.measure.regression",
+        "time_series_forecasting": "mlmodelscope.measure.forecasting",
+        "text_similarity": "mlmodelscope.measure.similarity",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

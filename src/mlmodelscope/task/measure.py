@@ -204,6 +204,8 @@ MEASURES: Registry[Measure] = Registry(
             ("mse", "rmse", "mae", "r2", "max-error", "explained-variance", "median-absolute-error"),
             "mlmodelscope.task.regression",
         ),
+        **dict.fromkeys(("smape", "mase", "mape"), "mlmodelscope.task.forecasting"),
+        **dict.fromkeys(("spearman", "pearson", "kendall"), "mlmodelscope.task.similarity"),
     },
 )
 

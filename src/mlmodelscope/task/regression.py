@@ -17,7 +17,7 @@ from mlmodelscope.task.ruled import RuledMeasure, RuledTally
 from mlmodelscope.task.task import TASKS, Number, Task
 from mlmodelscope_worker.registry import add
 
-NAME, TABULAR = "regression", "tabular_regression"
+NAME, TABULAR, FORECASTING = "regression", "tabular_regression", "time_series_forecasting"
 QUALITY = "Quality is 1 less the error as a share of the sizes of truth and answer together."
 
 
@@ -52,7 +52,7 @@ _MEASURES: dict[str, tuple[str, str, tuple[str, ...], Better, bool]] = {
     "mse": ("MSE", "Mean of the squared errors.", ("mean-squared-error",), "lower", True),
     "rmse": (
         "RMSE",
-        "Root of the mean squared error; of several values the mean of their roots.",
+        "Root of the mean squared error; of several values the mean of their roots, of forecasts one over all.",
         ("root-mean-squared-error",),
         "lower",
         False,
@@ -78,11 +78,12 @@ _MEASURES: dict[str, tuple[str, str, tuple[str, ...], Better, bool]] = {
     ),
     "median-absolute-error": ("median error", "Median of the errors' sizes.", ("medae",), "lower", False),
 }
+_OF_FORECASTS = ("mse", "rmse", "mae")
 for _name, (_title, _about, _aliases, _better, _stable) in _MEASURES.items():
     _measure = RuledMeasure(
         _name,
         _title,
-        (NAME, TABULAR),
+        (NAME, TABULAR, FORECASTING) if _name in _OF_FORECASTS else (NAME, TABULAR),
         better=_better,
         unit=NUMBER,
         bounds=(0.0, math.inf) if _better == "lower" else (-math.inf, 1.0),

@@ -203,6 +203,8 @@ TASKS: Registry[Task] = Registry(
         "multilabel_classification": "mlmodelscope.task.multilabel",
         "regression": "mlmodelscope.task.regression",
         "tabular_regression": "mlmodelscope.task.regression",
+        "time_series_forecasting": "mlmodelscope.task.forecasting",
+        "text_similarity": "mlmodelscope.task.similarity",
     },
 )
 

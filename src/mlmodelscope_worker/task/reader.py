@@ -25,6 +25,8 @@ OURS = {
     "multilabel_classification": "multilabel",
     "regression": "values",
     "tabular_regression": "values",
+    "time_series_forecasting": "values",
+    "text_similarity": "values",
 }
 """Modules by the names of their tasks."""
 _ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")

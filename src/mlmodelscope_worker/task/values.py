@@ -6,6 +6,7 @@ from .reader import StepReader, task_reader
 _MOST_VALUES = 1 << 24
 
 
+@task_reader("time_series_forecasting")
 @task_reader("tabular_regression")
 @task_reader("regression")
 class Values(StepReader):
@@ -34,3 +35,12 @@ class Values(StepReader):
 
     def check(self, count):
         """Refuse an answer of so many numbers, where a task wants others."""
+
+
+@task_reader("text_similarity")
+class Value(Values):
+    """Reads one number of each sample."""
+
+    def check(self, count):
+        if count != 1:
+            raise Refused("an answer is one number, the model gave %d: choose with a step" % count)

@@ -8,7 +8,7 @@ import pytest
 from mlmodelscope_worker.pipeline.frame import Frame
 from mlmodelscope_worker.task import reader_of
 
-TASKS = ("regression", "tabular_regression")
+TASKS = ("regression", "tabular_regression", "time_series_forecasting")
 
 
 class Prepared:
@@ -49,3 +49,9 @@ def test_what_is_no_number_fails_with_the_reason(tensor: np.ndarray, reason: str
 def test_two_outputs_are_not_one_answer() -> None:
     found = read("regression", np.zeros((1, 1)), np.zeros((1, 1)), roles=("tensor", "scores"))
     assert "made of one output, there are 2 (scores, tensor)" in found.failed[0]
+
+
+@pytest.mark.parametrize("task", ["text_similarity"])
+def test_a_task_of_one_number_refuses_several(task: str) -> None:
+    assert read(task, np.array([[[0.5]]])).buffers[0].tolist() == [0.5]
+    assert "one number, the model gave 3" in read(task, np.zeros((1, 3))).failed[0]

@@ -22,6 +22,8 @@ _OURS = (
     "depth_estimation",
     "regression",
     "tabular_regression",
+    "time_series_forecasting",
+    "text_similarity",
     "recommendation",
     "embedding",
     "text_classification",

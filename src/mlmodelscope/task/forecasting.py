@@ -1,0 +1,83 @@
+"""Time series forecasting: the next values of a series.
+
+The truth is `{"values": [number, …], "history": [number, …], "season": m}`, an answer as many numbers as there are true
+values. `history` is what the series was before, `season` after how many values it repeats itself (12 for months);
+both are needed by MASE alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from functools import partial
+
+from mlmodelscope.task import values
+from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE, Unit
+from mlmodelscope.task.regression import FORECASTING as NAME
+from mlmodelscope.task.regression import QUALITY
+from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.task import TASKS, Number, Option, Task
+from mlmodelscope_worker.parameters import Integer
+from mlmodelscope_worker.registry import add
+
+
+def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
+    told = [f"sMAPE {100 * numbers['smape'].value:.2f} %"] if "smape" in numbers else []
+    told += [f"MASE {numbers['mase'].value:.3f}"] if "mase" in numbers else []
+    return f"{', '.join(told)} on {values.samples_in_words(samples)}" if told else ""
+
+
+task = Task(
+    NAME,
+    "Time series forecasting",
+    partial(RuledTally, NAME),
+    headline=("smape", "mase", "mae"),
+    is_ruled=True,
+    options={
+        "season": Option(
+            Integer(
+                "After how many values a series repeats itself, for MASE; by default what the truth says.", above=0
+            ),
+            None,
+        )
+    },
+    roles=values.ROLES,
+    columns=values.COLUMNS,
+    values=values.values_of,
+    plain=values.plain,
+    shapes=values.shapes,
+    quality=QUALITY,
+    sentence=_sentence,
+)
+add(TASKS.things, NAME, task, TASKS.code)
+
+_MEASURES: dict[str, tuple[str, str, tuple[str, ...], Unit, float]] = {
+    "smape": (
+        "sMAPE",
+        "Symmetric mean absolute percentage error as the M4 competition has it, from 0 to 200 %: the mean of "
+        "2 |y - f| / (|y| + |f|) over the values of a series, then over the series. It is 0 where both are 0.",
+        ("symmetric-mape",),
+        SHARE,
+        2.0,
+    ),
+    "mase": (
+        "MASE",
+        "Mean absolute scaled error: that of a series over the mean error, inside its history, of repeating what was "
+        "there a season before; the mean over the series. It needs a history of every series.",
+        ("mean-absolute-scaled-error",),
+        NUMBER,
+        math.inf,
+    ),
+    "mape": (
+        "MAPE",
+        "Mean of |y - f| / |y| over the values of a series, then over the series. It needs true values other than 0.",
+        ("mean-absolute-percentage-error",),
+        SHARE,
+        math.inf,
+    ),
+}
+for _name, (_title, _about, _aliases, _unit, _most) in _MEASURES.items():
+    _measure = RuledMeasure(
+        _name, _title, (NAME,), better="lower", unit=_unit, bounds=(0.0, _most), aliases=_aliases, about=_about
+    )
+    add(MEASURES.things, _name, _measure, MEASURES.code)

@@ -9,7 +9,7 @@ import pytest
 
 from mlmodelscope.task.array_answer import Array, ArrayAnswer
 from mlmodelscope.task.measure import MEASURES, find_measure
-from mlmodelscope.task.shape import TextShape
+from mlmodelscope.task.shape import LabelShape, TextShape
 from mlmodelscope.task.task import Terms, task_named
 
 ERRORS = ("mse", "rmse", "mae", "r2", "max-error", "explained-variance", "median-absolute-error")
@@ -27,6 +27,7 @@ def said(*values: float, kind: str = "<f8") -> ArrayAnswer:
         ("tabular_regression", {*ERRORS}),
         ("time_series_forecasting", {"smape", "mase", "mape", "rmse", "mae", "mse"}),
         ("text_similarity", {"spearman", "pearson", "kendall"}),
+        ("anomaly_detection", {"anomaly-auc", "anomaly-pauc"}),
     ],
 )
 def test_every_task_has_its_measures_and_the_first_stands_for_all(task: str, names: set[str]) -> None:
@@ -107,3 +108,16 @@ def test_a_correlation_below_zero_is_a_number_with_an_interval() -> None:
     tally.take([({"values": [at]}, said(-at + at % 3)) for at in range(30)])
     found = tally.outcome().numbers["spearman"]
     assert -1 <= found.low < found.value < found.high < 0
+
+
+def test_anomalies_are_measured_by_group_and_shown_in_words() -> None:
+    task = task_named("anomaly_detection")
+    tally = task.tally(Terms(task.settle({"averaging": "groups", "max_fpr": 0.5})))
+    pairs = [({"anomaly": at % 2, "group": f"machine {at % 3}"}, said(at % 5)) for at in range(60)]
+    tally.take(pairs)
+    found = tally.outcome()
+    assert set(found.numbers) == {"anomaly-auc", "anomaly-pauc"} and len(found.details["groups"]) == 3
+    row = task.values(*pairs[1], b"")
+    assert task.shapes(row, None, str) == [LabelShape("truth", "anomaly (machine 1)"), TextShape("answer", "1")]
+    with pytest.raises(ValueError, match="above 1"):
+        task.settle({"max_fpr": 2})

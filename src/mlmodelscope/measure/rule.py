@@ -67,6 +67,7 @@ RULES: Registry[Any] = Registry(
         "tabular_regression": "mlmodelscope.measure.regression",
         "time_series_forecasting": "mlmodelscope.measure.forecasting",
         "text_similarity": "mlmodelscope.measure.similarity",
+        "anomaly_detection": "mlmodelscope.measure.anomaly",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

@@ -206,6 +206,7 @@ MEASURES: Registry[Measure] = Registry(
         ),
         **dict.fromkeys(("smape", "mase", "mape"), "mlmodelscope.task.forecasting"),
         **dict.fromkeys(("spearman", "pearson", "kendall"), "mlmodelscope.task.similarity"),
+        **dict.fromkeys(("anomaly-auc", "anomaly-pauc"), "mlmodelscope.task.anomaly"),
     },
 )
 

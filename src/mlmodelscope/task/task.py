@@ -205,6 +205,7 @@ TASKS: Registry[Task] = Registry(
         "tabular_regression": "mlmodelscope.task.regression",
         "time_series_forecasting": "mlmodelscope.task.forecasting",
         "text_similarity": "mlmodelscope.task.similarity",
+        "anomaly_detection": "mlmodelscope.task.anomaly",
     },
 )
 

@@ -37,6 +37,7 @@ class Values(StepReader):
         """Refuse an answer of so many numbers, where a task wants others."""
 
 
+@task_reader("anomaly_detection")
 @task_reader("text_similarity")
 class Value(Values):
     """Reads one number of each sample."""

@@ -51,7 +51,7 @@ def test_two_outputs_are_not_one_answer() -> None:
     assert "made of one output, there are 2 (scores, tensor)" in found.failed[0]
 
 
-@pytest.mark.parametrize("task", ["text_similarity"])
+@pytest.mark.parametrize("task", ["text_similarity", "anomaly_detection"])
 def test_a_task_of_one_number_refuses_several(task: str) -> None:
     assert read(task, np.array([[[0.5]]])).buffers[0].tolist() == [0.5]
     assert "one number, the model gave 3" in read(task, np.zeros((1, 3))).failed[0]

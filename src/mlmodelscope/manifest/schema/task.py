@@ -24,6 +24,7 @@ _OURS = (
     "tabular_regression",
     "time_series_forecasting",
     "text_similarity",
+    "anomaly_detection",
     "recommendation",
     "embedding",
     "text_classification",

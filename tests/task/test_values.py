@@ -28,6 +28,8 @@ def said(*values: float, kind: str = "<f8") -> ArrayAnswer:
         ("time_series_forecasting", {"smape", "mase", "mape", "rmse", "mae", "mse"}),
         ("text_similarity", {"spearman", "pearson", "kendall"}),
         ("anomaly_detection", {"anomaly-auc", "anomaly-pauc"}),
+        ("embedding", {"ndcg10", "mrr10", "recall1", "recall5", "recall10", "recall100", "retrieval-map"}),
+        ("recommendation", {"hit-rate", "hit-ndcg"}),
     ],
 )
 def test_every_task_has_its_measures_and_the_first_stands_for_all(task: str, names: set[str]) -> None:
@@ -35,7 +37,16 @@ def test_every_task_has_its_measures_and_the_first_stands_for_all(task: str, nam
     assert set(found) == names and found[0] == task_named(task).headline[0]
 
 
-@pytest.mark.parametrize(("published", "name"), [("R-squared", "r2"), ("mean_absolute_error", "mae")])
+@pytest.mark.parametrize(
+    ("published", "name"),
+    [
+        ("R-squared", "r2"),
+        ("mean_absolute_error", "mae"),
+        ("nDCG@10", "ndcg10"),
+        ("HR", "hit-rate"),
+        ("pAUC", "anomaly-pauc"),
+    ],
+)
 def test_measures_are_found_by_what_papers_call_them(published: str, name: str) -> None:
     found = find_measure(published)
     assert found is not None and found.name == name
@@ -121,3 +132,28 @@ def test_anomalies_are_measured_by_group_and_shown_in_words() -> None:
     assert task.shapes(row, None, str) == [LabelShape("truth", "anomaly (machine 1)"), TextShape("answer", "1")]
     with pytest.raises(ValueError, match="above 1"):
         task.settle({"max_fpr": 2})
+
+
+def test_embeddings_of_queries_and_documents_are_measured_together() -> None:
+    task = task_named("embedding")
+    tally = task.tally(Terms(task.settle({"similarity": "dot"})))
+    query = {"role": "query", "id": "q", "relevant": {"a": 1, "b": 1, "c": 1, "d": 1}}
+    pairs: list[Any] = [(query, said(1.0, 0.0, kind="<f4"))]
+    pairs += [({"role": "document", "id": name}, said(at, 1.0, kind="<f4")) for at, name in enumerate("xya")]
+    assert not any(each.error for each in tally.take(pairs))
+    found = tally.outcome()
+    assert found.numbers["mrr10"] == 1.0 and found.numbers["recall10"] == 0.25 and "qualities" not in found.details
+    rows = [task.values(*each, b"") for each in pairs]
+    assert task.shapes(rows[0], None, str)[0] == LabelShape("truth", "query q: a, b, c, … (4 documents)")
+    assert task.shapes(rows[1], None, str) == [LabelShape("truth", "document x"), TextShape("answer", "0, 1")]
+
+
+def test_candidates_are_kept_and_shown_best_first() -> None:
+    task = task_named("recommendation")
+    tally = task.tally(Terms(task.settle({"k": 1, "ties": "In favor"})))
+    pairs: list[Any] = [({"relevant": {"1": 1}}, said(0.5, 0.5, 0.25)), ({"relevant": {"2": 1}}, said(0.5, 0.5, 0.25))]
+    tally.take(pairs)
+    assert tally.outcome().numbers["hit-rate"].value == 0.5
+    row = task.values(*pairs[1], b"")
+    assert [each["candidate"] for each in task.plain(row)] == [0, 1, 2]
+    assert [each.name for each in task.shapes(row, None, str)] == [f"candidate {at}" for at in (2, 0, 1, 2)]

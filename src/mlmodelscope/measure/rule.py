@@ -68,6 +68,8 @@ RULES: Registry[Any] = Registry(
         "time_series_forecasting": "mlmodelscope.measure.forecasting",
         "text_similarity": "mlmodelscope.measure.similarity",
         "anomaly_detection": "mlmodelscope.measure.anomaly",
+        "embedding": "mlmodelscope.measure.embedding",
+        "recommendation": "mlmodelscope.measure.recommendation",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

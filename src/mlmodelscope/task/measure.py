@@ -207,6 +207,11 @@ MEASURES: Registry[Measure] = Registry(
         **dict.fromkeys(("smape", "mase", "mape"), "mlmodelscope.task.forecasting"),
         **dict.fromkeys(("spearman", "pearson", "kendall"), "mlmodelscope.task.similarity"),
         **dict.fromkeys(("anomaly-auc", "anomaly-pauc"), "mlmodelscope.task.anomaly"),
+        **dict.fromkeys(
+            ("ndcg10", "mrr10", "recall1", "recall5", "recall10", "recall100", "retrieval-map"),
+            "mlmodelscope.task.embedding",
+        ),
+        **dict.fromkeys(("hit-rate", "hit-ndcg"), "mlmodelscope.task.recommendation"),
     },
 )
 

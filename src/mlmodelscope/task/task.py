@@ -206,6 +206,8 @@ TASKS: Registry[Task] = Registry(
         "time_series_forecasting": "mlmodelscope.task.forecasting",
         "text_similarity": "mlmodelscope.task.similarity",
         "anomaly_detection": "mlmodelscope.task.anomaly",
+        "embedding": "mlmodelscope.task.embedding",
+        "recommendation": "mlmodelscope.task.recommendation",
     },
 )
 

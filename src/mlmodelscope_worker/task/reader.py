@@ -28,6 +28,8 @@ OURS = {
     "time_series_forecasting": "values",
     "text_similarity": "values",
     "anomaly_detection": "values",
+    "embedding": "values",
+    "recommendation": "values",
 }
 """Modules by the names of their tasks."""
 _ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")

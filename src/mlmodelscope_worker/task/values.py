@@ -6,6 +6,7 @@ from .reader import StepReader, task_reader
 _MOST_VALUES = 1 << 24
 
 
+@task_reader("recommendation")
 @task_reader("time_series_forecasting")
 @task_reader("tabular_regression")
 @task_reader("regression")
@@ -45,3 +46,10 @@ class Value(Values):
     def check(self, count):
         if count != 1:
             raise Refused("an answer is one number, the model gave %d: choose with a step" % count)
+
+
+@task_reader("embedding")
+class Vector(Values):
+    """Reads a vector, which needs no more digits than the models have."""
+
+    element_type = "<f4"

@@ -8,7 +8,7 @@ import pytest
 from mlmodelscope_worker.pipeline.frame import Frame
 from mlmodelscope_worker.task import reader_of
 
-TASKS = ("regression", "tabular_regression", "time_series_forecasting")
+TASKS = ("regression", "tabular_regression", "time_series_forecasting", "recommendation")
 
 
 class Prepared:
@@ -55,3 +55,9 @@ def test_two_outputs_are_not_one_answer() -> None:
 def test_a_task_of_one_number_refuses_several(task: str) -> None:
     assert read(task, np.array([[[0.5]]])).buffers[0].tolist() == [0.5]
     assert "one number, the model gave 3" in read(task, np.zeros((1, 3))).failed[0]
+
+
+def test_an_embedding_travels_as_32_bit_floats_and_must_be_one() -> None:
+    found = read("embedding", np.array([[1.5, 2.5], [1e300, 0.0]]))
+    assert found.content["answers"][0]["arrays"] == [["values", "<f4", [2]]] and found.buffers[0].tolist() == [1.5, 2.5]
+    assert "not-a-number" in found.failed[1]

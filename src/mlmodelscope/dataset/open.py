@@ -86,14 +86,21 @@ def _read(source: PlannedSource, dataset: PlannedDataset, form: Format, artifact
     labels = unpack(labels, LABEL_ARRAYS, artifacts) if labels else None
     if form.packed:
         files = unpack(files, IMAGE_ARRAYS, artifacts)
-    prefix = f"{source.name}/" if len(dataset.sources) > 1 else ""
     with FORMATS.blaming(form.name, OSError):
         samples = form.read(files, labels, dataset)
         _refuse_others(samples)
-    if not prefix:
+    if len(dataset.sources) == 1:
         return samples
-    named = [replace(one, id=prefix + one.id, content={**one.content, "source": source.name}) for one in samples]
+    named = [_of_source(one, source.name) for one in samples]
     return Listing(named, samples.classes) if isinstance(samples, Listing) else named
+
+
+def _of_source(one: Unlabelled, source: str) -> Unlabelled:
+    """A sample of one of several sources; where samples are scored in groups, a source is one."""
+    target = one.target
+    if isinstance(target, dict) and target.get("group") == "":
+        target = {**target, "group": source}
+    return replace(one, id=f"{source}/{one.id}", content={**one.content, "source": source}, target=target)
 
 
 def _refuse_others(samples: list[Unlabelled]) -> None:
@@ -124,7 +131,8 @@ def _classes(found: list[Unlabelled], dataset: PlannedDataset, form: Format, art
         return read_classes(file.path, file.name)
     if dataset.labels.label_columns:
         return list(dataset.labels.label_columns)
-    words = {str(sample.word) for sample in found} if form.names_classes else set()
+    has_names = form.names_classes and "classes" not in dataset.truth
+    words = {str(sample.word) for sample in found if sample.word is not None} if has_names else set()
     return [] if all(map(str.isdecimal, words)) else sorted(words)
 
 
@@ -154,4 +162,8 @@ def _target_of(classes: list[str], dataset: PlannedDataset, form: Format) -> Cal
         return lambda sample: {
             "classes": to_numbers(sample.word, words, rule.offset, sample.id, len(classes), rule.separator)
         }
-    return lambda sample: to_number(sample.word, words, rule.offset, sample.id, len(classes))
+    return lambda sample: (
+        sample.target
+        if dataset.task and sample.word is None  # its task decides what is true of it
+        else to_number(sample.word, words, rule.offset, sample.id, len(classes))
+    )

@@ -22,8 +22,20 @@ BUILT_IN = {
     "pictures": "mlmodelscope.dataset.pictures",
     "files": "mlmodelscope.dataset.files",
     "functions": "mlmodelscope.dataset.files",
+    "raw": "mlmodelscope.dataset.raw_files",
+    "table": "mlmodelscope.dataset.table",
+    "huggingface": "mlmodelscope.dataset.huggingface",
+    "conll": "mlmodelscope.dataset.conll",
+    "squad": "mlmodelscope.dataset.squad",
+    "parallel": "mlmodelscope.dataset.parallel",
+    "spans": "mlmodelscope.dataset.standoff",
+    "factrueval": "mlmodelscope.dataset.factrueval",
+    "audio": "mlmodelscope.dataset.audio",
 }
 """Formats of ours, and the module that reads each, which is imported when such a dataset is opened."""
+
+READ_BY_TASK = ("table", "huggingface", "audio")
+"""Formats whose truth is another for each task."""
 
 
 def format_names() -> list[str]:

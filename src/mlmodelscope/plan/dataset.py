@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.formats import READ_BY_TASK
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.plan.file import Pins, plan_file, plan_optional_file
 from mlmodelscope.plan.options import Options
@@ -10,10 +11,9 @@ from mlmodelscope.plan.plan import PlannedDataset, PlannedSource, Subset
 from mlmodelscope.task.task import task_named
 
 
-def plan_dataset(
-    dataset: DatasetManifest, options: Options, pins: Pins, truth: tuple[str, ...] | None = None
-) -> PlannedDataset:
-    """`truth` is what a model's task needs of the samples' truth; by default what their own task does."""
+def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins, task: str | None = None) -> PlannedDataset:
+    """`task` is the model's, which decides what is read of the samples' truth; by default their own does."""
+    task = task or dataset.task
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"a limit of {options.limit} leaves nothing to evaluate")
     return PlannedDataset(
@@ -33,6 +33,13 @@ def plan_dataset(
         classes=plan_optional_file(dataset.classes_url, dataset.classes_checksum, pins),
         shape=dataset.shape,
         size=dataset.size,
-        truth=task_named(dataset.task).truth if truth is None else truth,
+        truth=task_named(task).truth,
+        task=(task if dataset.task == "general" else dataset.task) if dataset.format in READ_BY_TASK else "",
+        columns=dataset.columns,
+        header=dataset.header,
+        delimiter=dataset.delimiter,
+        quoting=dataset.quoting,
+        element_type=dataset.element_type,
+        split=dataset.split,
         subset=Subset(count=options.limit, stratified=options.stratified, seed=options.seed),
     )

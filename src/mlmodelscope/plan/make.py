@@ -17,7 +17,6 @@ from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import choose_threads, plan_predictor
 from mlmodelscope.plan.stack import StackDescription, plan_stack
-from mlmodelscope.task.task import task_named
 
 
 def make_plan(
@@ -48,7 +47,7 @@ def make_plan(
         generation=plan_generation(model),
         answer=plan_answer(model, options, pins),
         measure=plan_measure(model, dataset),
-        dataset=plan_dataset(dataset, options, pins, task_named(model.task).truth),
+        dataset=plan_dataset(dataset, options, pins, model.task),
         predictor=plan_predictor(model, predictor, options, choose_threads(options, hardware)),
         stack=plan_stack(
             model,

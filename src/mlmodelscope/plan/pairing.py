@@ -90,7 +90,8 @@ def _plain(name: str) -> str:
 
 
 def _colors(model: ModelManifest, dataset: DatasetManifest) -> Iterator[str]:
-    channels = dataset.shape[2] if dataset.shape is not None else _CHANNELS.get(dataset.format)
+    is_picture = dataset.shape is not None and len(dataset.shape) == 3
+    channels = dataset.shape[2] if dataset.shape and is_picture else _CHANNELS.get(dataset.format)
     steps = model.inputs[0].processing if model.inputs else ()
     layout = next((step.parameters.get("color_layout") for step in steps if step.name == "decode"), None)
     if layout is None or channels is None:

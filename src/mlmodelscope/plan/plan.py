@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from mlmodelscope.manifest.reference import shown_reference
-from mlmodelscope.manifest.schema import Claim, Labels, MachineSettings, Step
+from mlmodelscope.manifest.schema import Claim, Columns, Labels, MachineSettings, Step
 from mlmodelscope.plan.versions import as_version_1, upgraded
 
 
@@ -144,6 +144,18 @@ class PlannedDataset(Part):
         default=(),
         description="What is read of each sample's truth beyond a class, or boxes: masks, keypoints, classes.",
     )
+    task: str = Field(default="", description="What the truth is for, in formats that have several kinds of truth.")
+    columns: Columns | None = Field(default=None, description="Which columns of a table are what.")
+    header: bool = Field(default=True, description="Whether the first line of a table names its columns.")
+    delimiter: str | None = Field(default=None, description="What stands between the cells of a table.")
+    quoting: bool = Field(default=True, description="Whether quotation marks enclose cells.")
+    element_type: str | None = Field(default=None, description="Type of the values in a raw sample.")
+    split: str | None = Field(default=None, description="Which split of the dataset it is.")
+
+    @property
+    def reference(self) -> str:
+        """`name@version`, and the split where it is one."""
+        return f"{self.name}@{self.version}" + (f":{self.split}" if self.split else "")
 
     @property
     def is_known_by_functions(self) -> bool:

@@ -1,6 +1,7 @@
 """The one schema that every manifest becomes, a file for each kind. A field's sentence documents it everywhere."""
 
-from mlmodelscope.manifest.schema.dataset import DatasetManifest, DatasetSource, Labels
+from mlmodelscope.manifest.schema.columns import Columns
+from mlmodelscope.manifest.schema.dataset import DatasetManifest, DatasetSource, Labels, Split
 from mlmodelscope.manifest.schema.function import EmbeddedFunction
 from mlmodelscope.manifest.schema.hardware import Cpu, Gpu, HardwareManifest
 from mlmodelscope.manifest.schema.log import CurvePoint, ExpectedOutputs, Measured, ReferenceLog
@@ -30,6 +31,7 @@ KINDS: dict[str, type[Manifest]] = {
 __all__ = [
     "KINDS",
     "Claim",
+    "Columns",
     "Cpu",
     "CurvePoint",
     "DatasetManifest",
@@ -52,6 +54,7 @@ __all__ = [
     "ReferenceLog",
     "SoftwareManifest",
     "Source",
+    "Split",
     "Stack",
     "Step",
 ]

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from mlmodelscope.manifest.formats import format_names, is_format
+from mlmodelscope.manifest.schema.columns import Columns
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Init, Load, Unload
 from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
 from mlmodelscope.manifest.schema.task import Task
 
-__all__ = ["DatasetManifest", "DatasetSource", "Labels"]
+__all__ = ["DatasetManifest", "DatasetSource", "Labels", "Split"]
+
+_ELEMENT_TYPES = Literal[
+    "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"
+]
 
 
 class DatasetSource(Part):
@@ -57,6 +63,14 @@ class Labels(Part):
     ] = "refuse"
 
 
+class Split(Part):
+    """One of several splits of a dataset: what differs from the others."""
+
+    sources: Annotated[Items[DatasetSource], Field(description="Its files, where they are files of its own.")] = ()
+    include: Annotated[str | None, Field(description="Glob over file names; others are not samples of it.")] = None
+    size: Annotated[int | None, Field(ge=1, description="Number of samples that it should have.")] = None
+
+
 def _known_format(name: str) -> str:
     if not is_format(name):
         raise PydanticCustomError("unknown_name", "an unknown name", {"known": format_names()})
@@ -88,9 +102,31 @@ class DatasetManifest(Manifest):
         Field(description="File with one class a line; its line number is the class's number."),
     ] = None
     classes_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the classes file.")] = None
+    columns: Annotated[Columns | None, Field(description="Which columns of a table are what.")] = None
+    header: Annotated[bool, Field(description="Whether the first line of a table names its columns.")] = True
+    delimiter: Annotated[
+        str | None, Field(min_length=1, max_length=1, description="What stands between the cells of a table.")
+    ] = None
+    quoting: Annotated[
+        bool, Field(description="Whether quotation marks enclose cells; if not, they are part of the text.")
+    ] = True
+    split: Annotated[
+        Name | None, Field(description="Which split this is: `train`, `validation`, `test` or any other name.")
+    ] = None
+    splits: Annotated[
+        dict[Name, Split],
+        Field(description="Several splits in one manifest; `name:split` chooses one, `split` is the default."),
+    ] = {}
     shape: Annotated[
-        Items[int] | None,
-        Field(min_length=3, max_length=3, description="Height, width, channels of a raw sample."),
+        Items[Annotated[int, Field(ge=1)]] | None,
+        Field(
+            min_length=1,
+            max_length=8,
+            description="Height, width, channels of a raw sample; any dimensions for the format `raw`.",
+        ),
+    ] = None
+    element_type: Annotated[
+        _ELEMENT_TYPES | None, Field(description="Type of the values in a raw sample, for the format `raw`.")
     ] = None
     size: Annotated[int | None, Field(ge=1, description="Number of samples that there should be.")] = None
     init: Annotated[
@@ -111,6 +147,34 @@ class DatasetManifest(Manifest):
     def _has_samples(self) -> DatasetManifest:
         if self.format == "functions" and self.init is None:
             raise ValueError("the format `functions` needs the function `init`")
-        if self.format != "functions" and not self.sources:
+        has_files = self.sources or (self.splits and all(each.sources for each in self.splits.values()))
+        if self.format != "functions" and not has_files:
             raise ValueError("a dataset needs at least one of `sources`")
+        if self.shape is not None and len(self.shape) != 3 and self.format != "raw":
+            raise ValueError("`shape` is height, width and channels, except for the format `raw`")
+        if self.splits and self.split is not None and self.split not in self.splits:
+            raise ValueError(f"the split `{self.split}` is not one of `splits`: {', '.join(self.splits)}")
         return self
+
+    def for_split(self, name: str | None = None) -> DatasetManifest:
+        """The manifest of one split alone; itself where it has only one. ValueError where there is none such."""
+        chosen = name or self.split
+        if not self.splits:
+            if name is None or name == self.split:
+                return self
+            has = f"is the split `{self.split}`" if self.split else "has no `splits`"
+            raise ValueError(f"{self.name} {has}, so there is no `{name}` of it")
+        known = ", ".join(self.splits)
+        if chosen is None:
+            raise ValueError(f"{self.name} has several splits, and none is chosen: {known}")
+        if chosen not in self.splits:
+            raise ValueError(f"{self.name} has no split `{chosen}`; it has {known}")
+        own = self.splits[chosen]
+        changes: dict[str, Any] = {"split": chosen, "splits": {}, "size": own.size}
+        if own.sources:
+            changes["sources"] = own.sources
+        if own.include is not None:
+            changes["include"] = own.include
+        made = self.model_copy(update=changes)
+        made._digest = hashlib.sha256(f"{self.digest}:{chosen}".encode()).hexdigest()
+        return made

@@ -20,14 +20,18 @@ from mlmodelscope_worker.parameters import (
     Choice,
     Declaration,
     Dimensions,
+    File,
     Flag,
     Integer,
+    Mapping,
+    Names,
     Number,
     Numbers,
     PerChannel,
     Words,
 )
 from mlmodelscope_worker.pipeline import STEPS
+from mlmodelscope_worker.pipeline.column_values import Categories, Codes, PerColumn
 from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, SCALE_METHODS, antialias_choices
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
@@ -47,7 +51,14 @@ def kind_of(parameter: object) -> str:
     names |= {
         PerChannel: "number, or one per channel",
         Dimensions: "[height, width], [channels, height, width] or a number",
+        File: "name of a file",
+        Names: "list of names",
+        Mapping: "values by name",
+        Categories: "lists by column",
+        Codes: "numbers by column and category",
     }
+    if isinstance(parameter, PerColumn):
+        return "number or text, or one by column" if parameter.texts else "number, or one by column"
     return names.get(type(parameter), "text")
 
 
@@ -64,6 +75,8 @@ def table(declaration: Declaration) -> str:
 
 
 def spell(value: object) -> str:
+    if isinstance(value, tuple):
+        return str(list(value))
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -2,6 +2,7 @@
 
 {"parts": {part: form, …}}                                      several parts, such as `text` and `text_pair`
 {"text": text}                                                  a text
+{"cells": {column: number, text or null, …}}                    a row of a table
 {"file": path}                                                  an encoded image
 {"buffer": n}                                                   the n-th buffer of the message, encoded
 {"slice": path, "offset": o, "shape": [...], "element_type": t, "layout": l, "color": c}    raw values in a file
@@ -14,6 +15,7 @@ import threading
 from .pipeline.decode import decode
 from .pipeline.header import ImageError
 from .pipeline.image import Image
+from .pipeline.row import read_row
 from .pipeline.text import Text, read_text
 
 _MAX_FILE_BYTES = 1 << 30
@@ -34,6 +36,8 @@ class Loader(object):
         if "text" in sample:
             pair = parts.get("text_pair") if part == "text" else None
             return Text(read_text(sample), read_text(pair) if pair else None)
+        if "cells" in sample:
+            return read_row(sample)
         if "file" in sample:
             return self._file(sample["file"])
         if "buffer" in sample:

@@ -14,7 +14,10 @@ ANY = "any"
 
 
 class StepDeclaration(Declaration):
-    """A step, what kind of value it takes (`image`, `text`, `tokens`, `sound`, `row`, `tensor`), and what it gives."""
+    """A step, what kind of value it takes (`image`, `text`, `tokens`, `sound`, `row`, `tensor` …), and what it gives.
+
+    `columns` are a row whose columns are in the order that the model takes.
+    """
 
     def __init__(self, function, main=None, settle=None, rules=(), takes="image", gives=None):
         Declaration.__init__(self, function, main=main, settle=settle, rules=rules)

@@ -11,7 +11,7 @@ from mlmodelscope.task.shape import Named, TextShape
 from mlmodelscope.task.task import Column
 
 COLUMNS = (Column("target", "string"), Column("values", "list<float64>"), Column("score", "binary"))
-ROLES = (("tensor",), ("scores",), ("probability",), ("logits",), ("general",))
+ROLES = (("number",), ("embedding",), ("tensor",), ("scores",), ("probability",), ("logits",), ("general",))
 _SHOWN = 6
 
 

@@ -16,6 +16,7 @@ import math
 import sys
 from pathlib import Path
 
+from encoder_graph import Sizes, encoder_graph
 from onnx import ModelProto, NodeProto, TensorProto, helper
 
 GRAPHS = Path(__file__).resolve().parents[1] / "manifests" / "models" / "graphs"
@@ -215,9 +216,15 @@ def shortcut(graph: Graph, name: str, x: str, channels: int) -> str:
     return graph.node("Pad", f"{name}.pad", [x], mode="constant", value=0.0, pads=[0, half, 0, 0, 0, half, 0, 0])
 
 
+def all_minilm_l6_v2() -> ModelProto:
+    sizes = Sizes(layers=6, hidden=384, heads=12, inner=1536, vocabulary=30522, positions=512, types=2)
+    about = "Without weights; they are in sentence-transformers/all-MiniLM-L6-v2."
+    return encoder_graph("all-minilm-l6-v2", about, sizes)
+
+
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
-    for model in (*map(efficientnet_lite, LITE_SIZES), resnet20_cifar10()):
+    for model in (*map(efficientnet_lite, LITE_SIZES), resnet20_cifar10(), all_minilm_l6_v2()):
         path = folder / f"{model.graph.name}.onnx"
         path.write_bytes(model.SerializeToString(deterministic=True))
         print(f"{path.name}: {path.stat().st_size:,} bytes")

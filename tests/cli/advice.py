@@ -62,6 +62,12 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "name the file in it",
+    "test splits are often unlabeled",
+    "names of files count from the source's folder, {}",
+    "{}:{} names one of them",
+    "say which by its number",
+    "write it as JSON Lines: one object a line",
     "its numbers are: {}",
     "its units are: {}",
     "let that process finish, or end it; then give the same command again: what was finished is kept",

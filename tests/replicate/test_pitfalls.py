@@ -15,6 +15,7 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.stack import describe_current
 from mlmodelscope.replicate.pitfall import PITFALLS, finer_variants, variants_of
+from mlmodelscope.replicate.pitfall.explanation import explanation_of
 from mlmodelscope.replicate.pitfall.pitfall import steps_of
 from mlmodelscope_worker.pipeline import STEPS
 
@@ -174,6 +175,11 @@ def test_the_execution_provider_is_tried_on_the_cpu_where_it_is_another(plan: Pl
 
 def test_another_software_stack_is_tried_only_where_it_is_named(plan: Plan) -> None:
     assert variants_of(plan, ["software-stack"]) == []
+
+
+def test_no_edit_of_a_plan_is_another_split(plan: Plan) -> None:
+    """Samples of another split have other answers, so nothing is tried."""
+    assert variants_of(plan, ["split"]) == [] and ".8446" in explanation_of("split")
 
 
 def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(

@@ -7,8 +7,11 @@ import pytest
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
 from mlmodelscope.plan.claim import Claim, claim_of, parse_claim
+from mlmodelscope.plan.plan import PlannedDataset, Subset
 from mlmodelscope.replicate.describe import describe_verdict
+from mlmodelscope.replicate.replication import choose_claims
 from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
+from mlmodelscope.report.claims import is_other_split, is_same_dataset
 from mlmodelscope.statistic.mcnemar import mcnemar
 from mlmodelscope.statistic.population import share_interval
 from mlmodelscope.task.class_answer import ClassAnswer as Answer
@@ -183,3 +186,53 @@ def test_what_is_no_share_has_an_interval_by_drawing_again() -> None:
 def test_a_sample_that_failed_is_wrong() -> None:
     assert MEASURES["top1"].interval([(1, None), (1, answer(1))]).value == 0.5
     assert MEASURES["class-accuracy"].number([(1, None), (2, answer(2))]) == 0.5
+
+
+def test_a_number_of_another_split_decides_nothing() -> None:
+    claim = parse_claim("top1=91.73@pets:test")
+    whole = share_interval(9173, 10_000, 10_000)
+    verdict = judge(claim, whole, 10_000, stand_in="pets:validation", is_other_split=True)
+    assert verdict.kind == "undecided" and verdict.needed is None
+    assert "a number of another split does not decide it" in describe_verdict(verdict)
+
+
+def pets(split: str | None) -> PlannedDataset:
+    return PlannedDataset(
+        name="pets",
+        version="1.0.0",
+        format="folder",
+        sources=(),
+        include="*",
+        labels=schema.Labels(),
+        classes=None,
+        shape=None,
+        size=None,
+        subset=Subset(count=None, stratified=False, seed=0),
+        split=split,
+    )
+
+
+@pytest.mark.parametrize(
+    ("claimed", "split", "is_same", "is_other"),
+    [
+        ("pets", "test", True, False),
+        ("pets:test", "test", True, False),
+        ("Pets@^1:test", "test", True, False),
+        ("pets:val", "validation", True, False),
+        ("pets:test", "train", False, True),
+        ("pets:test", None, False, True),
+        ("pets@2:test", "train", False, False),
+        ("cars:test", "train", False, False),
+    ],
+)
+def test_a_claim_is_about_one_split(claimed: str, split: str | None, is_same: bool, is_other: bool) -> None:
+    assert is_same_dataset(claimed, pets(split)) == is_same and is_other_split(claimed, pets(split)) == is_other
+
+
+def test_claims_about_other_splits_are_not_chosen_and_named() -> None:
+    claims = [schema.Claim(metric="top1", value="75.1", dataset="pets", split=each) for each in ("test", "train", None)]
+    chosen, unchecked = choose_claims("net", claims, pets("test"), 5, "classification")
+    assert [each.dataset for each in chosen] == ["pets:test", "pets"]
+    assert unchecked == ("top1 75.1 on pets:train: it is of another split, the split `test` is measured",)
+    with pytest.raises(UsageError, match="it is of another split, the dataset names no split"):
+        choose_claims("net", claims[:1], pets(None), 5, "classification")

@@ -63,6 +63,12 @@ def test_a_claims_dataset_is_named_like_any_other(make_record: Make, dataset: st
     assert found.same_dataset is same
 
 
+def test_a_claim_of_another_split_is_not_compared_as_if_it_were_the_same(make_record: Make) -> None:
+    (found,) = compare_claims(make_record(claims=[claim("75.1", "pictures:test")]))
+    assert not found.same_dataset and found.tag == "other split"
+    assert "is of pictures:test, the measured one of pictures, which names no split: not the same" in found.sentence
+
+
 def test_a_claim_without_a_dataset_says_so(make_record: Make) -> None:
     (found,) = compare_claims(make_record(claims=[claim("75.1", None)]))
     assert "does not say which dataset it is of" in found.sentence

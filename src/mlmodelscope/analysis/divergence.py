@@ -106,7 +106,7 @@ MEASURES = ("kl", "kl_back", "js", "hellinger")
 
 def compare_answers(first: Record, second: Record, store: Store) -> Divergence:
     """Read both records' answers and set them side by side, sample by sample."""
-    one, other = (f"{each.plan.dataset.name}@{each.plan.dataset.version}" for each in (first, second))
+    one, other = (each.plan.dataset.reference for each in (first, second))
     if one != other:
         raise UsageError(f"the answers are to different samples: {one} in {first.id}, {other} in {second.id}")
     for record in (first, second):

@@ -198,7 +198,7 @@ def by_dataset(entries: Iterable[Entry]) -> dict[str, list[Entry]]:
 
 
 def dataset_name(plan: Plan) -> str:
-    return "random tensors" if plan.dataset.name == RANDOM else f"{plan.dataset.name}@{plan.dataset.version}"
+    return "random tensors" if plan.dataset.name == RANDOM else plan.dataset.reference
 
 
 def _take(entry: Entry, record: Record | Told) -> None:

@@ -90,4 +90,4 @@ def compare_qualities(first: Record, second: Record, store: Store) -> QualityCom
 
 def _about(record: Record) -> dict[str, str]:
     plan = record.plan
-    return {"task": plan.task, "dataset": f"{plan.dataset.name}@{plan.dataset.version}"}
+    return {"task": plan.task, "dataset": plan.dataset.reference}

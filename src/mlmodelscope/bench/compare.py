@@ -144,7 +144,7 @@ def facts_of(record: Record) -> list[tuple[str, str]]:
     options = {name: value for name, value in plan.predictor.options.items() if name != "threads"}
     return [
         ("model", plan.model.reference),
-        ("dataset", f"{plan.dataset.name}@{plan.dataset.version}"),
+        ("dataset", plan.dataset.reference),
         ("samples", _samples(record)),
         ("predictor", plan.predictor.name or "functions"),
         ("stack", f"{plan.stack.name}, Python {plan.stack.python}"),

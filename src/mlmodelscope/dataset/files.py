@@ -58,7 +58,7 @@ def numbered(dataset: PlannedDataset, count: int) -> Dataset:
         raise DatasetError(f"{dataset.name} has no samples: its `init` returned 0")
     if dataset.subset.count is None and dataset.size is not None and count != dataset.size:
         raise DatasetError(f"{dataset.name} should have {dataset.size} samples, its `init` returned {count}")
-    identity = f"{dataset.name}@{dataset.version}"
+    identity = dataset.reference
     samples = [
         Sample(str(number), {"number": number}, hashlib.sha256(f"{identity}:{number}".encode()).hexdigest(), None)
         for number in range(count)

@@ -59,6 +59,12 @@ _EVERYBODYS = {
     "outputs",
     "inputs",
     "sources",
+    "columns",
+    "header",
+    "delimiter",
+    "quoting",
+    "split",
+    "splits",
 }
 _WORDS = {key for schema in KINDS.values() for key in schema.model_fields if key not in _COMMON} | set(_OLD_WORDS)
 # GitHub, Compose, Kubernetes, Ansible: they say so themselves.

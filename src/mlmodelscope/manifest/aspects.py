@@ -11,6 +11,7 @@ from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Manifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.splits import parted
 from mlmodelscope.manifest.trust import code_of
 
 Sought = TypeVar("Sought", bound=Manifest)
@@ -82,9 +83,9 @@ def find_aspects(
 def _find_dataset(find: Finder, choice: Any, model: ModelManifest) -> DatasetManifest:
     """A dataset that the model's claims are about is that one or none: no other of a similar name will do."""
     try:
-        return find(DatasetManifest, choice)
+        return _find_split(find, choice)
     except UsageError as error:
-        name = choice.partition("@")[0] if isinstance(choice, str) else None
+        name = parted(choice)[0].partition("@")[0] if isinstance(choice, str) else None
         about = [each for each in model.claims if name and (each.dataset or "").partition("@")[0] == name]
         if not about or not error.message.startswith(f"there is no dataset `{name}`"):
             raise
@@ -94,6 +95,24 @@ def _find_dataset(find: Finder, choice: Any, model: ModelManifest) -> DatasetMan
             hint=f"write one that says where you have {name} (docs/manifest-dataset.md), and name its file, "
             "or put it into a folder of MLMODELSCOPE_MANIFESTS",
         ) from None
+
+
+def _find_split(find: Finder, choice: Any) -> DatasetManifest:
+    """`name@version:split`, or a manifest whose split is settled."""
+    base, split = parted(choice) if isinstance(choice, str) else (choice, None)
+    try:
+        found = find(DatasetManifest, choice)
+        split = None
+    except MLModelScopeError:
+        if split is None:  # else the colon is not part of a name or an id
+            raise
+        found = find(DatasetManifest, base)
+    try:
+        return found.for_split(split)
+    except ValueError as error:
+        known = next(iter(found.splits), None)
+        hint = f"{found.name}:{known} names one of them" if known else f"its manifest can say so: `split: {split}`"
+        raise UsageError(str(error), hint=hint) from None
 
 
 def find_in_text(sought: type[Sought], text: str | Path | Sought) -> Sought:

@@ -34,6 +34,9 @@ BUILT_IN = {
 }
 """Formats of ours, and the module that reads each, which is imported when such a dataset is opened."""
 
+FINDS_SPLITS = ("huggingface", "factrueval", "audio")
+"""Formats whose files tell to which split they belong."""
+
 READ_BY_TASK = ("table", "huggingface", "audio")
 """Formats whose truth is another for each task."""
 

@@ -10,6 +10,7 @@ from typing import Literal
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.manifest.splits import claimed_on, parted
 from mlmodelscope.task.measure import MEASURES, NUMBER, Measure, Unit, find_measure
 
 Rounding = Literal["nearest", "down", "up"]
@@ -107,7 +108,7 @@ def claim_of(published: schema.Claim) -> Claim:
     return Claim(
         found.name,
         published.value,
-        published.dataset,
+        claimed_on(published),
         published.source,
         published.rounding,
         published.conditions,
@@ -123,8 +124,11 @@ def claimed_dataset(model: schema.ModelManifest, claim: Claim | None = None) -> 
     """The dataset where none is named: that of the claim, or the one that most of the model's claims are about."""
     if claim is not None and claim.dataset is not None:
         return claim.dataset
-    named = Counter(each.dataset for each in model.claims if each.dataset and is_measurable(each))
-    if not named or _base(model.dataset) in map(_base, named):
+    named = Counter(on for each in model.claims if (on := claimed_on(each)) and is_measurable(each))
+    own = [each for each in named if _base(each) == _base(model.dataset)]
+    if len(own) == 1 and model.dataset is not None and parted(model.dataset)[1] is None and parted(own[0])[1]:
+        return own[0]  # the split that the claims are about
+    if not named or own:
         return model.dataset
     most = [name for name, count in named.items() if count == max(named.values())]
     if len(most) > 1:
@@ -142,7 +146,7 @@ def spell_list(words: Iterable[str]) -> str:
 
 
 def _base(dataset: str | None) -> str | None:
-    return dataset.partition("@")[0].strip().lower() if dataset else None
+    return parted(dataset)[0].partition("@")[0].strip().lower() if dataset else None
 
 
 def _measure(name: str) -> Measure:

@@ -14,6 +14,10 @@ from mlmodelscope.task.task import task_named
 def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins, task: str | None = None) -> PlannedDataset:
     """`task` is the model's, which decides what is read of the samples' truth; by default their own does."""
     task = task or dataset.task
+    try:
+        dataset = dataset.for_split()
+    except ValueError as error:
+        raise UsageError(str(error)) from None
     if options.limit is not None and options.limit < 1:
         raise UsageError(f"a limit of {options.limit} leaves nothing to evaluate")
     return PlannedDataset(

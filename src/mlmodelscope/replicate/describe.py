@@ -34,7 +34,12 @@ def describe_verdict(verdict: Verdict) -> str:
         )
     elif verdict.needed is not None:
         said.append(f"About {words.count(verdict.needed)} samples would decide it.")
-    if verdict.stand_in:
+    if verdict.is_other_split:
+        said.append(
+            f"The claim is about {claim.dataset}, and {verdict.stand_in} was measured: a number of another split does "
+            "not decide it."
+        )
+    elif verdict.stand_in:
         said.append(
             f"The claim is about {claim.dataset}: {verdict.stand_in} is another dataset, and only stands in for it."
         )

@@ -87,7 +87,7 @@ def _split(done: Replication) -> tuple[Finding, list[dict[str, Any]], dict[str, 
         if "seen" in flip:
             flip["seen"] = _seen(flip["seen"], number, pictures)
     plan = done.record.plan
-    body |= {"model": plan.model.reference, "dataset": f"{plan.dataset.name}@{plan.dataset.version}"}
+    body |= {"model": plan.model.reference, "dataset": plan.dataset.reference}
     body["said"] = _said(done)
     body["causes"] = [_cause(each, plan) for each in done.causes[:_CAUSES]]
     if done.evidence is not None:

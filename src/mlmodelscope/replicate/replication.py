@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
@@ -13,6 +13,7 @@ from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest import schema
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.manifest.schema import DatasetManifest
+from mlmodelscope.manifest.splits import claimed_on
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.claim import Claim, claim_of, claimed_dataset, is_measurable
@@ -33,7 +34,7 @@ from mlmodelscope.replicate.reference import LogSource, Reference, read_referenc
 from mlmodelscope.replicate.search import Found, search
 from mlmodelscope.replicate.trial import Cost, Trials
 from mlmodelscope.replicate.verdict import Tied, Verdict, judge, pair
-from mlmodelscope.report.claims import is_same_dataset
+from mlmodelscope.report.claims import is_other_split, is_same_dataset
 from mlmodelscope.settings import Settings
 from mlmodelscope.statistic.population import share_interval
 from mlmodelscope.task.class_answer import ClassAnswer
@@ -173,10 +174,16 @@ def judge_record(
                 within=within,
                 paired=paired,
                 tied=_tied(each, record, len(ours.rows), population),
-                stand_in=plan.dataset.name if each.dataset is not None and not is_same else "",
+                stand_in=_stand_in(each, plan.dataset) if each.dataset is not None and not is_same else "",
+                is_other_split=is_other_split(each.dataset, plan.dataset),
             )
         )
     return tuple(verdicts), unchecked, theirs
+
+
+def _stand_in(claim: Claim, dataset: PlannedDataset) -> str:
+    is_other = is_other_split(claim.dataset, dataset)
+    return f"{dataset.name}:{dataset.split}" if is_other and dataset.split else dataset.name
 
 
 def _refuse_other_task(claim: Claim, plan: Plan) -> None:
@@ -219,17 +226,26 @@ def choose_claims(
     model: str, claims: Sequence[schema.Claim], dataset: PlannedDataset | DatasetManifest, top_k: int, task: str
 ) -> tuple[list[Claim], tuple[str, ...]]:
     """(the manifest's claims about this dataset, those of them that cannot be checked, with the reason)."""
-    about = [(each, _obstacle(each, top_k, task)) for each in claims if is_same_dataset(each.dataset, dataset)]
-    unchecked = tuple(f"{each.metric} {each.value} on {each.dataset}: {reason}" for each, reason in about if reason)
+    about = [(each, _obstacle(each, top_k, task)) for each in claims if is_same_dataset(claimed_on(each), dataset)]
+    unchecked = tuple(f"{each.metric} {each.value} on {claimed_on(each)}: {reason}" for each, reason in about if reason)
+    unchecked += tuple(_other_splits(claims, dataset))
     chosen = [claim_of(each) for each, reason in about if not reason]
     if chosen:
         return chosen, unchecked
-    others = ", ".join(f"{each.metric} {each.value} on {each.dataset or 'no dataset'}" for each in claims)
+    others = ", ".join(f"{each.metric} {each.value} on {claimed_on(each) or 'no dataset'}" for each in claims)
     said = "; ".join(unchecked) or (f"it claims {others}" if others else "")
     raise UsageError(
         f"{model} claims nothing about {dataset.name} that can be checked" + (f"; {said}" if said else ""),
         hint=f"to check a number that was published for {dataset.name}: --claim METRIC=VALUE@{dataset.name}",
     )
+
+
+def _other_splits(claims: Sequence[schema.Claim], dataset: PlannedDataset | DatasetManifest) -> Iterator[str]:
+    """Claims about other splits of the dataset: no number of this one decides them."""
+    measured = f"the split `{dataset.split}` is measured" if dataset.split else "the dataset names no split"
+    for each in claims:
+        if is_other_split(claimed_on(each), dataset):
+            yield f"{each.metric} {each.value} on {claimed_on(each)}: it is of another split, {measured}"
 
 
 def _obstacle(published: schema.Claim, top_k: int, task: str) -> str:

@@ -310,7 +310,7 @@ def _shot(title: str, view: View) -> Shot:
 def command(done: Replication) -> str:
     """The replication as one would type it; what has its default is left out."""
     plan, claim, default = done.record.plan, done.verdict.claim, Options()
-    parts = ["mlmodelscope", "replicate", plan.model.reference, f"{plan.dataset.name}@{plan.dataset.version}"]
+    parts = ["mlmodelscope", "replicate", plan.model.reference, plan.dataset.reference]
     if len(done.verdicts) == 1:  # several are the manifest's own
         parts += ["--claim", f"{claim.metric}={claim.text}" + (f"@{claim.dataset}" if claim.dataset else "")]
     if abs(done.verdict.low - claim.low) > 1e-12:

@@ -79,7 +79,7 @@ def sensed_of(record: Record, measured: Sensitivity) -> Sensed:
     plan = record.plan
     return Sensed(
         model=plan.model.reference,
-        dataset=f"{plan.dataset.name}@{plan.dataset.version}",
+        dataset=plan.dataset.reference,
         record=record.id,
         samples=len(measured.samples),
         metric=measured.measures[0].name,

@@ -5,7 +5,8 @@
                           what was measured is not what was published
     not reproduced        it is worse by more than the margin, even with its uncertainty
     undecided             the samples do not suffice, and how many would is said; or it depends on how ties are broken;
-                          or the measure is biased on a part of the samples, as average precision is
+                          or the measure is biased on a part of the samples, as average precision is; or the claim
+                          is about another split of the dataset
 
 A number that is measured on all samples of the claim's dataset has no uncertainty of choice left: it is the claim's
 number or it is not. One that is measured on some of them has the less of it the more they are (the finite population
@@ -104,6 +105,8 @@ class Verdict:
     """Where samples have tied scores."""
     stand_in: str = ""
     """The dataset that was measured, where it is not the claim's own."""
+    is_other_split: bool = False
+    """Whether that is another split of the claim's dataset, which decides nothing."""
 
     @property
     def gap(self) -> float:
@@ -153,6 +156,7 @@ def judge(
     paired: Paired | None = None,
     tied: Tied | None = None,
     stand_in: str = "",
+    is_other_split: bool = False,
 ) -> Verdict:
     """The verdict on a number and its interval; `within` is the margin, as a share."""
     low, high = claim.low, claim.high
@@ -171,7 +175,11 @@ def judge(
         tied = replace(tied, decides=kind != "undecided" and ends != {kind})
         if tied.decides and kind != "reproduced":
             kind = "undecided"
-    return Verdict(kind, claim, measured, samples, population, low, high, needed, paired, tied, stand_in)
+    if is_other_split:
+        kind, needed = "undecided", None  # however many samples: they are others than those of the claim
+    return Verdict(
+        kind, claim, measured, samples, population, low, high, needed, paired, tied, stand_in, is_other_split
+    )
 
 
 def _kind(measured: Interval, low: float, high: float, is_better_higher: bool) -> Kind:

@@ -174,7 +174,7 @@ def command(record: Record) -> str:
         reproduction.command(plain).replace("mlmodelscope evaluate", "mlmodelscope bench", 1).removesuffix(" --again")
     )
     if bench.random is not None:
-        text = text.replace(f" {plan.dataset.name}@{plan.dataset.version}", " --random", 1)
+        text = text.replace(f" {plan.dataset.reference}", " --random", 1)
         for name, shape in bench.random.items():
             text += f" --shape {name}{'=' if name else ''}{','.join(map(str, shape))}"
     text += f" --scenario {bench.scenario} --budget {bench.budget_s:g}"

@@ -11,6 +11,7 @@ from typing import Literal
 from mlmodelscope.errors import MLModelScopeError, VersionError
 from mlmodelscope.manifest import schema
 from mlmodelscope.manifest.schema import DatasetManifest
+from mlmodelscope.manifest.splits import is_same_split, parted
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.claim import Claim, claim_of, is_measurable
 from mlmodelscope.plan.plan import PlannedDataset
@@ -47,12 +48,14 @@ class ClaimComparison:
     """What can be said, complete in itself."""
     source: str | None = None
     """Where the number was published."""
+    other_split: bool = False
+    """Whether the claim is of another split of the dataset evaluated here."""
 
     @property
     def tag(self) -> str:
         """The sentence in two or three words."""
         if not self.same_dataset:
-            return "other dataset"
+            return "other split" if self.other_split else "other dataset"
         if self.position != "inside":
             return f"{self.position} the interval"
         return "too few samples" if self.is_wide else "inside the interval"
@@ -96,14 +99,21 @@ def place(claim: Claim, measured: MeasuredNumber) -> Position:
 
 
 def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
-    """Whether a claim's dataset, `name` or `name@constraint`, is the one evaluated."""
-    name, _, constraint = (claimed or "").partition("@")
-    if name.strip().lower() != dataset.name.lower():
+    """Whether a claim's dataset, `name`, `name@constraint` or either with `:split`, is the one evaluated."""
+    base, split = parted(claimed or "")
+    name, _, constraint = base.partition("@")
+    if name.strip().lower() != dataset.name.lower() or not is_same_split(split, dataset.split):
         return False
     try:
         return Constraint(constraint or "*").matches(Version(dataset.version), allow_prerelease=True)
     except VersionError:
         return False
+
+
+def is_other_split(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
+    """Whether a claim is about the dataset evaluated, and about another split of it."""
+    base, split = parted(claimed or "")
+    return not is_same_split(split, dataset.split) and is_same_dataset(base, dataset)
 
 
 def _measured(published: schema.Claim, record: Record) -> MeasuredNumber | None:
@@ -128,6 +138,7 @@ def _compare(written: schema.Claim, measured: MeasuredNumber, record: Record) ->
         samples_for_one_point=samples_needed(measured.value, _ONE_POINT, measured.confidence) if is_share else None,
         sentence="",
         source=claim.source,
+        other_split=is_other_split(claim.dataset, dataset),
     )
     said = _of_one_dataset(comparison) if comparison.same_dataset else _of_two_datasets(comparison, claim, dataset)
     return replace(comparison, sentence=said)
@@ -154,6 +165,9 @@ def _of_two_datasets(comparison: ClaimComparison, claim: Claim, dataset: Planned
     if claim.dataset is None:
         said = f"{_name(comparison)} does not say which dataset it is of, so it cannot be held against {dataset.name}."
     else:
+        if comparison.other_split:
+            here = f"{dataset.name}:{dataset.split}" if dataset.split else f"{dataset.name}, which names no split"
+            return f"{_name(comparison)} is of {claim.dataset}, the measured one of {here}: not the same split."
         here = dataset.name if claim.dataset.partition("@")[0] != dataset.name else f"{dataset.name}@{dataset.version}"
         said = f"{_name(comparison)} is of {claim.dataset}, the measured one of {here}: not the same dataset."
     if not comparison.is_wide:

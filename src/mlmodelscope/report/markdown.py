@@ -27,7 +27,7 @@ def write_markdown(record: Record, store: Store, artifacts: ArtifactStore) -> st
 
 def _head(record: Record) -> Iterator[str]:
     model, dataset = record.plan.model, record.plan.dataset
-    yield f"## {model.name}@{model.version} on {dataset.name}@{dataset.version}"
+    yield f"## {model.name}@{model.version} on {dataset.reference}"
     yield f"{record.created_at:%Y-%m-%d %H:%M} UTC, record `{record.id}`, plan `{record.plan_digest[:12]}`"
     if record.notes:
         yield "\n".join(f"> **Note:** {_plain(note)}" for note in record.notes)

@@ -26,7 +26,7 @@ def command(plan: Plan) -> str:
     default = Options()
     training = plan.job_type == "training"
     parts = ["mlmodelscope", "train" if training else "evaluate", plan.model.reference]
-    parts.append(f"{plan.dataset.name}@{plan.dataset.version}")
+    parts.append(plan.dataset.reference)
     for aspect in ("software", "hardware"):
         if aspect in plan.manifests:
             parts += [f"--{aspect}", f"{plan.manifests[aspect].name}@{plan.manifests[aspect].version}"]

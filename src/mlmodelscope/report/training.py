@@ -70,7 +70,7 @@ def numbers(record: Record) -> list[tuple[str, str]]:
 
 def write_training_markdown(record: Record, store: Store, artifacts: ArtifactStore) -> str:
     training, plan = _training(record), record.plan
-    lines = [f"## {plan.model.reference} trained on {plan.dataset.name}@{plan.dataset.version}", "", lede(record), ""]
+    lines = [f"## {plan.model.reference} trained on {plan.dataset.reference}", "", lede(record), ""]
     lines += ["| | |", "|---|---|", *(f"| {name} | {text} |" for name, text in numbers(record)), ""]
     names = list(curves(training))
     if names:

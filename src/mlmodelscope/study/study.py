@@ -149,9 +149,7 @@ def study(name: str, title: str, *places: tuple[Paper, str], options: Sequence[s
 def about(record: Record, *, dataset: bool = True) -> str:
     """Model, data, stack and machine in one line."""
     plan = record.plan
-    on = (
-        f" on {words.plural(record.samples, 'sample')} of {plan.dataset.name}@{plan.dataset.version}" if dataset else ""
-    )
+    on = f" on {words.plural(record.samples, 'sample')} of {plan.dataset.reference}" if dataset else ""
     packages = ", ".join(f"{name} {version}" for name, version in plan.stack.packages.items())
     return f"{plan.model.reference}{on}; {packages}; {machine_words(record.machine)}"
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import DataPath, Subject
+from mlmodelscope.manifest.schema import DatasetSource
 from mlmodelscope.manifest.source import spell_path
 
 _KINDS = ("model", "dataset")
@@ -129,11 +130,13 @@ def named_files(subject: Subject) -> list[NamedFile]:
             add(path, "the list of classes", output.features_url, "features_checksum", output.features_checksum)
     elif subject.kind == "dataset":
         dataset = subject.dataset
-        for index, each in enumerate(dataset.sources):
-            path = ("sources", index, "url")
-            add(path, f"the source `{each.name}`", each.url, "checksum", each.checksum)
-            path = ("sources", index, "labels_url")
-            add(path, "the file of labels", each.labels_url, "labels_checksum", each.labels_checksum)
+        listed: list[tuple[DataPath, Sequence[DatasetSource]]] = [(("sources",), dataset.sources)]
+        listed += [(("splits", name, "sources"), split.sources) for name, split in dataset.splits.items()]
+        for start, sources in listed:
+            for index, each in enumerate(sources):
+                add((*start, index, "url"), f"the source `{each.name}`", each.url, "checksum", each.checksum)
+                labels = (each.labels_url, "labels_checksum", each.labels_checksum)
+                add((*start, index, "labels_url"), "the file of labels", *labels)
         add(("classes_url",), "the list of classes", dataset.classes_url, "classes_checksum", dataset.classes_checksum)
     return files
 

@@ -27,5 +27,10 @@ def no_size(subject: Subject) -> Iterator[Finding]:
         sources: [{url: pictures/}]
         size: 10000
     """
-    if subject.dataset.size is None:
+    splits = subject.dataset.splits
+    for name, split in splits.items():
+        if split.size is None:
+            said = f"it does not say how many samples the split `{name}` should have"
+            yield subject.finding(("splits", name), said, "`size: 10000`")
+    if subject.dataset.size is None and not splits:
         yield subject.finding(("sources",), "it does not say how many samples there should be", "`size: 10000`")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from mlmodelscope.manifest.formats import format_names, is_format
+from mlmodelscope.manifest.formats import FINDS_SPLITS, format_names, is_format
 from mlmodelscope.manifest.schema.columns import Columns
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Init, Load, Unload
 from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
@@ -162,6 +162,8 @@ class DatasetManifest(Manifest):
         if not self.splits:
             if name is None or name == self.split:
                 return self
+            if self.split is None and self.format in FINDS_SPLITS:
+                return self._changed(name, {"split": name})
             has = f"is the split `{self.split}`" if self.split else "has no `splits`"
             raise ValueError(f"{self.name} {has}, so there is no `{name}` of it")
         known = ", ".join(self.splits)
@@ -175,6 +177,9 @@ class DatasetManifest(Manifest):
             changes["sources"] = own.sources
         if own.include is not None:
             changes["include"] = own.include
+        return self._changed(chosen, changes)
+
+    def _changed(self, split: str, changes: dict[str, Any]) -> DatasetManifest:
         made = self.model_copy(update=changes)
-        made._digest = hashlib.sha256(f"{self.digest}:{chosen}".encode()).hexdigest()
+        made._digest = hashlib.sha256(f"{self.digest}:{split}".encode()).hexdigest()
         return made

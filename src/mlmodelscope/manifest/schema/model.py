@@ -271,6 +271,9 @@ class Claim(Part):
         ),
     ]
     dataset: Annotated[str | None, Field(description="Dataset that the number was measured on.")] = None
+    split: Annotated[
+        Name | None, Field(description="Split of that dataset; a number of another split does not decide the claim.")
+    ] = None
     source: Annotated[str | None, Field(description="Where it was published.")] = None
     rounding: Annotated[
         Literal["nearest", "down", "up"],

@@ -14,6 +14,7 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     maps,
     picture,
     quantized,
+    samples,
     stack,
     values,
 )

@@ -31,7 +31,7 @@ def request_of(record: Record) -> Request:
     return Request(
         kind="train" if record.training is not None or plan.job_type == "training" else kind,  # type: ignore[arg-type]
         model=plan.model.reference,
-        dataset=f"{plan.dataset.name}@{plan.dataset.version}" if plan.dataset.sources else None,
+        dataset=plan.dataset.reference if plan.dataset.sources else None,
         hardware=f"{hardware.name}@{hardware.version}" if hardware is not None else None,
         options=_options(record),
         arguments=_arguments(record),

@@ -71,7 +71,7 @@ def spell(each: Earlier) -> dict[str, Any]:
         "differs": list(each.differs),
         "finished_at": record.finished_at,
         "model": record.plan.model.reference,
-        "dataset": f"{record.plan.dataset.name}@{record.plan.dataset.version}",
+        "dataset": record.plan.dataset.reference,
         "stack": record.plan.stack.name,
         "cpu": record.machine.cpu,
         "samples": record.samples,

@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 from mlmodelscope.report import thumbnail
+from mlmodelscope.report.sample_pictures import picture_size
 from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails, write_png
 from mlmodelscope_worker.pipeline import library
 
@@ -115,3 +116,18 @@ def test_the_pngs_we_write_are_read_by_others() -> None:
 
 def test_no_format_that_can_carry_a_script_is_on_the_list() -> None:
     assert json.dumps(sorted(thumbnail._SAFE)) == '["gif", "jpeg", "png", "webp"]'
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"parts": {"text": {"text": "hi"}}},
+        {"parts": {"columns": {"cells": {"a": 1}}}},
+        {"parts": {"audio": {"file": "a.wav"}}, "file": "a.wav"},
+        {"parts": {"audio": {"file": "a.wav", "start": 1.0}}},
+        {"slice": "a.bin", "offset": 0, "shape": [4], "element_type": "uint8", "layout": "", "color": ""},
+    ],
+)
+def test_texts_rows_and_sounds_have_no_picture(content: dict[str, object]) -> None:
+    assert "not a picture" in Thumbnails().make(content).reason
+    assert picture_size(content) is None

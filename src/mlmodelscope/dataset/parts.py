@@ -38,7 +38,7 @@ def sound_part(path: Path, start: float | None = None, seconds: float | None = N
 def sample_of(
     name: str, parts: Mapping[str, Mapping[str, Any]], word: Word | None = None, target: Any = None
 ) -> Unlabelled:
-    """A sample of these parts. One that is a whole file is hashed with all others, like a picture."""
+    """A sample of these parts. One that is a whole file is that file, and hashed with all others."""
     files = [part["file"] for part in parts.values() if "file" in part]
     content: dict[str, Any] = {"parts": {key: dict(part) for key, part in parts.items()}}
     if files and len(parts) == 1 and all(len(part) == 1 for part in parts.values()):
@@ -46,8 +46,6 @@ def sample_of(
     known = {
         key: {**part, "file": _hash(part["file"])} if "file" in part else dict(part) for key, part in parts.items()
     }
-    if files:
-        content["file"] = files[0]
     return Unlabelled(name, content, word, digest_of(known), target)
 
 

@@ -12,7 +12,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
-from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails
+from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails, refuse_no_picture
 from mlmodelscope_worker.pipeline import header
 
 
@@ -47,6 +47,10 @@ def sample_pictures(
 
 def picture_size(content: Mapping[str, Any]) -> tuple[int, int] | None:
     """(width, height) of a sample's picture in pixels, where its file tells at its beginning."""
+    try:
+        refuse_no_picture(content)
+    except header.ImageError:
+        return None
     if "slice" in content:
         shape = content["shape"]
         return (shape[2], shape[1]) if content["layout"] == "CHW" else (shape[1], shape[0])

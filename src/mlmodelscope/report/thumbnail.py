@@ -44,6 +44,7 @@ class Thumbnails:
 
     def make(self, content: Mapping[str, Any]) -> Thumbnail:
         try:
+            refuse_no_picture(content)
             if "file" in content:
                 return _of_file(self._load(content, []))
             if "slice" in content:
@@ -53,6 +54,15 @@ class Thumbnails:
             return from_pixels(image.pixels.tobytes(), height, width, channels)
         except (header.ImageError, library.MissingLibrary, OSError) as error:
             return Thumbnail(None, str(error))
+
+
+def refuse_no_picture(content: Mapping[str, Any]) -> None:
+    """ImageError where a sample is a text, a row of a table, a sound, or values of another number of dimensions."""
+    parts = content.get("parts", {})
+    if "audio" in parts or not ({"file", "slice", "row", "buffer"} & content.keys() or "image" in parts):
+        raise header.ImageError("it is not a picture")
+    if "slice" in content and len(content["shape"]) != 3:
+        raise header.ImageError(f"values of {len(content['shape'])} dimensions are not a picture")
 
 
 @dataclass(frozen=True)
@@ -65,6 +75,7 @@ class Picture:
 
 def small_picture(load: Loader, content: Mapping[str, Any], side: int) -> Picture:
     """At most `side` pixels wide and high. ImageError where the sample is no picture, or too large a one."""
+    refuse_no_picture(content)
     found = load(content, [])
     if isinstance(found, bytes):
         header.inspect(found, _MAX_EMBEDDED_PIXELS)

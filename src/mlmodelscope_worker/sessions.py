@@ -4,7 +4,8 @@ from .session import Session
 
 
 def open_session(task):
-    """The manifest's own functions, where it has any; the model alone, for tensors; the declared steps otherwise."""
+    """The manifest's own functions, where it has any; the model alone, for tensors; answers that were recorded; or else
+    the declared steps."""
     if task.plugins:
         from .plugins import load_plugins
 
@@ -13,6 +14,10 @@ def open_session(task):
         from .tensor_session import TensorSession
 
         return TensorSession(task)
+    if task.predictor.name == "recorded":
+        from .recorded_session import RecordedSession
+
+        return RecordedSession(task)
     if task.functions:
         from .function_session import FunctionSession
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from mlmodelscope.errors import PluginError, Problem
-from mlmodelscope.manifest.schema.model import is_served
+from mlmodelscope.manifest.schema.model import needed_keys
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.registry import Registry
@@ -76,8 +76,7 @@ def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
     if "run" in manifest:
         return
     framework = manifest.get("framework")
-    elsewhere = isinstance(framework, dict) and is_served(str(framework.get("name")))
-    for key in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
+    for key in needed_keys(str(framework.get("name")) if isinstance(framework, dict) else ""):
         if manifest.get(key) is None or manifest[key] == []:
             manifest.pop(key, None)
             manifest.places.pop(key, None)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
-from mlmodelscope.manifest.schema.model import Input
+from mlmodelscope.manifest.schema.model import RECORDED, Input
 from mlmodelscope.plan.plan import PlannedInput
 from mlmodelscope.plugins.steps import STEPS
 from mlmodelscope_worker.pipeline.step import StepDeclaration
@@ -45,6 +45,9 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
             f"only the functions of {dataset.name} know its samples; the steps of {model.name} cannot prepare them",
             hint="a `preprocess` function can",
         )
+    if model.framework is not None and model.framework.name.lower() == RECORDED:
+        column = model.inputs[0].layer_name if model.inputs else 0
+        return (PlannedInput(part="id", layer_name=column, element_type="string", steps=()),)
     if not model.inputs:
         raise PlanError(
             f"{model.name} has no `inputs`",

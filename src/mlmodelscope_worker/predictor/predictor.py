@@ -18,6 +18,7 @@ OURS = (
     "opencv",
     "openvino",
     "pytorch",
+    "recorded",
     "remote",
     "sklearn",
     "tensorflow",

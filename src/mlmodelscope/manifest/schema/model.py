@@ -245,9 +245,20 @@ SERVERS = frozenset(
 )
 
 
+RECORDED = "recorded"
+"""The framework of answers that are in a file."""
+
+
 def is_served(framework: str) -> bool:
     """Whether a model of this framework is somebody else's to run, so that it needs no files of its own."""
     return re.sub(r"[\s_-]", "", framework.lower()) in SERVERS
+
+
+def needed_keys(framework: str) -> tuple[str, ...]:
+    """What a manifest without a function `run` cannot do without."""
+    if framework.lower() == RECORDED:
+        return ("outputs", "source")
+    return ("inputs", "outputs") if is_served(framework) else ("inputs", "outputs", "source")
 
 
 class DatasetReference(Part):
@@ -372,8 +383,7 @@ class ModelManifest(Manifest):
     @model_validator(mode="after")
     def _can_run(self) -> ModelManifest:
         if self.run is None:
-            elsewhere = self.framework is not None and is_served(self.framework.name)
-            for field in ("inputs", "outputs") if elsewhere else ("inputs", "outputs", "source"):
+            for field in needed_keys(self.framework.name if self.framework is not None else ""):
                 if not getattr(self, field):
                     raise ValueError(
                         f"the key `{field}` is missing: without the function `run` the model's own is needed"

@@ -41,6 +41,7 @@ def world(place: Path, answers: str, name: str = "answers.csv", **more: object) 
         "format": "table",
         "columns": {"id": "id", "features": ["x"], "target": "y"},
         "sources": [{"url": "truth.csv"}],
+        "size": 4,
     }
     (place / "four.yml").write_text(yaml.safe_dump(dataset))
     return place / "model.yml", place / "four.yml"

@@ -28,7 +28,7 @@ from .predictor.predictor import pick
 from .sample import Loader
 from .session import Prepared as PreparedSample
 from .session import errors_of, open_predictor
-from .task import reader_of
+from .task import OURS, reader_of
 
 
 class FunctionSession(object):
@@ -64,7 +64,7 @@ class FunctionSession(object):
             self.count = self._count(self._functions.call("init", task.count or 0))
 
     def _answer_form(self, names):
-        if self._task.task != "classification":
+        if OURS.get(self._task.task) != "classification":
             return TextAnswers()
         offset = self._task.answer["label_offset"]
         return ClassAnswers(self._task.answer["top_k"], self._output_names(names, offset), offset)

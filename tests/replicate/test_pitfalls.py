@@ -201,3 +201,25 @@ def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(
 
     with pytest.raises(PlanError, match="code of its own"):
         open_trials(record, settings, Watcher())
+
+
+def names_of(plan: Plan, task: str, part: str) -> set[str]:
+    assert plan.input is not None
+    steps = tuple(each for each in plan.input.steps if each.name in ("rescale", "cast"))
+    other = plan.model_copy(
+        update={"task": task, "inputs": (plan.input.model_copy(update={"part": part, "steps": steps}),)}
+    )
+    return {each.pitfalls[0] for each in variants_of(other)}
+
+
+OF_CLASSES = {"label-offset", "label-order", "softmax", "tie-breaking"}
+
+
+@pytest.mark.parametrize(
+    ("task", "part"), [("text_classification", "text"), ("audio_classification", "audio"), ("regression", "columns")]
+)
+def test_what_is_no_picture_has_no_pitfalls_of_pictures(task: str, part: str) -> None:
+    plan = planned("float32", {"decode": None, "resize": {"dimensions": [8, 8]}, "rescale": 255})
+    of_pictures = {"color-layout", "decoding", "cropping", "resizing", "normalization", "letterbox", "data-layout"}
+    found = names_of(plan, task, part)
+    assert not found & of_pictures and found & OF_CLASSES == (OF_CLASSES if "class" in task else set())

@@ -38,6 +38,10 @@ def test_an_accumulator_and_the_outcome_of_each_sample_count_the_same() -> None:
     rows = [(label % 7, said(*((label + shift) % 11 for shift in range(5)))) for label in range(50)]
     for each in task_named("classification").measures:
         assert isinstance(each, CountedMeasure)
+        if each.name in ("class-f1", "log-loss", "brier", "roc-auc", "roc-auc-ovr"):
+            with pytest.raises(MetricError):  # there are many classes, and the scores of some are not kept
+                each.number(rows)
+            continue
         accumulator = each.make()
         for target, answer in rows:
             accumulator.update(target, answer)

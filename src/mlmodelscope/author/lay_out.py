@@ -14,6 +14,7 @@ from mlmodelscope.manifest.schema.model import ElementType
 from mlmodelscope.manifest.source import SourceFloat, parse_source
 from mlmodelscope.manifest.write import spell_text, write_manifest
 from mlmodelscope.model_file.model_file import TensorInfo
+from mlmodelscope.task.class_answer import CLASS_TASKS
 
 Path = tuple[str | int, ...]
 
@@ -254,5 +255,5 @@ def _add_labels(page: Page, draft: Draft, at: Path, entry: dict[str, Any], outpu
             page.say((*at, key), fact)
     count = class_count(output.tensor) if output.tensor is not None else None
     names = draft.get("labels.count")
-    if count is not None and names is not None and names != count and draft.get("task") == "classification":
+    if count is not None and names is not None and names != count and draft.get("task") in CLASS_TASKS:
         draft.notes.append(f"there are {names} names for {count} outputs")

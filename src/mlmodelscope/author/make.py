@@ -22,6 +22,7 @@ from mlmodelscope.manifest.source import MAX_BYTES
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.labels import labels_from_lines, labels_from_text
 from mlmodelscope.model_file.limit import clean
+from mlmodelscope.task.class_answer import CLASS_TASKS
 
 _ASKED = ("name", "task", "resize", "color", "mean", "std", "labels", "licence")
 
@@ -30,6 +31,7 @@ _OUTPUTS = {
     "classification": ("logits",),
     "text_classification": ("logits",),
     "audio_classification": ("logits",),
+    "tabular_classification": ("probability",),
     "object_detection": ("boxes", "classes", "scores"),
     "semantic_segmentation": ("masks",),
     "instance_segmentation": ("boxes", "classes", "scores", "masks"),
@@ -116,7 +118,7 @@ def _settle_labels(draft: Draft, request: Request) -> None:
         _use_labels(draft, request.labels, request.output)
     elif draft.labels:
         draft.facts["labels.count"] = Fact(len(draft.labels), "")
-    if draft.get("task") != "classification" or not draft.outputs or "outputs.label_offset" in draft.facts:
+    if draft.get("task") not in CLASS_TASKS or not draft.outputs or "outputs.label_offset" in draft.facts:
         return
     tensor = draft.outputs[0].tensor
     count = class_count(tensor) if tensor is not None else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlmodelscope.author.draft import DraftOutput, DraftStep, Fact
 from mlmodelscope.model_file.model_file import ModelFile, TensorInfo
+from mlmodelscope.task.class_answer import CLASS_TASKS
 
 _NUMERIC = ("float32", "float16", "float64", "bfloat16", "uint8", "int8", "int16", "int32", None)
 _IMAGE_NAME = re.compile(r"image|img|pixel|input|data|^x(?:[.:_]|$)|photo|picture", re.IGNORECASE)
@@ -224,6 +225,6 @@ def _other(model: ModelFile, task: str, index: int, tensor: TensorInfo) -> tuple
         return Fact("masks", f"it is what {task.replace('_', ' ')} answers with", guess=True), None
     if index == 0 and task in ("image_enhancement", "image_generation"):
         return Fact("image", f"it is what {task.replace('_', ' ')} answers with", guess=True), None
-    if index == 0 and task == "text_classification":
+    if index == 0 and task in CLASS_TASKS:
         return _classifier(model, task, index, tensor)
     return Fact("tensor", "neither name nor shape tells", guess=True), None

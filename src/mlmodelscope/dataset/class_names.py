@@ -12,6 +12,7 @@ from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.pairing import Classes, check_classes
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.task.class_answer import CLASS_TASKS
 from mlmodelscope.task.task import task_named
 from mlmodelscope_worker.output.boxes import COCO_IDS
 
@@ -47,7 +48,7 @@ def check_labels(plan: Plan, dataset: Dataset, outputs: int | None, names: Seque
 
     `tolerant` lets samples pass whose label none of the outputs stands for: they are wrong, and somebody asks why.
     """
-    if outputs is None or plan.task != "classification" or "postprocess" in plan.functions:
+    if outputs is None or plan.task not in CLASS_TASKS or "postprocess" in plan.functions:
         return []
     found = list(_out_of_range(plan, dataset, outputs, tolerant))
     own = names if plan.answer.names is not None else ()

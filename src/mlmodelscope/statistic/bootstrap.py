@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import math
 import random
 from collections.abc import Callable, Sequence
 from statistics import NormalDist, stdev
 from typing import TypeVar
 
+from mlmodelscope.errors import MetricError
 from mlmodelscope.types import Interval
 
 Item = TypeVar("Item")
@@ -22,10 +25,12 @@ def bootstrapped(
     bounds: tuple[float, float] = (0.0, 1.0),
 ) -> Interval:
     """A number of these rows with its uncertainty; `bounds` is what it cannot leave."""
-    drawn = [number(chosen) for chosen in _draw(rows, min(1000, max(100, _MOST_DRAWN // len(rows))))]
+    value = number(rows)
+    drawn = _numbers(_draw(rows, min(1000, max(100, _MOST_DRAWN // len(rows)))), number)
+    if len(drawn) < 2:
+        return Interval(value, *bounds, confidence)
     # The normal interval, not the percentiles: few draws know the deviation far better than their own tails.
     half = NormalDist().inv_cdf(0.5 + confidence / 2) * stdev(drawn)
-    value = number(rows)
     return Interval(value, max(bounds[0], value - half), min(bounds[1], value + half), confidence)
 
 
@@ -34,11 +39,20 @@ def paired_difference(
 ) -> tuple[float, float]:
     """(after minus before, its standard deviation) on the same samples."""
     pairs = list(zip(before, after, strict=True))
-    drawn = [
-        number([row for _, row in chosen]) - number([row for row, _ in chosen])
-        for chosen in _draw(pairs, min(100, max(20, _MOST_DRAWN // 8 // len(pairs))))
-    ]
-    return number(after) - number(before), stdev(drawn) + 0.25 / len(pairs)
+    drawn = _numbers(
+        _draw(pairs, min(100, max(20, _MOST_DRAWN // 8 // len(pairs)))),
+        lambda chosen: number([row for _, row in chosen]) - number([row for row, _ in chosen]),
+    )
+    return number(after) - number(before), (stdev(drawn) if len(drawn) > 1 else math.inf) + 0.25 / len(pairs)
+
+
+def _numbers(draws: Sequence[Sequence[Item]], number: Callable[[Sequence[Item]], float]) -> list[float]:
+    """Of the draws that have one: a small draw may lack a whole class."""
+    found = []
+    for each in draws:
+        with contextlib.suppress(MetricError):
+            found.append(number(each))
+    return found
 
 
 def _draw(rows: Sequence[Item], times: int) -> list[list[Item]]:

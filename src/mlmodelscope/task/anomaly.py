@@ -66,6 +66,7 @@ task = Task(
     is_ruled=True,
     options=OPTIONS,
     roles=values.ROLES,
+    has_classes=False,
     columns=values.COLUMNS,
     values=values.values_of,
     plain=values.plain,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+CLASS_TASKS = ("classification", "text_classification", "audio_classification", "tabular_classification")
+"""Tasks in which a sample has one class. They differ in what a sample is, and in nothing else."""
 Runs = tuple[tuple[int, int], ...]
 """Classes as (first, last) of neighbours, both included."""
 

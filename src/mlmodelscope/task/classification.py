@@ -7,12 +7,14 @@ number comes first, in every framework; what another order would have given is c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from mlmodelscope.errors import MetricError
-from mlmodelscope.task.class_accuracy import ClassAccuracy, Confusion, PerClass, TopK
-from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task import class_measures  # noqa: F401  (they are the family's, too)
+from mlmodelscope.task.class_accuracy import ClassAccuracy, Confusion, PerClass, TopK, among_best
+from mlmodelscope.task.class_answer import CLASS_TASKS, ClassAnswer
 from mlmodelscope.task.class_calibration import Calibration, CalibrationError
 from mlmodelscope.task.measure import MEASURES, Accumulator, CountedMeasure, Row, find_measure, finite
 from mlmodelscope.task.task import TASKS, Column, Number, Outcome, Scored, Task, Terms
@@ -20,18 +22,20 @@ from mlmodelscope.task.ties import Ties
 from mlmodelscope_worker.registry import add
 
 NAME = "classification"
+_TITLES = ("Classification", "Text classification", "Audio classification", "Classification of tables")
 _DETAILS: Mapping[str, Callable[[], Accumulator]] = {
     "per_class": PerClass,
     "confusion": Confusion,
     "calibration": Calibration,
 }
-_OF_SCORES = ("ece", "calibration")
+_OF_SCORES = ("ece", "calibration", "log-loss", "brier", "roc-auc", "roc-auc-ovr")
+_OF_ALL_SCORES = ("brier", "roc-auc", "roc-auc-ovr")
 
 
 class ClassTally:
     """Every measure and detail of classification, in one pass and bounded memory."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, task: str = NAME) -> None:
         self._top_k = terms.parameters.get("top_k", 5)
         self._by_function = terms.by_function
         self._refused: dict[str, str] = {}
@@ -39,8 +43,10 @@ class ClassTally:
             reason = "the scores are logits: add `softmax` to the output's processing"
             self._refused = dict.fromkeys(_OF_SCORES, reason)
         claimed = {each.name for each in map(find_measure, terms.claimed) if each is not None}
-        kept = [each for each in task.measures if each.is_recorded or each.name in claimed]
+        kept = [each for each in TASKS[task].measures if each.is_recorded or each.name in claimed]
         recorded = [each for each in kept if isinstance(each, CountedMeasure)]
+        wanted = {each.name for each in recorded} | {*_DETAILS}
+        self._refused = {name: reason for name, reason in self._refused.items() if name in wanted}
         self._measures = {each.name: each.make() for each in recorded if each.name not in self._refused}
         self._details = {name: make() for name, make in _DETAILS.items() if name not in self._refused}
         self._kept_classes = 0
@@ -70,8 +76,15 @@ class ClassTally:
             yield "top5", f"only the {self._top_k} best answers were kept"
         elif self._by_function and 0 < self._kept_classes < 5:
             yield "top5", f"the answers name {self._kept_classes} of the classes only"
+        if self._kept_classes == self._top_k:
+            reason = (
+                f"it needs the scores of all classes, and the {self._top_k} best that were kept may not be all: "
+                "evaluate with a larger --top-k"
+            )
+            yield from ((name, reason) for name in _OF_ALL_SCORES if name in self._measures)
         if self._by_function and self._kept_classes == 1:
-            yield from ((name, "the answers are classes without scores") for name in _OF_SCORES)
+            reason = "the answers are classes without scores"
+            yield from ((name, reason) for name in _OF_SCORES if name in {**self._measures, **self._details})
 
 
 def _computed(
@@ -103,10 +116,6 @@ def _ends(metric: str, details: Mapping[str, Any], samples: int) -> tuple[int, i
         return None
     worst, best = (round(at[end] * at["of"]) for end in ("worst", "best"))
     return (worst, best) if not metric.endswith("-error") else (samples - worst, samples - best)
-
-
-def _among_best(k: int) -> Callable[[Row], bool]:
-    return lambda row: row[1] is not None and row[0] in row[1].classes[:k]
 
 
 def _not_among_best(k: int) -> Callable[[Row], bool]:
@@ -149,31 +158,33 @@ task = Task(
     sentence=_sentence,
     ends=_ends,
 )
-add(TASKS.things, NAME, task, TASKS.code)
+for _name, _title in zip(CLASS_TASKS, _TITLES, strict=True):
+    _task = replace(task, name=_name, title=_title, tally=partial(ClassTally, task=_name))
+    add(TASKS.things, _name, _task, TASKS.code)
 
 for _each in (
     CountedMeasure(
         "top1",
         "top-1",
-        (NAME,),
+        CLASS_TASKS,
         is_of_the_best=True,
         make=partial(TopK, 1),
-        outcome=_among_best(1),
+        outcome=among_best(1),
         aliases=("top-1", "accuracy", "acc", "acc1", "acc@1"),
     ),
     CountedMeasure(
         "top5",
         "top-5",
-        (NAME,),
+        CLASS_TASKS,
         make=partial(TopK, 5),
-        outcome=_among_best(5),
+        outcome=among_best(5),
         kept_classes=5,
         aliases=("top-5", "acc5", "acc@5"),
     ),
     CountedMeasure(
         "top1-error",
         "top-1 error",
-        (NAME,),
+        CLASS_TASKS,
         better="lower",
         make=partial(TopK, 1, is_error=True),
         outcome=_not_among_best(1),
@@ -183,7 +194,7 @@ for _each in (
     CountedMeasure(
         "top5-error",
         "top-5 error",
-        (NAME,),
+        CLASS_TASKS,
         better="lower",
         make=partial(TopK, 5, is_error=True),
         outcome=_not_among_best(5),
@@ -194,20 +205,20 @@ for _each in (
     CountedMeasure(
         "class-accuracy",
         "mean accuracy of the classes",
-        (NAME,),
+        CLASS_TASKS,
         make=ClassAccuracy,
         failed=ClassAnswer((), ()),
-        good=_among_best(1),
+        good=among_best(1),
         aliases=("mean-per-class-accuracy", "balanced-accuracy"),
         is_recorded=False,
     ),
     CountedMeasure(
         "ece",
         "calibration error",
-        (NAME,),
+        CLASS_TASKS,
         better="lower",
         make=CalibrationError,
-        good=_among_best(1),
+        good=among_best(1),
         needs_scores=True,
     ),
 ):

@@ -64,6 +64,7 @@ task = Task(
     is_ruled=True,
     options=OPTIONS,
     roles=values.ROLES,
+    has_classes=False,
     columns=(Column("target", "string"), Column("values", "list<float32>"), Column("score", "binary")),
     values=values.values_of,
     plain=values.plain,

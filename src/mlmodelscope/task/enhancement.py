@@ -142,6 +142,7 @@ task = Task(
     options=OPTIONS,
     roles=(("image",), ("tensor",)),
     is_single=True,
+    has_classes=False,
     columns=(
         Column("target", "string"),
         Column("picture", "binary"),

@@ -178,6 +178,11 @@ MEASURES: Registry[Measure] = Registry(
             ("top1", "top5", "top1-error", "top5-error", "class-accuracy", "ece"), "mlmodelscope.task.classification"
         ),
         **dict.fromkeys(
+            ("class-f1", "class-f1-micro", "class-f1-macro", "class-f1-weighted", "mcc")
+            + ("log-loss", "brier", "roc-auc", "roc-auc-ovr"),
+            "mlmodelscope.task.class_measures",
+        ),
+        **dict.fromkeys(
             ("ap", "ap50", "ap75", "ap-small", "ap-medium", "ap-large", "ar1", "ar10", "ar100")
             + ("ar-small", "ar-medium", "ar-large", "voc-ap", "voc-ap11"),
             "mlmodelscope.task.detection",

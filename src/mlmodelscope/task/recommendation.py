@@ -68,6 +68,7 @@ task = Task(
     is_ruled=True,
     options=OPTIONS,
     roles=values.ROLES,
+    has_classes=False,
     columns=values.COLUMNS,
     values=values.values_of,
     plain=_plain,

@@ -33,6 +33,7 @@ task = Task(
     headline=("rmse", "mae", "r2"),
     is_ruled=True,
     roles=values.ROLES,
+    has_classes=False,
     columns=values.COLUMNS,
     values=values.values_of,
     plain=values.plain,

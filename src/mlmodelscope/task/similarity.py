@@ -43,6 +43,7 @@ task = Task(
         )
     },
     roles=values.ROLES,
+    has_classes=False,
     columns=values.COLUMNS,
     values=values.values_of,
     plain=values.plain,

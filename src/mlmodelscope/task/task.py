@@ -9,6 +9,7 @@ from operator import attrgetter
 from typing import Any, Protocol
 
 from mlmodelscope.plugins.registry import Registry
+from mlmodelscope.task.class_answer import CLASS_TASKS
 from mlmodelscope.task.measure import MEASURES, Measure
 from mlmodelscope.task.shape import Named, Shape
 from mlmodelscope.types import Interval
@@ -112,6 +113,8 @@ class Task:
     """Whether an answer is made of one output, and others would be a mistake."""
     steps: Callable[[Sequence[str]], Sequence[Mapping[str, Any]]] = lambda roles: ()
     """Answer steps that a manifest without any has, by the roles of its outputs."""
+    has_classes: bool = True
+    """Whether answers name classes, whose numbers may be off by one."""
     truth: tuple[str, ...] = ()
     """What it needs of a dataset's truth beyond a class, or boxes with classes: `masks`, `keypoints`, `classes`."""
     columns: tuple[Column, ...] = _COLUMNS
@@ -194,7 +197,7 @@ TASKS: Registry[Task] = Registry(
     names=_NAME,
     named=attrgetter("name"),
     built_in={
-        "classification": "mlmodelscope.task.classification",
+        **dict.fromkeys(CLASS_TASKS, "mlmodelscope.task.classification"),
         "object_detection": "mlmodelscope.task.detection",
         "semantic_segmentation": "mlmodelscope.task.segmentation",
         "image_enhancement": "mlmodelscope.task.enhancement",

@@ -1,5 +1,5 @@
 """Tasks, inside a stack: how a model's outputs become answers. One file for each, imported when a plan asks for it."""
 
-from .reader import TASKS, Read, Reader, reader_of
+from .reader import OURS, TASKS, Read, Reader, reader_of
 
-__all__ = ["TASKS", "Read", "Reader", "reader_of"]
+__all__ = ["OURS", "TASKS", "Read", "Reader", "reader_of"]

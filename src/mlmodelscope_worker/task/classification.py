@@ -13,6 +13,9 @@ that were declared probabilities and are none; `ties`, by row the further classe
 as [first, last] runs."""
 
 
+@task_reader("tabular_classification")
+@task_reader("audio_classification")
+@task_reader("text_classification")
 @task_reader("classification")
 class Classification(Reader):
     """Turns one output tensor into top-k classes and scores, the same for every batch size."""

@@ -17,6 +17,9 @@ TASKS = {}
 """Readers by the name of their task; ours are imported when they are asked for."""
 OURS = {
     "classification": "classification",
+    "text_classification": "classification",
+    "audio_classification": "classification",
+    "tabular_classification": "classification",
     "object_detection": "detection",
     "semantic_segmentation": "segmentation",
     "image_enhancement": "enhancement",

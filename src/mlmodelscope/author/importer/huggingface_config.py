@@ -12,6 +12,7 @@ from mlmodelscope.author.importer.registry import Context, importer
 from mlmodelscope.author.request import name_from
 from mlmodelscope.model_file.labels import labels_from_text
 from mlmodelscope.model_file.limit import MAX_LABELS, clean
+from mlmodelscope.task.class_answer import CLASS_TASKS
 
 _TASKS = {
     "ForImageClassification": "classification",
@@ -68,7 +69,7 @@ def read(data: Mapping[str, Any], context: Context) -> Draft:
         draft.references.append(f"https://huggingface.co/{title}")
     _read_labels(draft, fields)
     _read_image(draft, fields)
-    if task in ("classification", "text_classification"):
+    if task in CLASS_TASKS:
         # transformers' heads end in a linear layer; an exported file may add to that, and then says so itself
         why = f"{one_line(kind)} answers with logits"
         draft.outputs = [DraftOutput(Fact("logits", why), "logits", steps=(DraftStep("softmax", None),))]

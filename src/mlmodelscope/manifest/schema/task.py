@@ -35,11 +35,7 @@ _OURS = (
     "summarization",
     "speech_recognition",
     "audio_classification",
-    "text_similarity",
     "tabular_classification",
-    "tabular_regression",
-    "time_series_forecasting",
-    "anomaly_detection",
     "reinforcement_learning",
     "general",
 )

@@ -17,7 +17,7 @@ _SCORES = ("logits", "probability", "scores")
 @pitfall("label-offset", "Label offset")
 def label_offset(plan: Plan) -> Edits:
     """Some models count from a class `background`, so that every class has a number more than in the labels."""
-    if plan.task == "image_enhancement":  # a picture has no classes
+    if not task_named(plan.task).has_classes:
         return
     now = plan.answer.label_offset
     for offset in (-1, 0, 1):
@@ -45,7 +45,8 @@ def softmax(plan: Plan) -> Edits:
 
     The best class stays the best; every number that is made of the scores changes.
     """
-    if not plan.outputs or (task_named(plan.task).is_ruled and plan.outputs[0].role not in _SCORES):
+    task = task_named(plan.task)
+    if not plan.outputs or not task.has_classes or (task.is_ruled and plan.outputs[0].role not in _SCORES):
         return
     first, *others = plan.outputs
     steps = first.steps

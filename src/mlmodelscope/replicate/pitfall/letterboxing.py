@@ -6,10 +6,11 @@ from mlmodelscope.manifest.schema import Step
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.pitfall.answering import answer_step, found, inserted
 from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
+from mlmodelscope.task.class_answer import CLASS_TASKS
 
 _WHERE = {"center": "in the middle", "top_left": "at the top left"}
 _GRAYS = (0.0, 114.0, 127.0, 128.0)
-_OTHERS = ("classification", "multilabel_classification", "image_enhancement")
+_OTHERS = (*CLASS_TASKS, "multilabel_classification", "image_enhancement")
 """Tasks whose pictures are not letterboxed, or not brought back."""
 
 

@@ -15,6 +15,8 @@ _ARITHMETIC = ("cast", "mean", "rescale", "normalize")
 _MEAN, _STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
 _CIFAR_MEAN, _CIFAR_STD = (125.3, 123.0, 113.9), (63.0, 62.1, 66.7)
 _CAFFE_MEAN = (123.0, 117.0, 104.0)
+_OF_PIXELS = ("image", "array")
+"""Parts of a sample whose numbers are bytes at first; those of texts, sounds and tables are none."""
 _SAME_SCALE = 1e-4
 """How far a scale that was written down may be from the file's, whose digits nobody copies all."""
 
@@ -98,7 +100,7 @@ def _for_the_integers(plan: Plan, file: ModelFile) -> Edits:
 )
 def normalization(plan: Plan) -> Edits:
     """The model was trained on other numbers: from 0 to 255, 0 to 1, -1 to 1, or with ImageNet's statistics."""
-    if plan.input is None:
+    if plan.input is None or plan.input.part not in _OF_PIXELS:
         return
     takes_fractions = plan.input.element_type.startswith("float") or find(plan, "quantize") is not None
     is_gray = find(plan, "luma") is not None

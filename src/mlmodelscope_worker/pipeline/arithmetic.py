@@ -1,4 +1,4 @@
-"""Steps that change values: `cast`, `mean`, `rescale`, `normalize`, `quantize`."""
+"""Steps that change values: `cast`, `mean`, `rescale`, `normalize`, `quantize`, `dequantize`."""
 
 from ..parameters import Choice, Integer, Number, PerChannel
 from .header import ImageError
@@ -124,6 +124,20 @@ def quantize(
 
     real = image.array.astype(np.float32, copy=False)
     return image.with_array(_saturate(real / np.float32(scale) + np.float32(zero_point), element_type))
+
+
+@step(takes=("image", "tensor", "sound"), gives=ANY)
+def dequantize(
+    image,
+    *,
+    scale: Number("Real size of one quantised step.", above=0),
+    zero_point: Integer("Quantised value of real 0.") = 0,
+):
+    """Turn integers that are stored quantised into real values: (q - zero_point) * scale."""
+    import numpy as np
+
+    whole = image.array.astype(np.float32)
+    return image.with_array((whole - np.float32(zero_point)) * np.float32(scale))
 
 
 def _apply(operation, image, values, element_type):

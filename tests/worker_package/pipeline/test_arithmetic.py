@@ -182,3 +182,11 @@ def test_quantize_rounds_to_even_and_clips() -> None:
 def test_quantize_to_signed_bytes() -> None:
     quantized = run("quantize", column(-2, 0, 2), {"scale": 0.01, "element_type": "int8", "zero_point": -3})
     assert quantized.array.reshape(-1).tolist() == [-128, -3, 127]
+
+
+def test_dequantize_is_the_way_back() -> None:
+    whole = column(0, 10, 255)
+    real = run("dequantize", whole, {"scale": 0.5, "zero_point": 10})
+    assert real.array.dtype == np.float32 and real.array.reshape(-1).tolist() == [-5.0, 0.0, 122.5]
+    again = run("quantize", real, {"scale": 0.5, "zero_point": 10})
+    assert again.array.reshape(-1).tolist() == [0, 10, 255]

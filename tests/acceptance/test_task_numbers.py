@@ -1,0 +1,95 @@
+"""Texts, sounds and scores to the digit that is known, by manifests alone (../shared/TASK_DATA.md)."""
+
+import os
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mlmodelscope import Options, Settings, evaluate, load_manifest
+from mlmodelscope.errors import ArtifactError, StackError
+from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.record.record import Record
+
+HERE = Path(__file__).parent
+MANIFESTS = HERE / "manifests"
+SHIPPED = HERE.parents[1] / "manifests"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or HERE.parents[2] / "shared")
+TASKS = SHARED / "tasks"
+
+pytestmark = [
+    pytest.mark.shared,
+    pytest.mark.skipif(not TASKS.is_dir(), reason="the development data folder is not here"),
+    pytest.mark.usefixtures("few_calls"),
+]
+
+
+def model_of(name: str, folder: Path) -> ModelManifest:
+    found = load_manifest(MANIFESTS / f"{name}.yml")
+    assert isinstance(found, ModelManifest) and not found.functions
+    path = str(folder / Path(str(found.source.graph_path)).name)
+    return found.model_copy(update={"source": found.source.model_copy(update={"graph_path": path})})
+
+
+def dataset_of(name: str, folder: Path) -> DatasetManifest:
+    """The files of a manifest, where they lie here."""
+    found = load_manifest(MANIFESTS / f"{name}.yml")
+    assert isinstance(found, DatasetManifest)
+    places = []
+    for each in found.sources:
+        moved = {"url": each.url, "labels_url": each.labels_url}
+        there = {key: f"{folder}/{value.rpartition('manifests/')[2]}" for key, value in moved.items() if value}
+        places.append(each.model_copy(update=there))
+    return found.model_copy(update={"sources": tuple(places)})
+
+
+def evaluated(model: ModelManifest | Path, dataset: DatasetManifest | Path, settings: Settings, batch: int) -> Record:
+    try:
+        record = evaluate(model, dataset, Options(batch_size=batch), settings=settings)
+    except (ArtifactError, StackError) as error:
+        if isinstance(error, ArtifactError) and "cannot fetch" not in error.message:
+            raise
+        pytest.skip(f"not to be had here: {error.message}")
+    assert record.failed == 0
+    return record
+
+
+@pytest.mark.slow(reason="2,758 sentences through six layers")
+@pytest.mark.parametrize(
+    ("model", "spearman", "pearson"),
+    [("all-minilm-l6-v2", 0.820325, 0.827406), ("all-minilm-l6-v2-int8", 0.819894, 0.826974)],
+)
+def test_the_similarity_of_sentences(model: str, spearman: float, pearson: float, settings: Settings) -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    settings = replace(settings, mirrors=(*settings.mirrors, TASKS / "sts"))
+    places = SHIPPED / "models" / f"{model}.yml", SHIPPED / "datasets" / "stsb-en-test.yml"
+    record = evaluated(*places, settings, 32)
+    found = {name: round(record.metrics[name].value, 6) for name in ("spearman", "pearson")}
+    assert found == {"spearman": spearman, "pearson": pearson}
+
+
+@pytest.mark.parametrize(("model", "right"), [("kws-int8", 902), ("kws-float32", 900)])
+def test_keyword_spotting(model: str, right: int, settings: Settings) -> None:
+    folder = TASKS / "kws"
+    record = evaluated(model_of(model, folder), dataset_of("kws01", folder), settings, 1)
+    assert record.metrics["top1"].value == right / 1000
+
+
+@pytest.mark.parametrize(
+    ("kind", "auc", "pauc"),
+    [
+        ("anomaly_score", 0.864397431185167, 0.7468649647274275),
+        ("tflite_quant_fullint_anomaly_score", 0.8415191640120886, 0.7218264894655162),
+    ],
+)
+def test_recorded_scores_of_four_machines(
+    kind: str, auc: float, pauc: float, tmp_path: Path, settings: Settings
+) -> None:
+    """All digits that the authors printed."""
+    (tmp_path / "scores").mkdir()
+    for path in (TASKS / "anomaly").glob(f"{kind}_ToyCar_id_0*.csv"):
+        shutil.copy(path, tmp_path / "scores")
+    record = evaluated(model_of("toycar-scores", tmp_path), dataset_of("toycar", TASKS / "anomaly"), settings, 100)
+    found = [record.metrics[name].value for name in ("anomaly-auc", "anomaly-pauc")]
+    assert found == pytest.approx([auc, pauc], abs=1e-14)

@@ -157,3 +157,12 @@ def test_candidates_are_kept_and_shown_best_first() -> None:
     row = task.values(*pairs[1], b"")
     assert [each["candidate"] for each in task.plain(row)] == [0, 1, 2]
     assert [each.name for each in task.shapes(row, None, str)] == [f"candidate {at}" for at in (2, 0, 1, 2)]
+
+
+def test_a_difference_of_what_is_no_number_is_the_worst_or_unknown() -> None:
+    task = task_named("text_similarity")
+    tally = task.tally(Terms(task.settle({})))
+    good = [each.score for each in tally.take([({"values": [at]}, said(at)) for at in range(5)])]
+    same = [each.score for each in tally.take([({"values": [at]}, said(1.0)) for at in range(5)])]
+    assert MEASURES["spearman"].difference(good, same) == (-2.0, 0.0)
+    assert MEASURES["spearman"].difference(same, good) == (0.0, math.inf)

@@ -17,6 +17,7 @@ from mlmodelscope.cli.choices import (
     SoftwareName,
     Stratified,
     Threads,
+    TopK,
     Trust,
     make_options,
 )
@@ -89,6 +90,7 @@ def replicate(
     threads: Threads = 1,
     limit: Limit = None,
     stratified: Stratified = False,
+    top_k: TopK = 5,
     report: Annotated[Path | None, typer.Option(help="Also write a page with the evidence, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the verdict as a JUnit file.")] = None,
     summary: Annotated[
@@ -107,7 +109,7 @@ def replicate(
     from mlmodelscope.plan.claim import parse_claim
     from mlmodelscope.replicate.replication import replicate as run
 
-    options = make_options(batch_size, threads, limit, stratified, 0, 5, None)
+    options = make_options(batch_size, threads, limit, stratified, 0, top_k, None)
     there = remote()
     try:
         claim = _only(claims or [])

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from mlmodelscope.dataset.open import open_dataset
-from mlmodelscope.errors import ArtifactError, PlanError, UsageError
+from mlmodelscope.errors import ArtifactError, MetricError, PlanError, UsageError
 from mlmodelscope.evaluation import evaluate
 from mlmodelscope.manifest import schema
 from mlmodelscope.manifest.catalog import find_model
@@ -165,10 +165,17 @@ def judge_record(
     for each in claims:
         is_same = is_same_dataset(each.dataset, plan.dataset)
         population = _population(each, record) if is_same else None
+        try:
+            measured = each.measure.interval(ours.rows, population)
+        except MetricError as error:
+            if len(claims) == 1:
+                raise
+            unchecked += (f"{each.metric} {each.published} on {each.dataset}: {error.message}",)
+            continue
         verdicts.append(
             judge(
                 each,
-                each.measure.interval(ours.rows, population),
+                measured,
                 len(ours.rows),
                 population=population,
                 within=within,
@@ -178,6 +185,8 @@ def judge_record(
                 is_other_split=is_other_split(each.dataset, plan.dataset),
             )
         )
+    if not verdicts:
+        raise MetricError(f"no claim can be checked; {'; '.join(unchecked)}")
     return tuple(verdicts), unchecked, theirs
 
 

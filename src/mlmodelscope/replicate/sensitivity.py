@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import MetricError, UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import changes, scale_of
@@ -127,6 +127,7 @@ def measure_in(
     chosen = sorted(order[: limit or len(order)])
     measures = _measures(trials.plan)
     trials.ask([trials.plan], chosen)
+    measures = _with_numbers(measures, trials.rows(trials.plan, chosen))
     own = {at: trials.answer(trials.plan, at) for at in chosen}
     is_share = measures[0].outcome is not None
     taken = set(chosen)
@@ -162,6 +163,20 @@ def _measures(plan: Plan) -> tuple[Measure, ...]:
     ]
     if not found:
         raise UsageError(f"nothing of {plan.task} is measured, so nothing can become better or worse")
+    return tuple(found)
+
+
+def _with_numbers(measures: Sequence[Measure], rows: Sequence[Row]) -> tuple[Measure, ...]:
+    """Those that these samples have: without a history there is no MASE, and nothing to become better or worse."""
+    found, reasons = [], []
+    for each in measures:
+        try:
+            each.number(rows)
+            found.append(each)
+        except MetricError as error:
+            reasons.append(error.message)
+    if not found:
+        raise UsageError(reasons[0])
     return tuple(found)
 
 
@@ -222,7 +237,11 @@ def _collect(
             continue
         key = tuple(answers.values())
         is_same = all(answers[at] == trials.answer(trials.plan, at) for at in asked)
-        made = _effect(trials, variant, answered, sampling, measures, numbers, whole=len(asked) == len(chosen))
+        try:
+            made = _effect(trials, variant, answered, sampling, measures, numbers, whole=len(asked) == len(chosen))
+        except MetricError as error:  # such as a correlation of answers that are all equal
+            impossible.setdefault(error.message, []).append(variant.words)
+            continue
         failed = len(asked) - len(answered)
         effects.append(
             replace(

@@ -62,12 +62,19 @@ class RuledMeasure(Measure):
             (one, other) for one, other in zip(before, after, strict=True) if one is not None and other is not None
         ]
         if not pairs:  # with it no sample has an answer: there is nothing worse
-            return self._worst() - self.number(before), 0.0
+            return self._lost(before)
         first, second = zip(*pairs, strict=True)
         moved, spread = ruler().difference(self.ruled_by, self.name, first, second)
         if not math.isfinite(moved):  # such as SSIM of pictures that are smaller than its window
-            return self._worst() - self.number(before), 0.0
+            return self._lost(before)
         return moved, spread
+
+    def _lost(self, before: Sequence[Row]) -> tuple[float, float]:
+        """The difference to the worst; of samples that have no number either way nothing is known."""
+        try:
+            return self._worst() - self.number(before), 0.0
+        except MetricError:
+            return 0.0, math.inf
 
     def _worst(self) -> float:
         worst = self.bounds[0] if self.is_better_higher else self.bounds[1]

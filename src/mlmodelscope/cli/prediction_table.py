@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from mlmodelscope.cli.terminal import console, percent, print_table
 from mlmodelscope.task.shape import (
     BoxShape,
+    DifferenceShape,
     LabelShape,
     MaskShape,
     PictureShape,
     PointsShape,
     Shape,
+    SpansShape,
     TextShape,
     is_shown,
 )
@@ -39,6 +41,8 @@ def _rows(shape: Shape) -> list[dict[str, str]]:
         return _map_rows(shape)
     if isinstance(shape, PictureShape):
         return [_picture_row(shape)]
+    if isinstance(shape, SpansShape):
+        return _span_rows(shape)
     row = {"class": shape.name or shape.kind}
     if shape.score is not None:
         row["score"] = f"{shape.score:.3f}"
@@ -53,9 +57,31 @@ def _rows(shape: Shape) -> list[dict[str, str]]:
         row["points"] = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
     elif isinstance(shape, TextShape):
         row["text"] = shape.text
+    elif isinstance(shape, DifferenceShape):
+        row["text"] = " ".join(_changed(*part) for part in shape.parts)
     else:
         assert isinstance(shape, LabelShape)
     return [row]
+
+
+def _span_rows(shape: SpansShape) -> list[dict[str, str]]:
+    """A row for each marked piece of the text, in its order."""
+    rows = []
+    for start, end, name, score in shape.spans:
+        row = {"class": name, "characters": f"{start} – {end}"}
+        if shape.text:
+            row["text"] = shape.text[max(0, start) : end]
+        if score is not None:
+            row["score"] = f"{score:.3f}"
+        rows.append(row)
+    return rows
+
+
+def _changed(change: str, due: str, said: str) -> str:
+    """As programs that compare words print it: `[-true-]{+answered+}`."""
+    if change == "equal":
+        return said
+    return (f"[-{due}-]" if due else "") + (f"{{+{said}+}}" if said else "")
 
 
 def _map_rows(shape: MaskShape) -> list[dict[str, str]]:

@@ -1,4 +1,4 @@
-"""Measures class by class, whichever the task has: `details.per_class`."""
+"""Measures class by class, whichever the task has: `details.per_class`, or `per_type` where types have names alone."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ class ClassSheet:
 
 def class_sheet(record: Record) -> ClassSheet | None:
     """None where classes have no measures of their own, or are simply right or wrong."""
-    found: list[dict[str, Any]] = record.details.get("per_class") or []
+    found: list[dict[str, Any]] = record.details.get("per_class") or _numbered(record.details.get("per_type") or [])
     if not found or "right" in found[0]:
         return None
-    columns = tuple(_column(name, found) for name in found[0] if name != "class")
+    columns = tuple(_column(name, found) for name in found[0] if name not in ("class", "type"))
     main = next((place for place, each in enumerate(columns) if not each.is_count), None)
     if main is None:
         return None
@@ -56,12 +56,16 @@ def class_sheet(record: Record) -> ClassSheet | None:
     rows = [
         ClassNumbers(
             each["class"],
-            words.class_name(record, each["class"]),
+            each.get("type") or words.class_name(record, each["class"]),
             tuple(each.get(column.name) for column in columns),
         )
         for each in found
     ]
     return ClassSheet(columns, tuple(sorted(rows, key=lambda row: _rank(row, main, many))), main)
+
+
+def _numbered(types: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{"class": number, **each} for number, each in enumerate(types)]
 
 
 def _rank(row: ClassNumbers, main: int, many: int | None) -> tuple[bool, float, float, int]:

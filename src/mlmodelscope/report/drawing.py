@@ -14,6 +14,7 @@ from mlmodelscope.task.shape import (
     CLEAR,
     COLORS,
     BoxShape,
+    DifferenceShape,
     LabelShape,
     MaskShape,
     PictureShape,
@@ -147,7 +148,7 @@ def _draw_one(picture: Any, shape: Shape, color: str) -> None:
             pen.line([*shape.points[start], *shape.points[end]], fill=color, width=unit)
         for x, y in shape.points:
             pen.ellipse([x - 2 * unit, y - 2 * unit, x + 2 * unit, y + 2 * unit], fill=color)
-    elif isinstance(shape, TextShape):
+    elif isinstance(shape, TextShape | DifferenceShape):
         _label(picture, pen, (0, 0), shape.text, color)
 
 

@@ -13,6 +13,7 @@ from mlmodelscope.record.search import Search, Wanted
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
 from mlmodelscope.report.before_after import BeforeAfter, before_after
+from mlmodelscope.report.marked_text import Paragraph, has_texts, marked_texts
 from mlmodelscope.report.overlay import overlay
 from mlmodelscope.report.sample_pictures import SamplePicture, picture_size, sample_pictures
 from mlmodelscope.task.measure import MEASURES
@@ -21,6 +22,8 @@ from mlmodelscope.task.task import task_named
 
 SHOWN = 24
 _FAILED = 1000
+_TOLD = {"classes", "texts", "spans"}
+"""What says all that is true of a sample, without its dataset."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +45,8 @@ class Seen:
     """(name, color) of what masks show."""
     numbers: tuple[tuple[str, str], ...] = ()
     """(title, value) of measures of this sample alone."""
+    texts: tuple[tuple[Paragraph, ...], tuple[Paragraph, ...]] | None = None
+    """Truth and answer, where they are words."""
 
 
 @dataclass(frozen=True)
@@ -76,8 +81,10 @@ def find_worst(record: Record, store: Store, artifacts: ArtifactStore) -> Worst 
 def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) -> Seen:
     shown = [each for each in shapes if is_shown(each)]
     target = json.loads(row.get("target") or "null")
-    has_truth = any(each.side == "truth" for each in shapes)
-    is_known = picture.sample is not None or has_truth or (isinstance(target, dict) and "classes" in target)
+    has_truth = any(each.side == "truth" for each in shapes) or (
+        isinstance(target, dict) and not _TOLD.isdisjoint(target)
+    )
+    is_known = picture.sample is not None or has_truth
     truth, said = summary(shapes, "truth") if is_known else None, summary(shapes, "answer")
     size = picture_size(picture.sample.content) if picture.sample is not None else None
     size = size or _extent(shown, row, target)
@@ -87,7 +94,9 @@ def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) 
     entries = dict.fromkeys(entry for each in shown if isinstance(each, MaskShape) for entry in each.legend)
     legend = tuple(entry for entry in entries if entry[1] != CLEAR)
     hidden, reason = len(shapes) - len(shown), picture.thumbnail.reason
-    return Seen(row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, tuple(_numbers(row)))
+    texts = (marked_texts(shown, "truth"), marked_texts(shown, "answer")) if has_texts(shown) else None
+    numbers = tuple(_numbers(row))
+    return Seen(row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, numbers, texts)
 
 
 def _numbers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -19,6 +19,8 @@ Named = Callable[[int], str]
 """A class's name, by its number."""
 SHOWN_ABOVE = 0.3
 """Answers with a lower score are hidden at first: detectors give many of them."""
+MOST_MARKED = 500
+"""Pieces of a text that are marked; it has more only where a model went astray."""
 COLORS = ("#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f")
 """Told apart in light and in dark, and by most who see colors differently; the pages have the same."""
 CLEAR = "#00000000"
@@ -122,7 +124,50 @@ class LabelShape:
     kind: Literal["label"] = "label"
 
 
-Shape = BoxShape | MaskShape | PointsShape | PictureShape | TextShape | LabelShape
+@dataclass(frozen=True, slots=True)
+class SpansShape:
+    """A text in which pieces are marked, such as names of people. Places are characters of the text."""
+
+    side: Side
+    text: str
+    spans: tuple[tuple[int, int, str, float | None], ...] = ()
+    """Start, end (behind the last character), type and how sure it is, in the order of the text; they may overlap."""
+    name: str = ""
+    score: float | None = None
+    kind: Literal["spans"] = "spans"
+
+    def pieces(self) -> list[tuple[str, tuple[str, ...]]]:
+        """The text cut where a span begins or ends, each piece with the types of the spans that it lies in."""
+        size = len(self.text)
+        inside = [(max(0, start), min(end, size), name) for start, end, name, _ in self.spans[:MOST_MARKED]]
+        borders = sorted({0, size, *(at for start, end, _ in inside if start < end for at in (start, end))})
+        return [
+            (self.text[start:end], tuple(name for first, last, name in inside if first <= start and end <= last))
+            for start, end in zip(borders, borders[1:], strict=False)
+        ]
+
+
+Change = Literal["equal", "replace", "delete", "insert"]
+
+
+@dataclass(frozen=True, slots=True)
+class DifferenceShape:
+    """An answer beside the true text, word by word."""
+
+    side: Side
+    parts: tuple[tuple[Change, str, str], ...]
+    """What happened to some words: the change, the true words and the words of the answer."""
+    name: str = ""
+    score: float | None = None
+    kind: Literal["difference"] = "difference"
+
+    @property
+    def text(self) -> str:
+        """The words of the answer."""
+        return " ".join(answered for _, _, answered in self.parts if answered)
+
+
+Shape = BoxShape | MaskShape | PointsShape | PictureShape | TextShape | LabelShape | SpansShape | DifferenceShape
 
 
 _KINDS: dict[str, type[Shape]] = {
@@ -132,6 +177,8 @@ _KINDS: dict[str, type[Shape]] = {
     "picture": PictureShape,
     "text": TextShape,
     "label": LabelShape,
+    "spans": SpansShape,
+    "difference": DifferenceShape,
 }
 
 
@@ -162,8 +209,14 @@ def colors_of(shapes: Sequence[Shape]) -> dict[str, str]:
 def summary(shapes: Sequence[Shape], side: Side, above: float = SHOWN_ABOVE) -> str:
     """In a few words: `2 person, dog`."""
     shown = [each for each in shapes if each.side == side and is_shown(each, above)]
-    words = [each.text if isinstance(each, TextShape) else each.name or each.kind for each in shown]
+    words = [word for each in shown for word in _words(each)]
     return ", ".join(f"{count} {word}" if count > 1 else word for word, count in Counter(words).most_common())
+
+
+def _words(shape: Shape) -> list[str]:
+    if isinstance(shape, SpansShape):
+        return [f"{name} {shape.text[max(0, start) : end]}" for start, end, name, _ in shape.spans[:MOST_MARKED]]
+    return [shape.text if isinstance(shape, TextShape | DifferenceShape) else shape.name or shape.kind]
 
 
 def class_map(

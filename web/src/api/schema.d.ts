@@ -1899,7 +1899,7 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -2687,7 +2687,7 @@ export interface components {
         Claim: {
             /**
              * Metric
-             * @description What was measured, for example `top1`.
+             * @description What was measured, for example `top1`; `token-f1:PER` is that of one part, here a type.
              */
             metric: string;
             /**
@@ -3242,6 +3242,35 @@ export interface components {
              */
             links: components["schemas"]["Link"][];
             surroundings: components["schemas"]["Surroundings"];
+        };
+        /**
+         * DifferenceShape
+         * @description An answer beside the true text, word by word.
+         */
+        DifferenceShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Parts */
+            parts: [
+                "equal" | "replace" | "delete" | "insert",
+                string,
+                string
+            ][];
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "difference";
         };
         /**
          * Earlier
@@ -5686,17 +5715,17 @@ export interface components {
              * Truth
              * @default []
              */
-            truth: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            truth: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * Before
              * @default []
              */
-            before: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            before: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * After
              * @default []
              */
-            after: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            after: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * Size
              * @description Width and height that places are in.
@@ -6457,7 +6486,7 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -7780,7 +7809,7 @@ export interface components {
                 number
             ] | null;
             /** Shapes */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
             /**
              * Shown Above
              * @description Answers with a lower score are hidden at first.
@@ -8331,6 +8360,41 @@ export interface components {
              * @description How many there are on all pages.
              */
             total: number;
+        };
+        /**
+         * SpansShape
+         * @description A text in which pieces are marked, such as names of people. Places are characters of the text.
+         */
+        SpansShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Text */
+            text: string;
+            /**
+             * Spans
+             * @default []
+             */
+            spans: [
+                number,
+                number,
+                string,
+                number | null
+            ][];
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "spans";
         };
         /**
          * Stability

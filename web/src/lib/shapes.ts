@@ -37,7 +37,9 @@ export type Shape =
   | Schemas["PointsShape"]
   | Schemas["PictureShape"]
   | Schemas["TextShape"]
-  | Schemas["LabelShape"];
+  | Schemas["LabelShape"]
+  | Schemas["SpansShape"]
+  | Schemas["DifferenceShape"];
 
 /** Told apart in light and in dark, and by most who see colours differently; the reports have the same. */
 export const COLOURS = ["#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f"];

@@ -14,6 +14,7 @@ import {
   TRUTH,
 } from "../lib/shapes";
 import { Bars } from "./bars";
+import { ChangedText, MarkedText } from "./marked-text";
 
 const MOST = 12;
 
@@ -123,7 +124,7 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
         </ul>
       )}
       {shapes.map((each, place) =>
-        each.kind === "text" || each.kind === "values" ? (
+        each.kind === "text" || each.kind === "values" || each.kind === "spans" || each.kind === "difference" ? (
           <p
             key={place}
             className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] ${each.kind === "values" ? "font-mono text-xs" : ""}`}
@@ -131,7 +132,13 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
             aria-label={each.side === "truth" ? "What is true" : "What it says"}
             role="region"
           >
-            {each.text}
+            {each.kind === "spans" ? (
+              <MarkedText shape={each} />
+            ) : each.kind === "difference" ? (
+              <ChangedText shape={each} />
+            ) : (
+              each.text
+            )}
           </p>
         ) : null,
       )}

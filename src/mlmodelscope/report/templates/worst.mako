@@ -1,3 +1,23 @@
+<%def name="marked(paragraphs, otherwise)">\
+% for paragraph in paragraphs:
+<p dir="auto">\
+% for piece in paragraph:
+% if piece.kind == "mark":
+<mark>${piece.text}<small>${piece.note}</small></mark>\
+% elif piece.kind == "del":
+<del>${piece.text}</del>\
+% elif piece.kind == "ins":
+<ins>${piece.text}</ins>\
+% else:
+${piece.text}\
+% endif
+% endfor
+</p>\
+% endfor
+% if not paragraphs:
+<span class="muted">${otherwise}</span>\
+% endif
+</%def>
 <section id="worst" aria-labelledby="worst-title">
   <h2 id="worst-title">Samples</h2>
   <p class="about">\
@@ -10,7 +30,7 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
 % if worst.without_pictures:
   <p class="note">There are no pictures, because the dataset cannot be read any more: <bdi>${words.shorten(worst.without_pictures)}</bdi></p>
 % endif
-% if not any(each.pair for each in worst.shown):
+% if not any(each.pair or (each.texts and not each.chart) for each in worst.shown):
   <input type="checkbox" id="show-truth" class="layer-box" checked><label for="show-truth" class="layer-label of-truth">Truth</label>
   <input type="checkbox" id="show-answer" class="layer-box" checked><label for="show-answer" class="layer-label of-answer">Answer</label>
 % endif
@@ -25,7 +45,7 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
       </div>
 % elif each.chart:
       ${each.chart | n}
-% else:
+% elif not each.texts:
       <div class="blank"><span>no picture${f": {words.shorten(each.reason, 120)}" if each.reason else ""}</span></div>
 % endif
       <dl class="said">
@@ -35,7 +55,10 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
 % for title, value in each.numbers:
         <div><dt>${title}</dt><dd>${value}</dd></div>
 % endfor
-% if not each.pair:
+% if each.texts:
+        <div class="of-truth marked"><dt>Truth</dt><dd>${marked(each.texts[0], "not available any more")}</dd></div>
+        <div class="of-answer marked"><dt>Answer</dt><dd>${marked(each.texts[1], "nothing")}</dd></div>
+% elif not each.pair:
         <div class="of-truth"><dt>Truth</dt><dd>\
 % if each.truth is None:
 <span class="muted">not available any more</span>\

@@ -11,6 +11,7 @@ from typing import Any
 import typer.main
 
 from mlmodelscope.cli.main import app
+from mlmodelscope.measure.normalization import Normalization
 from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope.replicate.pitfall.explanation import PAPERS, explanation_of
 from mlmodelscope.task.measure import MEASURES
@@ -49,6 +50,7 @@ def kind_of(parameter: object) -> str:
         return ", ".join(f"`{value}`" for value in parameter.examples()) + ", …"
     names = {Integer: "whole number", Number: "number", Numbers: "list of numbers", Flag: "true or false"}
     names |= {
+        Normalization: "list of steps",
         PerChannel: "number, or one per channel",
         Dimensions: "[height, width], [channels, height, width] or a number",
         File: "name of a file",

@@ -26,6 +26,8 @@ from mlmodelscope.measure.rule import (
 )
 from mlmodelscope_worker.protocol import Channel, Closed
 
+_PACKAGES = {"faster_coco_eval": "faster-coco-eval", "sacrebleu": "sacrebleu", "rapidfuzz": "rapidfuzz"}
+"""What rules import when they need it."""
 Answer = tuple[dict[str, Any], Sequence[bytes]]
 
 
@@ -72,8 +74,9 @@ def difference(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
 def versions(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     """What the numbers were computed with."""
     found = {"python": platform.python_version(), "numpy": np.__version__}
-    if "faster_coco_eval" in sys.modules:
-        found["faster-coco-eval"] = version("faster-coco-eval")
+    for module, package in _PACKAGES.items():
+        if module in sys.modules:
+            found[package] = version(package)
     plugin = RULES.origin(asked["task"])
     if plugin is not None:
         found[plugin.package] = plugin.version

@@ -70,6 +70,11 @@ RULES: Registry[Any] = Registry(
         "anomaly_detection": "mlmodelscope.measure.anomaly",
         "embedding": "mlmodelscope.measure.embedding",
         "recommendation": "mlmodelscope.measure.recommendation",
+        "token_classification": "mlmodelscope.measure.tokens",
+        "question_answering": "mlmodelscope.measure.answering",
+        "translation": "mlmodelscope.measure.translation",
+        "summarization": "mlmodelscope.measure.translation",
+        "speech_recognition": "mlmodelscope.measure.speech",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

@@ -16,7 +16,8 @@ from mlmodelscope.task.measure import MEASURES, NUMBER, Measure, Unit, find_meas
 Rounding = Literal["nearest", "down", "up"]
 
 _TEXT = re.compile(
-    r"(?P<metric>[A-Za-z][\w-]*)=(?P<value>[+-]?\d{1,9}(\.\d{1,12})?)\s*(?P<unit>%|dB)?(@(?P<dataset>\S+))?"
+    r"(?P<metric>[A-Za-z][\w+-]*(:[^\s=@:]{1,100})?)="
+    r"(?P<value>[+-]?\d{1,9}(\.\d{1,12})?)\s*(?P<unit>%|dB)?(@(?P<dataset>\S+))?"
 )
 _SYMBOLS = {"%": "percent", "dB": "dB"}
 
@@ -87,7 +88,7 @@ class Claim:
 
 
 def parse_claim(text: str) -> Claim:
-    """`ap=37.4@coco-val2017`, `psnr=37.65dB@set5`."""
+    """`ap=37.4@coco-val2017`, `psnr=37.65dB@set5`, `token-f1:PER=95.9@news`."""
     match = _TEXT.fullmatch(text.strip())
     if match is None:
         raise UsageError(

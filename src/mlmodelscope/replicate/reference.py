@@ -43,7 +43,7 @@ class Reference:
     @property
     def claims(self) -> list[Claim]:
         """Its numbers that can be checked, with as many digits as its samples allow."""
-        known = {name: self.log.metrics[name].value for name in MEASURES if name in self.log.metrics}
+        known = {name: self.log.metrics[name].value for name in sorted(self.log.metrics) if name in MEASURES}
         if not known:
             raise UsageError(f"{self.log.reference} has no number that can be checked; known: {', '.join(MEASURES)}")
         # Scores differ a little between machines, and so do numbers that are made of them.

@@ -10,7 +10,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal, Protocol
 
@@ -22,6 +22,7 @@ from mlmodelscope.types import Interval
 from mlmodelscope_worker.registry import add
 
 Better = Literal["higher", "lower"]
+_LONGEST_PART = 100
 Row = Any
 """What a task's measures need of one sample."""
 
@@ -84,6 +85,8 @@ class Measure:
     """Whether records keep it; others follow from one that is kept."""
     is_stable: bool = True
     """Whether its value on some of the samples is an unbiased estimate of that on all."""
+    parts: str = ""
+    """What it can be computed of alone, such as `type of entity`: `NAME:PART` is the measure of that part."""
 
     @property
     def is_better_higher(self) -> bool:
@@ -121,6 +124,10 @@ class Measure:
     def difference(self, before: Sequence[Row], after: Sequence[Row]) -> tuple[float, float]:
         """(after minus before, its standard deviation) on the same samples."""
         raise NotImplementedError
+
+    def part(self, part: str) -> Measure:
+        """The same measure of one part alone; it is recorded where it is claimed."""
+        return replace(self, name=f"{self.name}:{part}", title=f"{self.title}, {part}", aliases=(), is_recorded=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +173,21 @@ class CountedMeasure(Measure):
         return paired_difference(before, after, self.number)
 
 
-MEASURES: Registry[Measure] = Registry(
+class Measures(Registry[Measure]):
+    """Measures by name, and by `NAME:PART` those of a part."""
+
+    def find(self, name: str) -> Measure | None:
+        base, _, part = name.partition(":")
+        found = super().find(base)
+        if not part or found is None:
+            return found if base == name else None
+        return found.part(part) if found.parts and len(part) <= _LONGEST_PART else None
+
+    def __contains__(self, name: str) -> bool:
+        return self.get(name) is not None if ":" in name else super().__contains__(name)
+
+
+MEASURES = Measures(
     "measure",
     "measures",
     {},
@@ -217,6 +238,17 @@ MEASURES: Registry[Measure] = Registry(
             "mlmodelscope.task.embedding",
         ),
         **dict.fromkeys(("hit-rate", "hit-ndcg"), "mlmodelscope.task.recommendation"),
+        **dict.fromkeys(
+            ("span-f1", "span-precision", "span-recall", "span-f1-macro", "span-precision-macro", "span-recall-macro")
+            + ("token-f1", "token-precision", "token-recall")
+            + ("token-f1-macro", "token-precision-macro", "token-recall-macro"),
+            "mlmodelscope.task.tokens",
+        ),
+        **dict.fromkeys(("exact-match", "answer-f1"), "mlmodelscope.task.answering"),
+        **dict.fromkeys(
+            ("bleu", "chrf", "chrfpp", "ter", "rouge-1", "rouge-2", "rouge-l"), "mlmodelscope.task.translation"
+        ),
+        **dict.fromkeys(("wer", "cer"), "mlmodelscope.task.speech"),
     },
 )
 
@@ -234,8 +266,15 @@ def measure(
 
 
 def find_measure(name: str) -> Measure | None:
-    """By its name or an alias, however it is spelled: `Top-1`, `top_1` and `acc@1` are one."""
-    plain = name.strip().lower().replace("_", "-")
+    """By its name or an alias, however it is spelled: `Top-1`, `top_1` and `acc@1` are one.
+
+    `token-f1:PER` is the measure of one part, whose name is as the data has it.
+    """
+    base, colon, part = name.strip().partition(":")
+    if colon:
+        whole = find_measure(base)
+        return MEASURES.get(f"{whole.name}:{part}") if whole is not None and part else None
+    plain = base.lower().replace("_", "-")
     found = MEASURES.get(plain) if plain in MEASURES else None
     if found is not None:
         return found

@@ -77,8 +77,9 @@ class RuledMeasure(Measure):
             return 0.0, math.inf
 
     def _worst(self) -> float:
+        """What no answers at all are worth: 0, and all of it for an error, which has no upper end."""
         worst = self.bounds[0] if self.is_better_higher else self.bounds[1]
-        return worst if math.isfinite(worst) else 0.0
+        return worst if math.isfinite(worst) else float(not self.is_better_higher)
 
     def _of(self, found: Measurement) -> float:
         if self.name not in found.numbers:
@@ -134,8 +135,9 @@ class RuledTally:
 
     def outcome(self) -> Outcome:
         task = task_named(self._task)
-        claimed = {each.name for each in map(find_measure, self._terms.claimed) if each is not None}
-        known = [each for each in task.measures if isinstance(each, RuledMeasure) and self._is_about(each)]
+        claimed = {each.name: each for each in map(find_measure, self._terms.claimed) if each is not None}
+        parts = [each for each in claimed.values() if ":" in each.name and task.name in each.tasks]
+        known = [each for each in (*task.measures, *parts) if isinstance(each, RuledMeasure) and self._is_about(each)]
         wanted = [each for each in known if each.is_recorded or each.name in claimed]
         if not self._scores:
             return Outcome(refused={each.name: f"{each.title} of no samples is not a number" for each in wanted})

@@ -211,6 +211,11 @@ TASKS: Registry[Task] = Registry(
         "anomaly_detection": "mlmodelscope.task.anomaly",
         "embedding": "mlmodelscope.task.embedding",
         "recommendation": "mlmodelscope.task.recommendation",
+        "token_classification": "mlmodelscope.task.tokens",
+        "question_answering": "mlmodelscope.task.answering",
+        "translation": "mlmodelscope.task.translation",
+        "summarization": "mlmodelscope.task.summarization",
+        "speech_recognition": "mlmodelscope.task.speech",
     },
 )
 

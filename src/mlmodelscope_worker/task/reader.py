@@ -33,6 +33,11 @@ OURS = {
     "anomaly_detection": "values",
     "embedding": "values",
     "recommendation": "values",
+    "token_classification": "tokens",
+    "question_answering": "answering",
+    "translation": "texts",
+    "summarization": "texts",
+    "speech_recognition": "texts",
 }
 """Modules by the names of their tasks."""
 _ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")
@@ -141,7 +146,7 @@ def refuse_not_a_number(values):
 
     for value in values.values():
         for array in value if isinstance(value, list) else [value]:
-            if array.dtype.kind == "f" and np.isnan(array).any():
+            if getattr(array, "dtype", np.dtype(object)).kind == "f" and np.isnan(array).any():
                 raise ModelError("the model answered with not-a-number")
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mlmodelscope.manifest.schema.part import ChecksumText, IdText, Items, Manifest, Name, Part, Reference
+from mlmodelscope.manifest.schema.part import ChecksumText, IdText, Items, Manifest, MetricName, Part, Reference
 from mlmodelscope.manifest.schema.task import Task
 
 Number = Annotated[float, Field(strict=False)]
@@ -83,8 +83,8 @@ class ReferenceLog(Manifest):
     manifests: Annotated[Manifests, Field(description="The manifests that it was done with.")]
     samples: Annotated[int | None, Field(ge=0, description="How many samples there were.")] = None
     failed: Annotated[int, Field(ge=0, description="How many of them failed.")] = 0
-    metrics: Annotated[dict[Name, Measured], Field(description="Accuracy that was achieved.")] = {}
-    performance: Annotated[dict[Name, Measured], Field(description="Performance that was achieved.")] = {}
+    metrics: Annotated[dict[MetricName, Measured], Field(description="Accuracy that was achieved.")] = {}
+    performance: Annotated[dict[MetricName, Measured], Field(description="Performance that was achieved.")] = {}
     outputs: Annotated[ExpectedOutputs | None, Field(description="What came out for every sample.")] = None
     hyperparameters: Annotated[dict[str, Any], Field(description="What the author chose.")] = {}
     options: Annotated[dict[str, Any], Field(description="What the evaluator chose: batch size, threads, seed.")] = {}

@@ -14,7 +14,7 @@ from mlmodelscope.manifest.schema.part import (
     ConstraintText,
     Items,
     Manifest,
-    Name,
+    MetricName,
     Part,
     Reference,
     text_as_written,
@@ -271,7 +271,10 @@ class DatasetReference(Part):
 class Claim(Part):
     """A published number."""
 
-    metric: Annotated[Name, Field(description="What was measured, for example `top1`.")]
+    metric: Annotated[
+        MetricName,
+        Field(description="What was measured, for example `top1`; `token-f1:PER` is that of one part, here a type."),
+    ]
     value: Annotated[
         str,
         BeforeValidator(text_as_written),

@@ -48,6 +48,15 @@ def _name(text: str) -> str:
     return text
 
 
+def _metric(text: str) -> str:
+    """A measure, or one of its parts: `token-f1:PER`."""
+    base, colon, part = text.partition(":")
+    _name(base)
+    if colon and not re.fullmatch(r"[^\s=@:]{1,100}", part):
+        raise ValueError("behind the colon stands the part that is measured, such as `token-f1:PER`")
+    return text
+
+
 def _checksum(text: str) -> str:
     return str(Checksum.parse(text))
 
@@ -75,6 +84,7 @@ def _openly(text: str) -> str:
 LOOSE_TEXT = WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})
 
 Name = Annotated[str, AfterValidator(_name)]
+MetricName = Annotated[str, AfterValidator(_metric)]
 IdText = Annotated[str, BeforeValidator(text_as_written), LOOSE_TEXT]  # `2e61` and `0042` are ids as well
 VersionText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_version), LOOSE_TEXT]
 ConstraintText = Annotated[str, BeforeValidator(text_as_written), AfterValidator(_constraint), LOOSE_TEXT]

@@ -19,7 +19,7 @@ pytest.importorskip("sacrebleu")
 pytest.importorskip("rapidfuzz")
 NAMED = named_by([])
 TEXT = "Anna lives in Rome."
-ENTITIES = {
+ENTITIES: dict[str, Any] = {
     "text": TEXT,
     "spans": [[0, 4, "PER"], [14, 18, "LOC"]],
     "tokens": [[0, 4], [5, 10], [11, 13], [14, 18], [18, 19]],
@@ -156,10 +156,22 @@ def test_a_question_without_an_answer_says_so() -> None:
     assert outcome.numbers["exact-match"].value == 1.0
 
 
+def test_a_score_that_is_no_number_is_left_out() -> None:
+    question = task_named("question_answering")
+    for told in (float("nan"), float("inf"), 10**400, "0.5", True, None):
+        row = question.values({"texts": ["x"]}, ArrayAnswer({}, {"text": "x", "score": told}), None)
+        assert question.plain(row) == {"text": "x", "score": None}
+    assert question.plain({"text": "x", "sure": float("nan")}) == {"text": "x", "score": None}
+
+
 def test_rows_of_strangers_do_not_break_what_is_shown() -> None:
-    rows = [{"target": "[]", "spans": '[[1], 5, ["a", 2, "x"], [0, 1, "PER", "sure"]]'}, {"target": "7", "spans": "{}"}]
+    rows = [
+        {"target": "[]", "spans": '[[1], 5, ["a", 2, "x"], [0, 1, "PER", "sure"], [0, 1, "X", NaN], [0, 1e999, "X"]]'},
+        {"target": "7", "spans": "{}"},
+    ]
     for row in rows:
-        assert json.dumps([str(each) for each in task_named("token_classification").shapes(row, None, NAMED)])
+        shapes = task_named("token_classification").shapes(row, None, NAMED)
+        assert json.dumps([each.spans for each in shapes], allow_nan=False)  # type: ignore[union-attr]
     for target in ("7", '{"texts": 5}', '{"texts": [5]}', "[]"):
         for task in ("translation", "question_answering", "speech_recognition"):
             assert (
@@ -168,3 +180,20 @@ def test_rows_of_strangers_do_not_break_what_is_shown() -> None:
                 )
                 == "x"
             )
+
+
+def test_a_part_is_judged_and_compared_by_the_scores_of_samples() -> None:
+    task = task_named("token_classification")
+    tally = task.tally(Terms(task.settle({})))
+    wrong: list[Any] = [[5, 10, "PER", None], [14, 18, "LOC", None]]
+    answers = [
+        ArrayAnswer({}, {"spans": [[*each, None] for each in ENTITIES["spans"]]}),
+        ArrayAnswer({}, {"spans": wrong}),
+    ]
+    good, bad = (each.score for each in tally.take([(ENTITIES, each) for each in answers]))
+    part = find_measure("span-recall:PER")
+    assert part is not None
+    found = part.interval([good, bad, good, None])
+    assert found.value == pytest.approx(2 / 3) and 0 <= found.low < found.value < found.high <= 1
+    moved, spread = part.difference([good, good, bad], [bad, good, bad])
+    assert moved == pytest.approx(-1 / 3) and spread > 0

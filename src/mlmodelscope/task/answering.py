@@ -16,7 +16,7 @@ from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
 from mlmodelscope.task.shape import Named, Shape, TextShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
-from mlmodelscope.task.texts import text_shapes, text_values, truth_of
+from mlmodelscope.task.texts import finite_score, text_shapes, text_values, truth_of
 from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
 
@@ -25,13 +25,12 @@ _NO_ANSWER = "(no answer)"
 
 
 def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dict[str, Any]:
-    found = text_values(target, answer, score)
     told = answer.fields.get("score") if answer is not None else None
-    return {**found, "sure": float(told)} if isinstance(told, int | float) and not isinstance(told, bool) else found
+    return {**text_values(target, answer, score), "sure": finite_score(told)}
 
 
 def _answer(row: Mapping[str, Any]) -> Any:
-    return {"text": row["text"], "score": row.get("sure")} if row.get("text") is not None else None
+    return {"text": row["text"], "score": finite_score(row.get("sure"))} if row.get("text") is not None else None
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:

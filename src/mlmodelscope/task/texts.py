@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,12 +11,19 @@ from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.shape import Named, Shape, TextShape
 from mlmodelscope.task.task import Column
 
+_LARGEST = sys.float_info.max
 TEXT_COLUMNS = (Column("target", "string"), Column("text", "string"), Column("score", "binary"))
 
 
 def storable(text: Any) -> str | None:
     """A text that a table can hold: halves of surrogate pairs, which no file can, are replaced."""
     return text.encode("utf-8", "replace").decode("utf-8") if isinstance(text, str) else None
+
+
+def finite_score(value: Any) -> float | None:
+    """How sure an answer is, where that is a number that JSON can hold."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) <= _LARGEST else None
 
 
 def text_values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dict[str, Any]:

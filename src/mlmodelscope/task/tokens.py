@@ -19,11 +19,13 @@ from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
 from mlmodelscope.task.shape import Named, Side, SpansShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
-from mlmodelscope.task.texts import storable, truth_of
+from mlmodelscope.task.texts import finite_score, storable, truth_of
 from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
 
 NAME = "token_classification"
+_LAST_PLACE = 1 << 53
+"""Beyond that, programs that read JSON round."""
 OPTIONS = {
     "borders": Option(
         Choice(
@@ -67,14 +69,14 @@ def _spans(told: Any) -> list[tuple[int, int, str, float | None]] | None:
         return None
     known = [each for each in told if isinstance(each, list | tuple) and len(each) in (3, 4)]
     return [
-        (each[0], each[1], storable(each[2]) or "", each[3] if len(each) > 3 and _is_number(each[3]) else None)
+        (each[0], each[1], storable(each[2]) or "", finite_score(each[3]) if len(each) > 3 else None)
         for each in known
-        if type(each[0]) is int and type(each[1]) is int and isinstance(each[2], str)
+        if _is_place(each[0]) and _is_place(each[1]) and isinstance(each[2], str)
     ]
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+def _is_place(value: Any) -> bool:
+    return type(value) is int and 0 <= value <= _LAST_PLACE
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[SpansShape]:

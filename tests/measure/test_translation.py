@@ -100,14 +100,16 @@ def test_ter_without_any_word_of_a_reference_is_what_sacrebleu_says() -> None:
     assert RULE.numbers(scored([""], [[""]], ter=True), ["ter"], None) == {"ter": 0.0}
 
 
+@pytest.mark.parametrize("stemming", [False, True])
 @pytest.mark.parametrize("references", [1, 3])
-def test_random_texts_give_the_numbers_of_rouge_score(references: int) -> None:
-    scorer = pytest.importorskip("rouge_score.rouge_scorer").RougeScorer(["rouge1", "rouge2", "rougeL"])
+def test_random_texts_give_the_numbers_of_rouge_score(references: int, stemming: bool) -> None:
+    rouge_score = pytest.importorskip("rouge_score.rouge_scorer")
+    scorer = rouge_score.RougeScorer(["rouge1", "rouge2", "rougeL"], use_stemmer=stemming)
     answers, texts = drawn(7, references)
     each = [scorer.score_multi(due, answer) for answer, due in zip(answers, texts, strict=True)]
     names = {"rouge-1": "rouge1", "rouge-2": "rouge2", "rouge-l": "rougeL"}
     expected = {name: float(np.mean([one[theirs].fmeasure for one in each])) for name, theirs in names.items()}
-    found = Summarization().numbers(scored(answers, texts, Summarization()), list(names), None)
+    found = Summarization().numbers(scored(answers, texts, Summarization(), stemming=stemming), list(names), None)
     assert found == pytest.approx(expected, abs=1e-12)
 
 

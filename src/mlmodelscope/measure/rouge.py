@@ -6,20 +6,23 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from mlmodelscope.measure.porter import stem
+
 MEASURES = ("rouge-1", "rouge-2", "rouge-l")
 _OTHERS = re.compile(r"[^a-z0-9]+")
 
 
-def rouge(references: Sequence[str], answer: str) -> list[float]:
+def rouge(references: Sequence[str], answer: str, stemming: bool = False) -> list[float]:
     """F-measures in the order of `MEASURES`, each by the reference that it is best with."""
-    words = _words(answer)
-    found = [_measured(_words(each), words) for each in references]
+    words = _words(answer, stemming)
+    found = [_measured(_words(each, stemming), words) for each in references]
     return [max(values) for values in zip(*found, strict=True)]
 
 
-def _words(text: str) -> list[str]:
-    """Letters and digits of English; whatever else there is parts words."""
-    return _OTHERS.sub(" ", text.lower()).split()
+def _words(text: str, stemming: bool) -> list[str]:
+    """Letters and digits of English; whatever else there is parts words. Words of up to three letters are stems."""
+    found = _OTHERS.sub(" ", text.lower()).split()
+    return [stem(each) if len(each) > 3 else each for each in found] if stemming else found
 
 
 def _measured(due: Sequence[str], told: Sequence[str]) -> list[float]:

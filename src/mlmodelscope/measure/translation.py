@@ -46,7 +46,7 @@ class Texts:
         if options.get("ter"):
             found["ter"] = _edits(metrics["ter"], answer, references)
         rows = {name: np.array(each, np.float64) for name, each in found.items()}
-        rows["rouge"] = np.array(rouge(references, answer))
+        rows["rouge"] = np.array(rouge(references, answer, options.get("stemming") is True))
         qualities = {"chrf": ngrams.chrf(rows["chrf"][None])[0] / 100, "rouge-l": rows["rouge"][2]}
         settled = {name: options.get(name, default) for name, default in _DEFAULTS.items()}
         return pack(

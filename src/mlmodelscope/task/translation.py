@@ -35,6 +35,9 @@ OPTIONS = {
     "effective_order": Option(
         Flag("Whether BLEU leaves out n-grams that are longer than the answers; for single sentences."), False
     ),
+    "stemming": Option(
+        Flag("Whether ROUGE compares stems of English words (Porter's, as rouge-score has them)."), False
+    ),
     "ter": Option(Flag("Whether TER is computed, which is slow; of texts of up to 300 words."), False),
 }
 
@@ -128,6 +131,6 @@ for _name, _title, _about in (
         _title,
         tuple(reversed(BOTH)),
         aliases=(_name.replace("-", ""),),
-        about=f"{_about}, by the nearest reference, the mean of all texts; as rouge-score has it, without stemming.",
+        about=f"{_about}, by the nearest reference, the mean of all texts; as rouge-score has it.",
     )
     add(MEASURES.things, _name, _measure, MEASURES.code)

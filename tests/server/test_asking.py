@@ -10,6 +10,7 @@ from mlmodelscope.client.client import Client
 from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.errors import PlanError, UsageError
 from mlmodelscope.ledger.budget import Budgets
+from mlmodelscope.ledger.request import Work
 from mlmodelscope.record.database import open_database
 from mlmodelscope.server.config import Config
 from mlmodelscope.server.desk import Desk
@@ -127,3 +128,33 @@ def test_a_budget_counts_all_parts(lasting_world: World, client: Client) -> None
         assert Budgets(database).spent() == []  # nothing is left to do
     finally:
         database.close()
+
+
+SPLITS = """\
+name: halves
+version: 1.0.0
+task: classification
+format: folder
+sources: [{url: pictures}]
+split: train
+splits:
+  train: {include: '00[0-3]?.png', size: 40}
+  test: {include: '00[45]?.png', size: 20}
+"""
+
+
+def test_an_agent_measures_the_split_that_is_asked_for(lasting_world: World, client: Client) -> None:
+    (lasting_world.place / "manifests" / "halves.yml").write_text(SPLITS)
+    asked = {**TOY, "model": lasting_world.add_model("splitting"), "dataset": "halves:test"}
+    record = client.ask(asked)[0].record()
+    assert (record.plan.dataset.reference, record.samples) == ("halves@1.0.0:test", 20)
+    (earlier,) = client.resolve({**asked, "dataset": "halves@1.0.0:train"})["earlier"]
+    assert earlier["differs"][0] == "split: test there, train is asked for"
+    assert client.resolve({**asked, "dataset": "halves@^1:test"})["earlier"][0]["exact"]
+    with pytest.raises(UsageError, match="halves has no split `dev`; it has train, test"):
+        client.resolve({**asked, "dataset": "halves:dev"})
+
+
+def test_work_without_a_split_is_written_as_it_always_was() -> None:
+    assert "split" not in Work(kind="evaluate", model="name: m").model_dump(mode="json")
+    assert '"split":"test"' in Work(kind="evaluate", model="name: m", split="test").model_dump_json()

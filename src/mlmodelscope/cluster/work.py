@@ -64,7 +64,9 @@ def do(asked: Work, settings: Settings, watcher: Watcher, speaks_for: str | None
     """Do some work; `speaks_for` is the server that models are asked at which name none."""
     if asked.kind not in DOING:
         raise UsageError(f"this agent does not know the work `{asked.kind}`", hint="upgrade mlmodelscope there")
-    aspects = find_aspects(asked.model, asked.dataset, asked.software, asked.hardware, find=find_in_text)
+    aspects = find_aspects(
+        asked.model, asked.dataset, asked.software, asked.hardware, find=find_in_text, split=asked.split
+    )
     options = at_device(Options(**asked.options), aspects.model, speaks_for)
     return DOING[asked.kind](Assignment(asked, aspects, options, settings, watcher))
 

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    model_serializer,
+    model_validator,
+)
 
 from mlmodelscope.ledger.arguments import ARGUMENTS
 from mlmodelscope.manifest.schema import HardwareManifest
@@ -25,7 +33,7 @@ class Inline(Part):
 
 
 ManifestChoice = Annotated[str, Field(min_length=1, max_length=300)] | Inline
-"""A manifest by name, `name@constraint`, id or digest; or the manifest itself."""
+"""A manifest by name, `name@constraint`, id or digest, a dataset also with `:split`; or the manifest itself."""
 
 
 class FrameworkChoice(Part):
@@ -102,6 +110,7 @@ class Work(Part):
     kind: Kind | Literal["shard", "join"]
     model: str
     dataset: str | None = None
+    split: str | None = Field(default=None, description="Which of the dataset's splits, where it has several.")
     software: str | None = Field(default=None, description="Text of a software manifest, `current` or `image:NAME`.")
     hardware: str | None = None
     options: dict[str, Any] = {}
@@ -113,6 +122,14 @@ class Work(Part):
     public_only: bool = Field(
         default=False, description="Who asked is a stranger: what manifests name is fetched from public places only."
     )
+
+    @model_serializer(mode="wrap")
+    def _for_older_agents(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without a split nothing is said of it: agents of older releases refuse what they do not know."""
+        written: dict[str, Any] = write(self)
+        if self.split is None:
+            written.pop("split", None)
+        return written
 
     def trusted_by(self, operator: bool) -> Work:
         """The same for an agent whose operator trusts others, or not: a server's word alone lets no code run."""

@@ -57,9 +57,15 @@ class Aspects:
 
 
 def find_aspects(
-    model: Any, dataset: Any = None, software: Any = None, hardware: Any = None, *, find: Finder = find_manifest
+    model: Any,
+    dataset: Any = None,
+    software: Any = None,
+    hardware: Any = None,
+    *,
+    find: Finder = find_manifest,
+    split: str | None = None,
 ) -> Aspects:
-    """Find the manifests; what is not named is what the model manifest names."""
+    """Find the manifests; what is not named is what the model manifest names. `split` is one of the dataset's."""
     found = find(ModelManifest, model)
     dataset = dataset if dataset is not None else found.dataset
     if dataset is None:
@@ -73,17 +79,17 @@ def find_aspects(
     hardware = hardware if hardware is not None else found.hardware
     return Aspects(
         found,
-        _find_dataset(find, dataset, found),
+        _find_dataset(find, dataset, found, split),
         find(SoftwareManifest, software) if software is not None and image is None else None,
         find(HardwareManifest, hardware) if hardware is not None else None,
         image,
     )
 
 
-def _find_dataset(find: Finder, choice: Any, model: ModelManifest) -> DatasetManifest:
+def _find_dataset(find: Finder, choice: Any, model: ModelManifest, split: str | None) -> DatasetManifest:
     """A dataset that the model's claims are about is that one or none: no other of a similar name will do."""
     try:
-        return _find_split(find, choice)
+        return _find_split(find, choice, split)
     except UsageError as error:
         name = parted(choice)[0].partition("@")[0] if isinstance(choice, str) else None
         about = [each for each in model.claims if name and (each.dataset or "").partition("@")[0] == name]
@@ -97,16 +103,15 @@ def _find_dataset(find: Finder, choice: Any, model: ModelManifest) -> DatasetMan
         ) from None
 
 
-def _find_split(find: Finder, choice: Any) -> DatasetManifest:
+def _find_split(find: Finder, choice: Any, split: str | None) -> DatasetManifest:
     """`name@version:split`, or a manifest whose split is settled."""
-    base, split = parted(choice) if isinstance(choice, str) else (choice, None)
+    base, named = parted(choice) if isinstance(choice, str) else (choice, None)
     try:
         found = find(DatasetManifest, choice)
-        split = None
     except MLModelScopeError:
-        if split is None:  # else the colon is not part of a name or an id
+        if named is None:  # else the colon is not part of a name or an id
             raise
-        found = find(DatasetManifest, base)
+        found, split = find(DatasetManifest, base), named
     try:
         return found.for_split(split)
     except ValueError as error:

@@ -33,7 +33,8 @@ def _fits(offers: Offers, each: Open, agent: AgentDescription) -> bool:
     try:
         work = offers.work(each.evaluation)
         # From what was decided when it was asked for: its texts, as they are.
-        aspects = find_aspects(work.model, work.dataset or LOOSE_IMAGES, work.software, work.hardware, find=parse_text)
+        texts = (work.model, work.dataset or LOOSE_IMAGES, work.software, work.hardware)
+        aspects = find_aspects(*texts, find=parse_text, split=work.split)
         return not refuse(needs_of(each.document, aspects), agent)
     except MLModelScopeError:
         return False  # asked for at another release

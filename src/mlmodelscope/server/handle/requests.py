@@ -90,6 +90,7 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         kind=request.kind,
         model=model,
         dataset=texts[DatasetManifest],
+        split=aspects.dataset.split if with_dataset else None,
         software=aspects.software_word or texts[SoftwareManifest],
         hardware=texts[HardwareManifest],
         options=request.options,

@@ -114,6 +114,8 @@ def _framework(plan: Plan) -> list[Offer]:
 
 def _differences(request: Request, prepared: Prepared, record: Record) -> Iterator[str]:
     plan = record.plan
+    if plan.dataset.split != prepared.aspects.dataset.split and prepared.has_dataset:
+        yield f"split: {plan.dataset.split or 'none'} there, {prepared.aspects.dataset.split or 'none'} is asked for"
     for word, manifest in (("model", prepared.aspects.model), ("dataset", prepared.aspects.dataset)):
         known = plan.manifests.get(word)
         if manifest is None or (known is not None and known.digest == manifest.digest):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.evaluation import evaluate
@@ -84,7 +84,16 @@ def replay(
 
 def _name(sought: type[Manifest], reference: ManifestReference | None, log: ReferenceLog) -> str | None:
     """Whoever does it elsewhere finds it there."""
-    return f"{reference.name}@{reference.version}" if reference is not None else None
+    return reference.reference if reference is not None else None
+
+
+def _split_of(manifest: Sought, split: str | None) -> Sought:
+    if not isinstance(manifest, DatasetManifest) or split is None:
+        return manifest
+    try:
+        return cast(Sought, manifest.for_split(split))
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _find(sought: type[Sought], reference: ManifestReference | None, log: ReferenceLog) -> Sought | None:
@@ -92,7 +101,8 @@ def _find(sought: type[Sought], reference: ManifestReference | None, log: Refere
     if reference is None:
         return None
     try:
-        return find_manifest(sought, f"{reference.name}@{reference.version}")
+        found = find_manifest(sought, f"{reference.name}@{reference.version}")
+        return _split_of(found, reference.split)
     except UsageError as error:
         aspect = sought.__name__.removesuffix("Manifest").lower()
         raise UsageError(

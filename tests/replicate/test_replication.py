@@ -199,3 +199,39 @@ def test_a_log_without_a_model_here_names_what_is_missing(
         replicate(log=log, settings=settings)
     with pytest.raises(UsageError, match="no model is named"):
         replicate(settings=settings)
+
+
+def split_colours(folder: Path) -> DatasetManifest:
+    """Two splits of the same pictures."""
+    found = load_manifest(
+        {
+            **{key: value for key, value in describe_colours(folder).items() if key != "size"},
+            "splits": {"test": {"include": "[01].png", "size": 6}, "train": {"include": "[23].png", "size": 6}},
+        }
+    )
+    assert isinstance(found, DatasetManifest)
+    return found
+
+
+def test_a_claim_about_another_split_stays_undecided(tmp_path: Path, settings: Settings) -> None:
+    model, dataset = make_seer(tmp_path, "RGB"), split_colours(tmp_path)
+    ours = replicate(model, dataset.for_split("test"), claim=Claim("top1", "100.0", "colours:test"), settings=settings)
+    assert ours.verdict.kind == "reproduced" and ours.verdict.samples == 6
+    other = replicate(model, dataset.for_split("test"), claim=Claim("top1", "1.0", "colours:train"), settings=settings)
+    assert other.verdict.kind == "undecided" and other.verdict.stand_in == "colours:test"
+    with pytest.raises(UsageError, match="colours has several splits, and none is chosen: test, train"):
+        replicate(model, dataset, claim=Claim("top1", "100.0", "colours"), settings=settings)
+
+
+def test_a_reference_log_keeps_its_split(tmp_path: Path, settings: Settings) -> None:
+    record = evaluate(make_seer(tmp_path, "RGB"), split_colours(tmp_path).for_split("train"), settings=settings)
+    store = Store(settings)
+    try:
+        log = write_log(record, store, tmp_path / "theirs.log.yml")[0]
+    finally:
+        store.close()
+    model, dataset = make_seer(tmp_path, "RGB"), split_colours(tmp_path)
+    done = replicate(model, dataset.for_split("train"), log=log, settings=settings)
+    assert done.verdict.kind == "reproduced" and (done.verdict.claim.dataset or "").endswith(":train")
+    other = replicate(model, dataset.for_split("test"), log=log, settings=settings)
+    assert {each.kind for each in other.verdicts} == {"undecided"}

@@ -103,7 +103,13 @@ def _plan_scenario(options: Options) -> Scenario:
 
 def _manifests(**manifests: Manifest | None) -> dict[str, PlannedManifest]:
     return {
-        aspect: PlannedManifest(name=each.name, version=each.version, id=each.id, digest=each.digest)
+        aspect: PlannedManifest(
+            name=each.name,
+            version=each.version,
+            id=each.id,
+            digest=each.digest,
+            split=each.split if isinstance(each, DatasetManifest) else None,
+        )
         for aspect, each in manifests.items()
         if each is not None
     }

@@ -38,6 +38,7 @@ class PlannedManifest(Part):
     version: str
     id: str | None = None
     digest: str = Field(description="Digest of the manifest's content.")
+    split: str | None = Field(default=None, description="Which split of a dataset it is.")
 
 
 class PlannedFunction(Part):

@@ -78,4 +78,4 @@ def read_reference(log: LogSource, settings: Settings) -> Reference:
 
 
 def _name(reference: ManifestReference) -> str:
-    return f"{reference.name}@{reference.version}"
+    return reference.reference

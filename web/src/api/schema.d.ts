@@ -2701,6 +2701,11 @@ export interface components {
              */
             dataset?: string | null;
             /**
+             * Split
+             * @description Split of that dataset; a number of another split does not decide the claim.
+             */
+            split?: string | null;
+            /**
              * Source
              * @description Where it was published.
              */
@@ -2962,6 +2967,79 @@ export interface components {
              * @description The median of the last calls.
              */
             steady_s?: number | null;
+        };
+        /**
+         * Columns
+         * @description Which columns of a table are what: each is a name, or a number that counts from 0.
+         */
+        Columns: {
+            /**
+             * Id
+             * @description What a sample is called; by default its number.
+             */
+            id?: number | string | null;
+            /**
+             * File
+             * @description Name of the file that holds the sample.
+             */
+            file?: number | string | null;
+            /**
+             * Text
+             * @description The text that a model reads.
+             */
+            text?: number | string | null;
+            /**
+             * Text Pair
+             * @description The second text, such as the context of a question.
+             */
+            text_pair?: number | string | null;
+            /**
+             * Audio
+             * @description Name of a sound file below the source's folder.
+             */
+            audio?: number | string | null;
+            /**
+             * Start
+             * @description Where in the sound file the sample starts, in seconds.
+             */
+            start?: number | string | null;
+            /**
+             * Seconds
+             * @description How long the sample is, in seconds.
+             */
+            seconds?: number | string | null;
+            /**
+             * Features
+             * @description Columns of numbers and words that a model reads; `*` for all that no other key names.
+             * @default []
+             */
+            features: "*" | (number | string)[];
+            /**
+             * Target
+             * @description What is true of a sample: a class, numbers, reference texts; one column or several.
+             */
+            target?: number | string | (number | string)[] | null;
+            /**
+             * Group
+             * @description Group that is scored by itself, such as a machine.
+             */
+            group?: number | string | null;
+            /**
+             * Role
+             * @description For retrieval: `query` or `document`.
+             */
+            role?: number | string | null;
+            /**
+             * History
+             * @description For forecasts: the values before, one a column or a JSON list.
+             * @default []
+             */
+            history: (number | string)[];
+            /**
+             * Season
+             * @description For forecasts: values in a season.
+             */
+            season?: number | null;
         };
         /** ComparedFact */
         ComparedFact: {
@@ -6158,6 +6236,41 @@ export interface components {
              * @default []
              */
             truth: string[];
+            /**
+             * Task
+             * @description What the truth is for, in formats that have several kinds of truth.
+             * @default
+             */
+            task: string;
+            /** @description Which columns of a table are what. */
+            columns?: components["schemas"]["Columns"] | null;
+            /**
+             * Header
+             * @description Whether the first line of a table names its columns.
+             * @default true
+             */
+            header: boolean;
+            /**
+             * Delimiter
+             * @description What stands between the cells of a table.
+             */
+            delimiter?: string | null;
+            /**
+             * Quoting
+             * @description Whether quotation marks enclose cells.
+             * @default true
+             */
+            quoting: boolean;
+            /**
+             * Element Type
+             * @description Type of the values in a raw sample.
+             */
+            element_type?: string | null;
+            /**
+             * Split
+             * @description Which split of the dataset it is.
+             */
+            split?: string | null;
         };
         /**
          * PlannedFile
@@ -6237,6 +6350,11 @@ export interface components {
              * @description Digest of the manifest's content.
              */
             digest: string;
+            /**
+             * Split
+             * @description Which split of a dataset it is.
+             */
+            split?: string | null;
         };
         /** PlannedModel */
         PlannedModel: {
@@ -9335,6 +9453,11 @@ export interface components {
             model: string;
             /** Dataset */
             dataset?: string | null;
+            /**
+             * Split
+             * @description Which of the dataset's splits, where it has several.
+             */
+            split?: string | null;
             /**
              * Software
              * @description Text of a software manifest, `current` or `image:NAME`.

@@ -22,6 +22,12 @@ class ManifestReference(Part):
     digest: Annotated[str | None, Field(pattern="^(sha256:)?[0-9a-f]{64}$", description="Digest of its content.")] = (
         None
     )
+    split: Annotated[Name | None, Field(description="Which split of a dataset it is.")] = None
+
+    @property
+    def reference(self) -> str:
+        """`name@version`, and the split where it is one."""
+        return f"{self.name}@{self.version}" + (f":{self.split}" if self.split else "")
 
 
 class Manifests(Part):

@@ -33,7 +33,14 @@ from mlmodelscope_worker.parameters import (
 )
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.pipeline.column_values import Categories, Codes, PerColumn
-from mlmodelscope_worker.pipeline.library import DCT_METHODS, PACKAGES, SCALE_METHODS, antialias_choices
+from mlmodelscope_worker.pipeline.library import (
+    AUDIO_DECODERS,
+    DCT_METHODS,
+    PACKAGES,
+    RESAMPLERS,
+    SCALE_METHODS,
+    antialias_choices,
+)
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
 
@@ -90,6 +97,8 @@ def section(declaration: Declaration) -> str:
 def steps_page() -> str:
     libraries = ["| library | packages | DCT | resize methods | antialias |", "|---|---|---|---|---|"]
     for name, packages in PACKAGES.items():
+        if name not in SCALE_METHODS and name not in DCT_METHODS:
+            continue
         smooth = antialias_choices(name, "bilinear") if name in SCALE_METHODS else ()
         words = {(True,): "always", (False,): "never", (False, True): "if asked", (True, False): "unless asked not to"}
         antialias = words.get(smooth, "")
@@ -105,8 +114,18 @@ def steps_page() -> str:
         + "\n".join(section(ANSWER_STEPS[name]) for name in sorted(ANSWER_STEPS))
         + "\n# Image libraries\n\n"
         + "\n".join(libraries)
+        + "\n\n# Sound libraries\n\n"
+        + "\n".join(sound_libraries())
         + "\n"
     )
+
+
+def sound_libraries() -> list[str]:
+    rows = ["| library | packages | reads files | resamples, first by default |", "|---|---|---|---|"]
+    for name in (*AUDIO_DECODERS, *RESAMPLERS):
+        reads = "yes" if name in AUDIO_DECODERS else ""
+        rows.append(f"| {name} | {PACKAGES[name][0]} | {reads} | {', '.join(RESAMPLERS.get(name, ()))} |")
+    return rows
 
 
 def predictors_page() -> str:

@@ -3,12 +3,14 @@
 {"parts": {part: form, …}}                                      several parts, such as `text` and `text_pair`
 {"text": text}                                                  a text
 {"cells": {column: number, text or null, …}}                    a row of a table
-{"file": path}                                                  an encoded image
+{"file": path}                                                  an encoded image or sound
+{"file": path, "start": s, "seconds": s}                        a piece of a longer sound
 {"buffer": n}                                                   the n-th buffer of the message, encoded
 {"slice": path, "offset": o, "shape": [...], "element_type": t, "layout": l, "color": c}    raw values in a file
 {"row": path, "index": i, "shape": [...], "color": c}           the i-th row of one large image
 """
 
+import mmap
 import os
 import threading
 
@@ -16,7 +18,9 @@ from .pipeline.decode import decode
 from .pipeline.header import ImageError
 from .pipeline.image import Image
 from .pipeline.row import read_row
+from .pipeline.sound import EncodedSound
 from .pipeline.text import Text, read_text
+from .pipeline.value import SampleError
 
 _MAX_FILE_BYTES = 1 << 30
 
@@ -38,6 +42,8 @@ class Loader(object):
             return Text(read_text(sample), read_text(pair) if pair else None)
         if "cells" in sample:
             return read_row(sample)
+        if part == "audio":
+            return self._sound(sample, buffers)
         if "file" in sample:
             return self._file(sample["file"])
         if "buffer" in sample:
@@ -53,6 +59,27 @@ class Loader(object):
                 return file.read()
         except OSError as error:
             raise ImageError("cannot read it: %s" % (error.strerror or error))
+
+    def _sound(self, sample, buffers):
+        start, seconds = sample.get("start"), sample.get("seconds")
+        for number in (start, seconds):
+            if number is not None and not 0 <= number < 1e9:
+                raise SampleError("a piece of a sound from %s s, of %s s" % (start, seconds))
+        if "buffer" in sample:
+            data = buffers[sample["buffer"]]
+        elif "file" in sample:
+            data = self._file(sample["file"]) if start is None and seconds is None else self._mapped(sample["file"])
+        else:
+            raise SampleError("it has no sound")
+        return EncodedSound(data, start or 0.0, seconds)
+
+    def _mapped(self, path):
+        """A file of which a piece is wanted: the rest is not read."""
+        try:
+            with open(path, "rb") as file:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except (OSError, ValueError) as error:  # an empty file cannot be mapped
+            raise SampleError("cannot read it: %s" % (getattr(error, "strerror", None) or error))
 
     def _slice(self, sample):
         import numpy as np

@@ -10,6 +10,7 @@ from mlmodelscope_worker import sample as samples
 from mlmodelscope_worker.pipeline.header import ImageError
 from mlmodelscope_worker.sample import Loader
 from worker_package.pictures import encode, scene
+from worker_package.sounds import pcm16, run
 
 
 @pytest.fixture
@@ -105,3 +106,30 @@ def test_a_large_file_is_opened_once_for_all_threads(tmp_path: Path, monkeypatch
 
 class FakeImage:
     array = np.zeros((50, 12, 3), np.uint8)
+
+
+def test_a_sound_is_read_whole_or_in_part(tmp_path: Path) -> None:
+    (tmp_path / "a.wav").write_bytes(pcm16())
+    form = {"file": str(tmp_path / "a.wav")}
+    whole = Loader()({"parts": {"audio": form}}, [], "audio")
+    part = Loader()({"parts": {"audio": {**form, "start": 0.25, "seconds": 0.125}}}, [], "audio")
+    sent = Loader()({"parts": {"audio": {"buffer": 0}}}, [memoryview(pcm16())], "audio")
+    assert whole.kind == "encoded sound" and bytes(sent.data) == whole.data
+    arrays = [run(each, "decode_audio").array for each in (whole, part, sent)]
+    assert np.array_equal(arrays[1], arrays[0][4000:6000]) and np.array_equal(arrays[2], arrays[0])
+
+
+@pytest.mark.parametrize(
+    ("form", "reason"),
+    [
+        ({"file": "/nowhere/a.wav"}, "cannot read it: No such file"),
+        ({"file": "/nowhere/a.wav", "start": 1}, "cannot read it: No such file"),
+        ({"file": "/dev/null", "start": 1}, "cannot read it"),
+        ({"file": "/dev/null", "start": -1}, "a piece of a sound from -1 s"),
+        ({"file": "/dev/null", "seconds": float("nan")}, "of nan s"),
+        ({"cells": {}}, "it has no sound"),
+    ],
+)
+def test_a_sound_that_cannot_be_read_says_why(form: dict, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        Loader()({"parts": {"audio": form}}, [], "audio")

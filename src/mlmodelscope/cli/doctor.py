@@ -135,10 +135,10 @@ def _libraries() -> list[Finding]:
     for name, alternatives in PACKAGES.items():
         have = [f"{each} {packages[normalise(each)]}" for each in alternatives if normalise(each) in packages]
         if have:
-            findings.append(Finding(f"image library {name}", "ok", ", ".join(have)))
+            findings.append(Finding(f"library {name}", "ok", ", ".join(have)))
             continue
-        fix = f"pip install {alternatives[0]}" if name in ("pillow", "numpy") else install_extra(name)
-        findings.append(Finding(f"image library {name}", "optional", "not in this Python", fix))
+        fix = f"pip install {alternatives[0]}" if alternatives[0] in ("pillow", "numpy") else install_extra(name)
+        findings.append(Finding(f"library {name}", "optional", "not in this Python", fix))
     return findings
 
 

@@ -6,13 +6,17 @@ from . import (  # noqa: F401
     arrange,
     columns,
     decode,
+    decode_audio,
     degrade,
     encode,
+    features,
     geometry,
     scale_columns,
     sizes,
+    spectral,
     text,
     tokens,
+    waveform,
 )
 from .step import STEPS, Pipeline
 

@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 from budget import tries
 from mlmodelscope_worker.pipeline.header import ImageError
+from mlmodelscope_worker.pipeline.value import SampleError
+from worker_package import sounds
 from worker_package.pictures import encode, jpeg, run, scene
 
 SMALL = scene(16, 16)
@@ -59,3 +61,32 @@ def test_a_damaged_file_is_refused_or_decoded(decoder: str, data: bytes) -> None
 def test_random_bytes_are_refused(decoder: str, data: bytes) -> None:
     with pytest.raises(ImageError):
         run("decode", data, {"library": decoder})
+
+
+WAVES = [
+    sounds.pcm16(sounds.signal(50)),
+    sounds.wave(b"\1\2\3" * 40, bits=24, channels=2, extensible=True),
+    sounds.wave(np.linspace(-1, 1, 40, dtype="<f4").tobytes(), tag=3, bits=32, before=sounds.chunk(b"LIST", b"odd")),
+    sounds.wave(bytes(range(256)), tag=6, bits=8),
+    sounds.wave(bytes(range(256)), tag=7, bits=8, size=0xFFFFFFFF),
+    b"RF64" + sounds.wave(b"\0" * 80, size=0xFFFFFFFF)[4:],
+]
+waves = st.builds(
+    damage,
+    st.sampled_from(WAVES),
+    # Most damage is done to the header: a sample may be any number.
+    st.lists(st.tuples(st.one_of(st.floats(0, 1), st.floats(0, 0.3)), st.integers(0, 255)), max_size=6),
+    st.sampled_from([1.0, 1.0, 0.97, 0.5]),
+    st.binary(max_size=8),
+)
+
+
+@given(st.one_of(waves, st.binary(max_size=200), st.binary(max_size=80).map(lambda data: b"RIFF\0\0\0\0WAVE" + data)))
+@settings(max_examples=tries(200, 20000))
+def test_a_damaged_wave_file_is_refused_or_read(data: bytes) -> None:
+    try:
+        found = sounds.run(data, "decode_audio").array
+    except SampleError as error:
+        assert str(error)
+    else:
+        assert found.dtype == np.float32 and 0 < found.size <= len(data) and np.isfinite(found).all()

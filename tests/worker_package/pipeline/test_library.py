@@ -167,6 +167,7 @@ def test_every_library_that_is_here_was_tried(any_library: str) -> None:
 
 def test_every_library_says_which_packages_bring_it() -> None:
     used = set(DCT_METHODS) | set(RESIZE_METHODS) | set(SCALE_METHODS) | set(libraries.DETOKENIZERS)
+    used |= set(libraries.AUDIO_DECODERS) | set(libraries.RESAMPLERS)
     assert set(PACKAGES) == used
 
 

@@ -49,6 +49,18 @@ TOKENIZERS = ("tokenizers", "sentencepiece", "tiktoken", "wordpiece", "bpe")
 # What makes texts of tokens.
 DETOKENIZERS = (*TOKENIZERS, "pieces")
 
+# What reads sound files: our own parser of WAVE files, and libraries for others.
+AUDIO_DECODERS = ("wave", "soundfile", "ffmpeg")
+
+# What changes the rate of a sound, with its filters; the first is what each does by itself.
+RESAMPLERS = {
+    "soxr": ("HQ", "VHQ", "MQ", "LQ", "QQ"),
+    "scipy": ("polyphase", "fft"),
+    "librosa": ("soxr_hq", "soxr_vhq", "soxr_mq", "soxr_lq", "kaiser_best", "kaiser_fast", "polyphase", "fft"),
+    "torchaudio": ("sinc_interp_hann", "sinc_interp_kaiser"),
+    "numpy": ("linear",),
+}
+
 # The distributions that bring each library, for `doctor`, plans and error messages; any one will do.
 PACKAGES = {
     "pillow": ("pillow", "pillow-simd"),
@@ -71,6 +83,13 @@ PACKAGES = {
     "wordpiece": ("numpy",),
     "bpe": ("numpy",),
     "pieces": ("numpy",),
+    "wave": ("numpy",),
+    "soundfile": ("soundfile",),
+    "ffmpeg": ("imageio-ffmpeg",),  # or the program on the path, which has no version that a plan could pin
+    "soxr": ("soxr",),
+    "scipy": ("scipy",),
+    "librosa": ("librosa",),
+    "torchaudio": ("torchaudio",),
 }
 _WANTED = {"turbojpeg": "'PyTurboJPEG<2'"}  # newer ones need libjpeg-turbo 3, which few systems have
 

@@ -20,7 +20,7 @@ from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import Lost, ModelError
 from .protocol import Closed, connect
-from .sample import Loader
+from .sample import Loader, part_to_see
 from .scenario.offline import Batch, Offline
 from .scenario.single_stream import measure_latency, measure_parts
 from .session import alike
@@ -152,7 +152,7 @@ class Desk(object):
         self.say(*infer(self.session, asked, buffers))
 
     def look(self, asked, buffers):
-        views, pictures = look(lambda: self._load(asked.sample, buffers), asked.pipelines)
+        views, pictures = look(lambda: self._load(asked.sample, buffers, part_to_see(asked.sample)), asked.pipelines)
         self.say(messages.Seen(views), pictures)
 
     def trace(self, asked, buffers):

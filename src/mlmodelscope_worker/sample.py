@@ -117,3 +117,10 @@ class Loader(object):
         if row.size != wanted:
             raise ImageError("a row of the image has %d values, not %d" % (row.size, wanted))
         return Image(row.reshape(sample["shape"]), color=sample["color"])
+
+
+def part_to_see(sample):
+    """The part of a sample that people look at first."""
+    return next(
+        (part for part in ("image", "audio", "text", "columns", "array") if part in sample.get("parts", ())), "image"
+    )

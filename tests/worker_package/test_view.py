@@ -1,11 +1,15 @@
 """What a model sees, as pictures: one scale and one order of colours for all, so that what is wrong shows."""
 
 import numpy as np
+import pytest
 
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.pipeline.image import Image
+from mlmodelscope_worker.pipeline.sound import EncodedSound, Sound
+from mlmodelscope_worker.pipeline.value import Tensor
 from mlmodelscope_worker.view import draw, look
 from worker_package.pictures import encode
+from worker_package.sounds import pcm16
 from worker_package.tasks import steps
 
 RED = np.zeros((4, 6, 3), np.float32)
@@ -93,3 +97,39 @@ def test_what_cannot_be_prepared_has_a_reason_and_the_others_a_picture() -> None
     assert seen["shape"] == [4, 6, 3] and (seen["low"], seen["high"]) == (0, 255) and "difference" not in seen
     assert look(lambda: b"", [good])[0] == [{"reason": "the file is empty"}]
     assert look(lambda: data, [[]])[0] == [{"reason": "an encoded sample is not decoded"}]
+
+
+BANDS = [
+    ("frames", {"length": 400, "hop": 160}),
+    ("spectrum", {}),
+    ("mel", {"count": 20, "scale": "htk", "norm": "none"}),
+]
+
+
+@pytest.mark.parametrize("order", ["TF", "FT", "TFC", "CFT", "CTF"])
+def test_features_of_a_sound_are_a_spectrogram(order: str) -> None:
+    tone = np.sin(2 * np.pi * 6000 * np.arange(8000) / 16000)  # high: near the top
+    logs = ("log", {"base": "natural", "floor": 1e-10})
+    chain = steps(STEPS, [("decode_audio", {}), *BANDS, logs, ("feature_layout", order)])
+    (seen,), buffers = look(lambda: EncodedSound(pcm16(tone / 2)), [chain])
+    assert seen["shape"] == [20, 48, 1] and not seen["reason"]
+    assert buffers[0][:, 24, 0].argmax() < 4
+
+
+def test_samples_of_a_sound_are_a_waveform() -> None:
+    loud_at_last = np.concatenate([np.zeros(4000), np.ones(4000) / 2, -np.ones(4000) / 2])
+    (seen, half), buffers = look(
+        lambda: EncodedSound(pcm16(loud_at_last)),
+        [steps(STEPS, [("decode_audio", {})]), steps(STEPS, [("decode_audio", {}), ("rescale", 2)])],
+    )
+    assert seen["shape"] == [120, 800, 1] and seen["tensor"] == "float32 12000"
+    lit = [np.flatnonzero(buffers[0][:, column, 0]).mean() for column in (100, 400, 700)]
+    assert lit[1] < 10 and 50 < lit[0] < 70 and lit[2] > 110
+    assert half["difference"]["largest"] == pytest.approx(0.25, abs=1e-3)
+    stereo = Sound(np.stack([loud_at_last, -loud_at_last]), 16000)
+    assert draw([stereo])[0][0]["shape"] == [240, 800, 1]
+
+
+def test_numbers_that_are_no_picture_say_so() -> None:
+    (seen,), _ = draw([Tensor(np.zeros(5))])
+    assert seen["reason"] == "float64 5 is no picture"

@@ -24,6 +24,7 @@ BENCHMARKS = (
     "detection",
     "store",
     "segmentation",
+    "sound_steps",
     "database",
     "artifacts",
     "guards",

@@ -206,6 +206,13 @@ def bare_sklearn(files):
     return skops.io.load(files["graph"]).predict_proba
 
 
+def bare_lightgbm(files):
+    import lightgbm
+
+    booster = lightgbm.Booster(model_file=files["graph"])
+    return lambda x: booster.predict(x, num_threads=1)
+
+
 def bare_xgboost(files):
     import xgboost
 
@@ -235,6 +242,15 @@ def write_sklearn(folder):
     model = LogisticRegression(max_iter=20).fit(np.random.RandomState(0).rand(40, 16), np.arange(40) % 10)
     skops.io.dump(model, str(folder / "model.skops"))
     return {"graph": str(folder / "model.skops")}
+
+
+def write_lightgbm(folder):
+    import lightgbm
+
+    table = lightgbm.Dataset(np.random.RandomState(0).rand(40, 16), np.arange(40) % 10)
+    settings = {"objective": "multiclass", "num_class": 10, "num_leaves": 4, "num_threads": 1, "verbosity": -1}
+    lightgbm.train(settings, table, 2).save_model(str(folder / "model.txt"))
+    return {"graph": str(folder / "model.txt")}
 
 
 def write_xgboost(folder):

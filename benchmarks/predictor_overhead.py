@@ -42,6 +42,7 @@ FORMS = {
     "cntk": ("cntk",),
     "sklearn": ("skops",),
     "xgboost": ("json",),
+    "lightgbm": ("txt",),
 }
 MORE = {"pytorch-2.13": ("pt2",), "tensorflow-2.21": ("keras",)}
 QUICK = ("litert-2.3", "ncnn", "onnxruntime-1.17", "opencv-5", "openvino-2026", "xgboost")

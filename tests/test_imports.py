@@ -62,7 +62,19 @@ ORDER = [
 
 # A library is imported in exactly one file of the worker.
 ONE_HOME = ["PIL", "cv2", "simplejpeg", "turbojpeg", "tensorflow", "torch", "torchvision", "onnxruntime"]
-ONE_HOME += ["openvino", "ncnn", "sklearn", "xgboost", "jax", "mxnet", "caffe", "caffe2", "cntk", "tensorrt"]
+ONE_HOME += [
+    "openvino",
+    "ncnn",
+    "sklearn",
+    "xgboost",
+    "lightgbm",
+    "jax",
+    "mxnet",
+    "caffe",
+    "caffe2",
+    "cntk",
+    "tensorrt",
+]
 
 
 def modules(package: str) -> list[Path]:

@@ -42,6 +42,9 @@ from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.packed import opened
 from mlmodelscope.task.png import read_levels, write_png
 from mlmodelscope.trace.intake import document_of_json, read_message
+from mlmodelscope_worker.pipeline.column_values import Categories, Codes, PerColumn, checked, of_file
+from mlmodelscope_worker.predictor import ModelError
+from mlmodelscope_worker.predictor.lightgbm_file import check_model
 from mlmodelscope_worker.protocol import Channel, Closed
 
 ROOT = Path(__file__).parent.parent.parent
@@ -299,3 +302,57 @@ def test_polygons_and_keypoints_of_strangers(given: object) -> None:
         mask_of({"segmentation": given}, "annotation 1", (4, 6))
     with contextlib.suppress(DatasetError):
         points_of({"keypoints": given}, "annotation 1", 2)
+
+
+TREES = b"""tree
+version=v4
+num_class=1
+num_tree_per_iteration=1
+max_feature_idx=3
+tree_sizes=9
+
+Tree=0
+num_leaves=3
+num_cat=1
+split_feature=0 3
+threshold=0.5 0
+decision_type=2 1
+left_child=1 -1
+right_child=-3 -2
+leaf_value=0.1 -0.1 2
+cat_boundaries=0 1
+cat_threshold=6
+is_linear=0
+
+end of trees
+
+parameters:
+end of parameters
+"""
+
+
+@given(damaged(TREES))
+@example(TREES.replace(b"threshold=0.5 0", b"threshold=0.5 inf"))
+@example(TREES.replace(b"threshold=0.5 0", b"threshold=0.5 nan"))
+def test_trees_of_strangers(body: bytes) -> None:
+    assert check_model(TREES.decode()) == 4
+    with contextlib.suppress(ValueError):
+        check_model(body.decode("utf-8"))
+
+
+VALUES = [
+    b'{"a": {"mean": 1, "std": 2}}',
+    b'{"a": ["x", 1, null]}',
+    b"column,category,value\na,x,1\n",
+    b"column,value\na,1\n",
+]
+
+
+@given(damaged(*VALUES), st.sampled_from([("value",), ("category",), ("category", "value"), ("mean", "std")]))
+@example(b'{"a": 1e999, "b": NaN}', ("value",))
+@example(b"[" * 5000, ("value",))
+def test_values_of_columns(body: bytes, fields: tuple[str, ...]) -> None:
+    with written(body) as path:
+        for kind in (PerColumn(""), PerColumn("", texts=True, nonzero=True), Categories(""), Codes("")):
+            with contextlib.suppress(ModelError):
+                checked(kind, of_file(str(path), fields), str(path))

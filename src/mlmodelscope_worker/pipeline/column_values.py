@@ -13,6 +13,7 @@ from ..parameters import Kind, ParameterError, spell
 from .row import MOST_COLUMNS, spelled
 
 MOST_BYTES = 1 << 26
+_QUOTES = "put it in quotes: without them YAML takes yes, no, on and off for true and false"
 
 
 def _is_number(value):
@@ -65,9 +66,7 @@ class Categories(Kind):
             raise ParameterError("expected a list of categories for column `%s`, saw %s" % (name, spell(given)))
         for each in given:
             if each is not None and not isinstance(each, str) and not _is_number(each):
-                hint = "put it in quotes: without them YAML takes yes, no, on and off for true and false"
-                words = (spell(each), name)
-                raise ParameterError("%s of column `%s` is not a text or a number" % words, hint=hint)
+                raise ParameterError("%s of column `%s` is not a text or a number" % (spell(each), name), hint=_QUOTES)
         seen = set()
         for each in map(spelled, given):
             if each in seen:
@@ -92,7 +91,9 @@ class Codes(Kind):
     def _table(self, name, given):
         if not isinstance(given, dict) or not 1 <= len(given) <= MOST_COLUMNS:
             raise ParameterError("expected numbers by category for column `%s`, saw %s" % (name, spell(given)))
-        for each in given.values():
+        for key, each in given.items():
+            if not isinstance(key, str) and not _is_number(key):
+                raise ParameterError("%s of column `%s` is not a text or a number" % (spell(key), name), hint=_QUOTES)
             if not _is_number(each):
                 raise ParameterError("expected a number for each category of `%s`, saw %s" % (name, spell(each)))
         return {spelled(key): float(each) for key, each in given.items()}

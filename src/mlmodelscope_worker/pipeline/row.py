@@ -131,4 +131,5 @@ def spelled(value):
     """What a category is known by: 1, 1.0 and the text 1 are one."""
     if value is None or isinstance(value, str):
         return value
-    return str(int(value)) if value == value and int(value) == value else repr(float(value))
+    is_whole = value - value == 0 and int(value) == value
+    return str(int(value)) if is_whole else repr(float(value))

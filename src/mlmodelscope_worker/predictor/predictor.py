@@ -12,6 +12,7 @@ OURS = (
     "cntk",
     "fake",
     "jax",
+    "lightgbm",
     "mxnet",
     "ncnn",
     "onnxruntime",

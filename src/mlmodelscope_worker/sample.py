@@ -48,7 +48,11 @@ class Loader(object):
             return self._file(sample["file"])
         if "buffer" in sample:
             return buffers[sample["buffer"]]
-        return self._slice(sample) if "slice" in sample else self._row(sample)
+        if "slice" in sample:
+            return self._slice(sample)
+        if "row" in sample:
+            return self._row(sample)
+        raise ImageError("it has no part `%s`; its parts are %s" % (part, ", ".join(sorted(parts)) or "unknown"))
 
     def _file(self, path):
         try:

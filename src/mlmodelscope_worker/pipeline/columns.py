@@ -1,15 +1,17 @@
 """Steps of tables: which columns, in which order; what stands for missing cells; limits and simple functions."""
 
 import itertools
+import re
 
 from ..parameters import Choice, File, Flag, Integer, Names, ParameterError
 from .column_values import PerColumn, checked, of_file, once
-from .row import MOST_COLUMNS, Row, spell_names
+from .row import MOST_COLUMNS, Row, spell_cell, spell_names
 from .step import choose_one, step
 from .value import SampleError
 
 ROWS = ("row", "columns")
 """A row by itself, and one whose columns are in the order that the model takes."""
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,4})?\Z")
 
 
 def refuse_twice(names, parameter):
@@ -27,13 +29,21 @@ def _settle_columns(parameters):
 
 
 @step(takes=ROWS, gives="columns", main="names", settle=_settle_columns)
-def columns(row, *, names: Names("The columns that the model takes, in its order.")):
+def columns(
+    row,
+    *,
+    names: Names("The columns that the model takes."),
+    order: Choice(
+        "In which order it takes them: `listed` here, or as the dataset's `table` has them.", "listed", "table"
+    ) = "listed",
+):
     """Choose columns, in the order that the model takes them; others are left out."""
     cells = row.cells
     try:
-        return Row({name: cells[name] for name in names})
+        chosen = {name: cells[name] for name in names}
     except KeyError as error:
         raise SampleError("it has no column `%s`; its columns are %s" % (error.args[0], spell_names(cells)))
+    return Row(chosen if order == "listed" else {name: value for name, value in cells.items() if name in chosen})
 
 
 _FILLS = PerColumn("What stands for a missing cell: one value for all columns, or one for each.", texts=True)
@@ -100,6 +110,34 @@ def _values_of_file(path):
     return checked(_FILLS, of_file(path, ("value",)), path)
 
 
+@step(takes=ROWS, main="columns")
+def to_numbers(
+    row,
+    *,
+    columns: Names("Which columns; by default all whose cell is a text that reads as a number.") = None,
+    decimal: Choice("What stands before the fraction.", ".", ",") = ".",
+):
+    """Read texts as numbers, where a column of a file has both."""
+    new = {}
+    for name in row.cells if columns is None else columns:
+        value = row.cell(name)
+        if isinstance(value, str):
+            found = _read_number(value, decimal)
+            if found is not None:
+                new[name] = found
+            elif columns is not None:
+                raise SampleError("column `%s` is %s, which is not a number" % (name, spell_cell(value)))
+    return row.changed(new)
+
+
+def _read_number(text, decimal):
+    """A finite number as files write it; None for everything else, such as `nan` and `1_000`."""
+    if not _NUMBER.match(text.strip().replace(decimal, ".")) or len(text) > 400:
+        return None
+    value = float(text.strip().replace(decimal, "."))
+    return value if value - value == 0.0 else None
+
+
 def _settle_clip(parameters):
     low, high = parameters["low"], parameters["high"]
     if low is None and high is None:
@@ -116,14 +154,14 @@ def clip_columns(
     low: PerColumn("Smaller numbers become this: one for all columns, or one for each.") = None,
     high: PerColumn("Larger numbers become this: one for all columns, or one for each.") = None,
 ):
-    """Keep numbers within limits. NaN stays."""
+    """Keep numbers within limits. What is missing stays so."""
     cells = dict(row.cells)
     for limits, choose in ((low, max), (high, min)):
         if limits is None:
             continue
         for name in limits if isinstance(limits, dict) else list(cells):
-            value = row.number(name)
-            if value == value:
+            value = row.known(name)
+            if value is not None and value == value:
                 cells[name] = choose(cells[name], limits[name] if isinstance(limits, dict) else limits)
     return Row(cells)
 
@@ -143,7 +181,9 @@ def transform_columns(
 
     new = {}
     for name in row.cells if columns is None else columns:
-        before = row.number(name)
+        before = row.known(name)
+        if before is None:
+            continue
         with np.errstate(all="ignore"):
             value = float(getattr(np, function)(np.float64(before)))
         if value - value != 0.0 and before == before:

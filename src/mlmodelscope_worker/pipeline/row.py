@@ -55,13 +55,18 @@ class Row(Opaque):
 
     def number(self, name):
         """The cell of a column, which must be a number."""
+        value = self.known(name)
+        if value is None:
+            raise SampleError("column `%s` is missing: `fill_missing` says what stands for it" % name)
+        return value
+
+    def known(self, name):
+        """The cell of a column, which must be a number or missing: arithmetic leaves that as it is."""
         value = self.cell(name)
         if isinstance(value, str):
             words = (name, spell_cell(value))
             raise SampleError("column `%s` is %s where a number is due: `encode` makes numbers of texts" % words)
-        if value is None:
-            raise SampleError("column `%s` is missing: `fill_missing` says what stands for it" % name)
-        return float(value)
+        return None if value is None else float(value)
 
     def changed(self, new):
         """The same row with other cells in place of some."""

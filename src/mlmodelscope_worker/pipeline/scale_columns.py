@@ -52,7 +52,10 @@ def scale_columns(
     clip: Flag("For `min_max`: numbers beyond low and high become the ends of the range.") = False,
     file: File("Which of the manifest's `files` has these numbers for each column.") = None,
 ):
-    """Bring columns to a common scale, as scikit-learn's StandardScaler, MinMaxScaler and RobustScaler do."""
+    """Bring columns to a common scale, as scikit-learn's StandardScaler, MinMaxScaler and RobustScaler do.
+
+    What is missing stays so.
+    """
     if file is not None:
         known = _of_file(file, method, range)
     else:
@@ -61,7 +64,10 @@ def scale_columns(
     cells = dict(row.cells)
     for name in cells if None in known else known:
         shift, divisor, factor, offset = known[None if None in known else name]
-        value = (row.number(name) - shift) / divisor
+        value = row.known(name)
+        if value is None:
+            continue
+        value = (value - shift) / divisor
         if factor is not None:
             value = value * factor + offset
             if clip and value == value:

@@ -30,6 +30,10 @@ def test_columns_come_in_the_order_of_the_model() -> None:
     assert run(ROW, ("columns", ["bmi", "age"])).array.tolist() == [21.5, 48.0]
 
 
+def test_columns_may_come_in_the_order_of_the_table() -> None:
+    assert list(run(ROW, ("columns", {"names": ["bmi", "age"], "order": "table"})).cells) == ["age", "bmi"]
+
+
 def test_columns_may_be_a_single_name() -> None:
     assert run(ROW, ("columns", "bmi")).array.tolist() == [21.5]
 
@@ -148,6 +152,24 @@ def test_a_file_that_says_something_else_is_refused(tmp_path: Path, content: byt
 def test_fill_missing_refuses_what_does_not_go_together(given: dict[str, Any], message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         STEPS["fill_missing"].resolve(given)
+
+
+# to_numbers
+
+
+def test_to_numbers_reads_texts_that_are_numbers() -> None:
+    assert run({"age": "48", "sex": "F", "bmi": None}, ("to_numbers", None)).cells == {
+        "age": 48.0,
+        "sex": "F",
+        "bmi": None,
+    }
+    assert run({"bmi": " -2,5e1"}, ("to_numbers", {"decimal": ","})).cells == {"bmi": -25.0}
+
+
+@pytest.mark.parametrize("text", ["F", "", "nan", "inf", "1_000", "1e999", "0x10", "9" * 500])
+def test_to_numbers_names_the_column_that_is_no_number(text: str) -> None:
+    with pytest.raises(SampleError, match="column `age` is the text .*, which is not a number"):
+        run({"age": text}, ("to_numbers", ["age"]))
 
 
 # clip_columns, transform_columns, polynomial

@@ -93,8 +93,12 @@ def test_scale_columns_names_the_column_that_is_no_number() -> None:
         run({"age": 1, "sex": "F"}, ("scale_columns", {"mean": 0, "std": 1}))
     with pytest.raises(SampleError, match="it has no column `bmi`; its columns are age"):
         run({"age": 1}, ("scale_columns", {"mean": {"bmi": 0}}))
-    with pytest.raises(SampleError, match="column `age` is missing"):
-        run({"age": None}, ("scale_columns", {"mean": {"age": 0}}))
+
+
+def test_scale_columns_leaves_missing_cells_to_be_filled_later() -> None:
+    steps = (("scale_columns", {"mean": 5}), ("clip_columns", {"low": 0}), ("transform_columns", "sqrt"))
+    made = run({"age": None, "bmi": 9}, *steps, ("fill_missing", {"values": 0}))
+    assert made.cells == {"age": 0, "bmi": 2}
 
 
 @pytest.mark.parametrize(

@@ -199,7 +199,8 @@ What a pitfall costs these models was measured by `mlmodelscope sensitivity MODE
 manifests of `tests/acceptance/manifests`: FastestDet is `fastestdet.yml` on `coco-first-128.yml` (the first 128
 pictures of val2017), DeepLabv3 is `deeplabv3-mnv2.yml` on `coco-100-voc.yml` (100 of them); bicubic interpolation is
 `bicubic-x2.yml` and `bicubic-x4.yml`, VDSR `vdsr-x2.yml` and SRResNet `srresnet-x4.yml`, all on the five pictures of
-`set5.yml`. These are small samples, and another model may move otherwise.
+`set5.yml`. Regressions of tables are linear models that `tests/table_world.py` fits to a part of the datasets of
+scikit-learn 1.9 and measures on the rest. These are small samples, and another model may move otherwise.
 """
 
 

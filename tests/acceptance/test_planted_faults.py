@@ -57,6 +57,8 @@ def test_there_are_enough_faults_of_every_kind() -> None:
     unseen = {name for name, pitfall in PITFALLS.items() if pitfall.is_about_stack}
     # Those of boxes are planted in tests/test_detectors_evaluated.py.
     unseen |= {name for name, pitfall in PITFALLS.items() if pitfall.edits.__module__.endswith(".boxes")}
+    # Those of tables are planted in tests/replicate/test_table_pitfalls.py.
+    unseen |= {name for name, pitfall in PITFALLS.items() if pitfall.edits.__module__.endswith(".tables")}
     unseen |= {"map-threshold"}  # no bed gives one score for each pixel
     assert {name for fault in FAULTS for name in fault.pitfalls} >= PITFALLS.keys() - unseen
 

@@ -123,6 +123,19 @@ def _refuse_kinds(model: ModelManifest, number: int, given: Input) -> None:
         )
 
 
+def steps_fit(given: PlannedInput) -> bool:
+    """Whether each step is for what the one before it makes."""
+    types = {part: kind for kind, part in _PARTS.items()}
+    kind: str | None = _KINDS[types[given.part]] if given.part in types else None
+    for step in given.steps:
+        declaration = STEPS[step.name]
+        if kind is not None and isinstance(declaration, StepDeclaration):
+            kind = declaration.after(kind)
+            if kind is None:
+                return False
+    return True
+
+
 def end_in_element_type(steps: tuple[Step, ...], element_type: str) -> tuple[Step, ...]:
     """The tensor has the input's element type in the end; the plan says so in words."""
     if steps and steps[-1].name in ("cast", "quantize"):

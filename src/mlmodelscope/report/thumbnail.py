@@ -16,6 +16,8 @@ from typing import Any
 
 from mlmodelscope_worker.pipeline import header, library
 from mlmodelscope_worker.pipeline.decode import decode
+from mlmodelscope_worker.pipeline.image import Image
+from mlmodelscope_worker.pipeline.value import SampleError
 from mlmodelscope_worker.sample import Loader
 
 _SIDE = 320
@@ -50,9 +52,11 @@ class Thumbnails:
             if "slice" in content:
                 return _of_slice(content)
             image = self._load(content, [])
+            if not isinstance(image, Image):
+                return Thumbnail(None, "it is not a picture")
             height, width, channels = image.pixels.shape
             return from_pixels(image.pixels.tobytes(), height, width, channels)
-        except (header.ImageError, library.MissingLibrary, OSError) as error:
+        except (SampleError, library.MissingLibrary, OSError) as error:
             return Thumbnail(None, str(error))
 
 
@@ -82,6 +86,8 @@ def small_picture(load: Loader, content: Mapping[str, Any], side: int) -> Pictur
         if max(header.size(found) or (_TINY + 1,)) > _TINY:
             return Picture(library.load("pillow").jpeg_thumbnail(found, side), "image/jpeg")
         found = decode(found, max_pixels=_MAX_EMBEDDED_PIXELS)  # every pixel counts: no JPEG of so few
+    if not isinstance(found, Image):
+        raise header.ImageError("it is not a picture")
     if found.pixels.dtype.name != "uint8":
         raise header.ImageError(f"{found.pixels.dtype.name} values are not a picture")
     pixels = found.pixels[:, :, ::-1] if found.color == "BGR" else found.pixels

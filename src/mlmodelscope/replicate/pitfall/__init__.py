@@ -16,6 +16,7 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     quantized,
     samples,
     stack,
+    tables,
     values,
 )
 from mlmodelscope.replicate.pitfall.pitfall import (

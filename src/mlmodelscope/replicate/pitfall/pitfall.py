@@ -14,6 +14,7 @@ from operator import attrgetter
 
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.model_file.model_file import ModelFile
+from mlmodelscope.plan.input import steps_fit
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plugins.registry import Registry
@@ -135,7 +136,7 @@ def _distinct(plan: Plan, edits: Iterable[tuple[str, Callable[[Plan], Iterable[t
         with REGISTRY.blaming(name):
             for words, edited in edit(plan):
                 made = with_plugins(edited)
-                if made.digest != plan.digest:
+                if made.digest != plan.digest and all(map(steps_fit, made.inputs)):
                     found.setdefault((name, made.digest), Variant((name,), words, made))
     return list(found.values())
 

@@ -164,7 +164,7 @@ def type_conversion(plan: Plan) -> Edits:
             if now is not None and other != now:
                 for edited in replaced(plan, at, changed(each, element_type=other)):
                     yield f"`{each.name}` computed in {other}", edited
-        if each.name == "cast":
+        if each.name == "cast" and plan.input is not None and plan.input.part in ("image", "array"):
             for mode in ("value", "saturate", "scale", "truncate"):
                 if mode != each.parameters["mode"]:
                     for edited in replaced(plan, at, changed(each, mode=mode)):

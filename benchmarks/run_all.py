@@ -25,6 +25,7 @@ BENCHMARKS = (
     "store",
     "segmentation",
     "sound_steps",
+    "table_steps",
     "database",
     "artifacts",
     "guards",

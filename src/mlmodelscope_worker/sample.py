@@ -22,6 +22,7 @@ from .pipeline.sound import EncodedSound
 from .pipeline.text import Text, read_text
 from .pipeline.value import SampleError
 
+_TEXTS = ("text", "text_pair")
 _MAX_FILE_BYTES = 1 << 30
 
 
@@ -37,7 +38,7 @@ class Loader(object):
         """One part of a sample; most have no other."""
         parts = sample.get("parts", {})
         sample = parts.get(part, sample)
-        if "text" in sample:
+        if part in _TEXTS:
             pair = parts.get("text_pair") if part == "text" else None
             return Text(read_text(sample), read_text(pair) if pair else None)
         if "cells" in sample:

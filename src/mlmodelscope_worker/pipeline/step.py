@@ -19,8 +19,9 @@ class StepDeclaration(Declaration):
     `columns` are a row whose columns are in the order that the model takes.
     """
 
-    def __init__(self, function, main=None, settle=None, rules=(), takes="image", gives=None):
+    def __init__(self, function, main=None, settle=None, rules=(), takes="image", gives=None, ready=None):
         Declaration.__init__(self, function, main=main, settle=settle, rules=rules)
+        self.ready = ready
         self.takes = (takes,) if isinstance(takes, str) else tuple(takes)
         self.gives = gives or (self.takes[0] if len(self.takes) == 1 else ANY)
 
@@ -31,16 +32,17 @@ class StepDeclaration(Declaration):
         return kind if self.gives == ANY else self.gives
 
 
-def step(main=None, settle=None, rules=(), takes="image", gives=None):
+def step(main=None, settle=None, rules=(), takes="image", gives=None, ready=None):
     """Register a step.
 
     `main` is the parameter that a bare value stands for; `settle` fills dependent defaults and refuses parameters
     that do not go together; `rules` say the latter as JSON Schema. `takes` is the kind of value that it is for, or some
-    kinds; `gives` the kind that it makes of it, by default the same.
+    kinds; `gives` the kind that it makes of it, by default the same. `ready` is called with the parameters when a model
+    is opened: what it reads then, such as a vocabulary, no sample waits for.
     """
 
     def register(function):
-        declaration = StepDeclaration(function, main=main, settle=settle, rules=rules, takes=takes, gives=gives)
+        declaration = StepDeclaration(function, main, settle, rules, takes, gives, ready)
         add(STEPS, declaration.name, declaration, Declaration.code)
         return function
 

@@ -6,20 +6,21 @@ from ..parameters import Choice, Flag
 from .step import step
 from .value import Opaque, SampleError
 
-MOST_CHARACTERS = 1 << 24
+MOST_CHARACTERS = 1 << 21
+_SIGMAS = ("\u03c2", "\u03c3")  # at the end of a word, and elsewhere
 
 
 class Text(Opaque):
-    """`text` as it is by now, and `pair` where there is a second one. Which character of the original each one comes
+    """`text` as it is by now, and `pair` where there is a second one. Which characters of the original each one comes
     from is only worked out when somebody asks (`places`)."""
 
     kind, needed = "text", "`tokenize` makes them"
 
-    def __init__(self, text, pair=None, before=None, change=None):
+    def __init__(self, text, pair=None, before=None, follow=None):
         self.text = text
         self.pair = pair
         self._before = before
-        self._change = change
+        self._follow = follow
 
     @property
     def original(self):
@@ -29,19 +30,19 @@ class Text(Opaque):
             found = found._before
         return found.text, found.pair
 
-    def changed(self, change):
-        """Both texts, changed by a function of one of them."""
+    def changed(self, change, follow):
+        """Both texts, changed by a function of one of them; `follow(before, after)` tells where characters went."""
         pair = None if self.pair is None else change(self.pair)
-        return Text(change(self.text), pair, self, change)
+        return Text(change(self.text), pair, self, follow)
 
     def places(self, part):
-        """For each border between characters of a part its place in the original; None where nobody can tell."""
+        """For each character of a part (start, end) of what it comes from in the original; None if that is unclear."""
         text = (self.text, self.pair)[part]
         if self._before is None:
-            return list(range(len(text) + 1))
+            return [(place, place + 1) for place in range(len(text))]
         earlier = self._before.places(part)
-        moved = borders((self._before.text, self._before.pair)[part], text, self._change)
-        return None if earlier is None or moved is None else [earlier[each] for each in moved]
+        moved = None if earlier is None else self._follow((self._before.text, self._before.pair)[part], text)
+        return None if moved is None else [(earlier[start][0], earlier[end - 1][1]) for start, end in moved]
 
 
 def read_text(content):
@@ -51,47 +52,62 @@ def read_text(content):
         raise SampleError("it has no text")
     if len(text) > MOST_CHARACTERS:
         raise SampleError("a text of %d characters; at most %d" % (len(text), MOST_CHARACTERS))
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise SampleError("its character %d is half of a surrogate pair, which no text has" % error.start)
     return text
 
 
-def clusters(text):
-    """Characters with the marks that belong to them: what Unicode's forms change together."""
+def clusters(text, change):
+    """(start, characters) that are changed together, such as a letter and the marks that belong to it."""
     start = 0
-    for place in range(1, len(text) + 1):
-        if place == len(text) or not (unicodedata.combining(text[place]) or _goes_on(text[place - 1], text[place])):
-            yield start, text[start:place]
-            start = place
+    for place in range(1, len(text)):
+        if text[place] > "\x7f":
+            if unicodedata.combining(text[place]):
+                continue
+            own = text[start:place]
+            if change(own + text[place]) != change(own) + change(text[place]):
+                continue
+        yield start, text[start:place]
+        start = place
+    if text:
+        yield start, text[start:]
 
 
-def _goes_on(one, two):
-    """Whether two parts of a Korean syllable are written one behind the other."""
-    return (
-        "\u1100" <= one <= "\u11ff"
-        and "\u1160" <= two <= "\u11ff"
-        or ("\uac00" <= one <= "\ud7a3" and "\u11a7" <= two <= "\u11ff")
-    )
+def follow_characters(change):
+    """What tells where characters went that `change` made of others, a cluster at a time."""
+
+    def plain(text):
+        return change(text).replace(*_SIGMAS)  # which of the two it is depends on the whole word
+
+    def follow(before, after):
+        found, made = [], []
+        for start, cluster in clusters(before, plain):
+            made.append(plain(cluster))
+            found.extend([(start, start + len(cluster))] * len(made[-1]))
+        return found if "".join(made) == after.replace(*_SIGMAS) else None
+
+    return follow
 
 
-def borders(before, after, change):
-    """For each border of `after` its place in `before`, where `change` made one of the other; None if that is unclear.
+def follow_strip(before, after):
+    first = len(before) - len(before.lstrip())
+    return [(first + place, first + place + 1) for place in range(len(after))]
 
-    Blanks are lost and squeezed across borders, so they are matched first, from left to right.
-    """
-    found, at, done = [], 0, 0
-    for start, cluster in clusters(before):
-        made = change(cluster) if not cluster.isspace() else ""
-        if cluster.isspace():
-            if after[at : at + 1].isspace() and (done == at or not after[at - 1 : at].isspace()):
-                found.append(start)
-                at += 1
+
+def follow_squeeze(before, after):
+    """A blank stands for the whole run that it was made of."""
+    found, blank = [], None
+    for place, each in enumerate(before):
+        if each.isspace():
+            blank = place if blank is None else blank
             continue
-        if after[at : at + len(made)] != made:
-            return None
-        found.extend([start] * len(made))
-        at += len(made)
-    if at != len(after):
-        return None
-    return found + [len(before)]
+        if blank is not None and found:
+            found.append((blank, place))
+        blank = None
+        found.append((place, place + 1))
+    return found
 
 
 @step(takes="text")
@@ -122,8 +138,9 @@ def normalize_text(
             content = unicodedata.normalize("NFC" if form in ("keep", "NFC", "NFKC") else "NFD", bare)
         if control:
             content = "".join(each for each in content if each.isspace() or unicodedata.category(each) != "Cc")
-        if whitespace == "squeeze":
-            return " ".join(content.split())
-        return content.strip() if whitespace == "strip" else content
+        return content
 
-    return text.changed(change)
+    text = text.changed(change, follow_characters(change))
+    if whitespace == "squeeze":
+        return text.changed(lambda content: " ".join(content.split()), follow_squeeze)
+    return text.changed(str.strip, follow_strip) if whitespace == "strip" else text

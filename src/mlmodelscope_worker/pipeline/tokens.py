@@ -1,13 +1,16 @@
 """Tokens: numbers that stand for pieces of a text, and the steps that make, cut and fill them."""
 
 import functools
+import os
 
 from ..parameters import Choice, File, Flag, Integer, ParameterError
+from ..predictor import ModelError
 from . import library as libraries
 from .step import step
 from .value import Frame, SampleError, Tensor
 
 SPECIAL = -1
+MOST_BYTES = 1 << 28
 TENSORS = ("ids", "mask", "types", "positions", "length")
 
 
@@ -44,9 +47,23 @@ class Line(object):
 
     def kept(self, places):
         """Some of its tokens, in their order."""
-        parts, spans = self.parts, self.spans
-        pick = [[row[place] for place in places] for row in (self.ids, self.types, parts, spans, self.mask)]
-        return Line(*pick)
+        ids, types, mask = ([row[place] for place in places] for row in (self.ids, self.types, self.mask))
+
+        def later():
+            return [self.parts[place] for place in places], [self.spans[place] for place in places]
+
+        return Line(ids, types, mask=mask, later=later)
+
+    def filled(self, missing, token, side):
+        """The same with so many more tokens that stand for nothing."""
+
+        def more(row, value):
+            return [value] * missing + list(row) if side == "left" else list(row) + [value] * missing
+
+        def later():
+            return more(self.parts, SPECIAL), more(self.spans, None)
+
+        return Line(more(self.ids, token), more(self.types, 0), mask=more(self.mask, 0), later=later)
 
 
 class TokenFrame(Frame):
@@ -57,6 +74,7 @@ class TokenFrame(Frame):
         self.lines = tokens.lines
         self.side = tokens.fill[1] if tokens.fill else "right"
         """On which side shorter rows are filled up when samples share a batch."""
+        self.is_pair = tokens.is_pair
 
     def text_of(self, row, part):
         """The number of the text that a part of a row is: 0 is the sample's first, 1 its second."""
@@ -72,7 +90,7 @@ class TokenFrame(Frame):
         return (self._tokens.text.text, self._tokens.text.pair)[number]
 
     def places(self, number):
-        """For each border between characters of the text that was cut into tokens its place in the original."""
+        """For each character of the text that was cut into tokens (start, end) of its place in the original."""
         found = self._tokens.text.places(number)
         if found is None:
             raise SampleError("nobody can tell where the characters of the changed text lie in the original")
@@ -95,13 +113,15 @@ class Tokens(object):
 
     kind, fresh = "tokens", False
 
-    def __init__(self, text, lines, several=False, fill=None, is_swapped=False):
+    def __init__(self, text, lines, several=False, fill=None, is_swapped=False, is_pair=False):
         self.text = text
         self.lines = lines
         self.several = several
         self.fill = fill
         """(token, side) where rows are filled up to the longest of their batch."""
         self.is_swapped = is_swapped
+        self.is_pair = is_pair
+        """Whether a row is two texts, one of which may have no tokens."""
 
     @property
     def frame(self):
@@ -126,7 +146,7 @@ class Tokens(object):
 
     def with_lines(self, change, fill=None):
         lines = [change(line) for line in self.lines]
-        return Tokens(self.text, lines, self.several, fill or self.fill, self.is_swapped)
+        return Tokens(self.text, lines, self.several, fill or self.fill, self.is_swapped, self.is_pair)
 
     def tensor(self, name):
         """One tensor of numbers, for each row."""
@@ -152,16 +172,21 @@ def _numbers(line, name):
 @functools.lru_cache(maxsize=16)
 def opened(name, path, lowercase, unknown):
     """A tokenizer, read once: something with `line(text, special)` and `pair(text, other, special)`."""
-    from ..predictor import ModelError
-
     module = libraries.load(name)
     try:
+        size = os.path.getsize(path)
+        if size > MOST_BYTES:
+            raise ModelError("the tokenizer's file has %d bytes; at most %d" % (size, MOST_BYTES))
         return module.read(path, lowercase, unknown)
-    except ModelError:
+    except (ModelError, KeyboardInterrupt, SystemExit):
         raise
-    except Exception as error:
+    except BaseException as error:  # libraries in Rust panic, which is no Exception
         line = str(error).split("\n")[0][:200]
         raise ModelError("%s cannot read the tokenizer's file: %s" % (name, line or type(error).__name__))
+
+
+def _open(parameters):
+    opened(*(parameters[name] for name in ("library", "file", "lowercase", "unknown")))
 
 
 def _settle_tokenize(parameters):
@@ -182,7 +207,7 @@ _BY_THE_FILE = {
 }
 
 
-@step(takes="text", gives="tokens", settle=_settle_tokenize, rules=[_BY_THE_FILE])
+@step(takes="text", gives="tokens", settle=_settle_tokenize, rules=[_BY_THE_FILE], ready=_open)
 def tokenize(
     text,
     *,
@@ -210,7 +235,7 @@ def tokenize(
     if second is None or pair == "apart":
         lines = [made.line(each, special_tokens) for each in (first, second) if each is not None]
         return Tokens(text, lines, several=second is not None, is_swapped=is_swapped)
-    return Tokens(text, [made.pair(first, second, special_tokens)], is_swapped=is_swapped)
+    return Tokens(text, [made.pair(first, second, special_tokens)], is_swapped=is_swapped, is_pair=True)
 
 
 @step(takes="tokens")
@@ -227,17 +252,15 @@ def special_tokens(
     """Add tokens that stand for no text: in front, between two texts, at the end."""
 
     def wrap(line):
-        second = [place for place, part in enumerate(line.parts) if part == 1]
-        cut = second[0] if second else len(line.ids)
+        cut = next((place for place, part in enumerate(line.parts) if part == 1), len(line.ids))
+        pieces = [(first, 0, range(cut)), (between if tokens.is_pair else None, 0, range(cut, len(line.ids)))]
         made = []
-        middle = between if second else None
-        for token, here in ((first, range(cut)), (middle, range(cut, len(line.ids))), (last, ())):
+        for token, kind, here in pieces + [(last, int(tokens.is_pair), ())]:
             if token is not None:
-                made.append((token, SPECIAL, None))
-            made.extend((line.ids[place], line.parts[place], line.spans[place]) for place in here)
-        border = next((place for place, each in enumerate(made) if each[1] == 1), len(made))
-        kinds = [int(types == "bert" and place >= border) for place in range(len(made))]
-        return Line([each[0] for each in made], kinds, [each[1] for each in made], [each[2] for each in made])
+                made.append((token, kind, SPECIAL, None))
+            made.extend((line.ids[at], max(0, line.parts[at]), line.parts[at], line.spans[at]) for at in here)
+        ids, kinds, parts, spans = ([each[row] for each in made] for row in range(4))
+        return Line(ids, kinds if types == "bert" else None, parts, spans)
 
     return tokens.with_lines(wrap)
 
@@ -261,15 +284,29 @@ def truncate(
         if len(line.ids) <= length:
             return line
         own = [[place for place, part in enumerate(line.parts) if part == number] for number in (0, 1)]
-        for _ in range(len(line.ids) - length):
-            which = {"only_first": 0, "only_second": 1}.get(strategy, int(len(own[1]) > len(own[0])))
-            if not own[which]:
-                raise SampleError("%d special tokens do not fit into %d" % (length + 1, length))
-            own[which].pop(-1 if side == "right" else 0)
-        kept = set(own[0] + own[1])
+        counts = _counts(strategy, [len(each) for each in own], length - len(line.ids) + len(own[0]) + len(own[1]))
+        kept = set()
+        for places, count in zip(own, counts):
+            kept.update(places[:count] if side == "right" else places[len(places) - count :])
         return line.kept([place for place, part in enumerate(line.parts) if part == SPECIAL or place in kept])
 
     return tokens.with_lines(cut)
+
+
+def _counts(strategy, counts, room):
+    """How many tokens of each of two texts are left where there is room for so many of both together."""
+    if room < 0:
+        raise SampleError("the special tokens alone are more than `truncate` leaves room for")
+    if strategy == "longest_first":
+        shorter = min(min(counts), room // 2)
+        longer = min(max(counts), room - shorter)
+        return (longer, shorter) if counts[0] > counts[1] else (shorter, longer)
+    which = int(strategy == "only_second")
+    left = room - counts[1 - which]
+    if left <= 0:
+        words = ("second" if which else "first", counts[which], sum(counts) - room)
+        raise SampleError("only the %s text may be cut, and of its %d tokens %d are too many" % words)
+    return (counts[0], left) if which else (left, counts[1])
 
 
 @step(takes="tokens")
@@ -290,12 +327,7 @@ def pad_tokens(
         missing = length - len(line.ids)
         if missing < 0:
             raise SampleError("%d tokens do not fit into %d: `truncate` first" % (len(line.ids), length))
-        if not missing:
-            return line
-        rows = ((line.ids, token), (line.types, 0), (line.parts, SPECIAL), (line.spans, None), (line.mask, 0))
-        if side == "left":
-            return Line(*([value] * missing + list(row) for row, value in rows))
-        return Line(*(list(row) + [value] * missing for row, value in rows))
+        return line.filled(missing, token, side) if missing else line
 
     return tokens.with_lines(fill)
 

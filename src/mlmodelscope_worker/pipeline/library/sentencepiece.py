@@ -10,6 +10,9 @@ class Pieces(Plain):
         self._found = found
 
     def cut(self, text):
+        if hasattr(self._found, "EncodeAsOffsetMapping"):  # from 0.2.2 on
+            made = self._found.EncodeAsOffsetMapping(text)
+            return [(token, start, end) for token, (start, end) in zip(made["ids"], made["offsets"])]
         made = self._found.encode(text, out_type="immutable_proto")
         return [(each.id, each.begin, each.end) for each in made.pieces]
 

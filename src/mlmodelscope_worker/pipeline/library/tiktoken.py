@@ -32,13 +32,13 @@ class Ranked(Plain):
         self._found = found
 
     def cut(self, text):
-        """Pieces may end within a character: it belongs to the piece that begins it."""
+        """Pieces may end within a character: it belongs to all pieces that have a part of it."""
         ids = self._found.encode_ordinary(text)
         lengths = [len(piece) for piece in self._found.decode_tokens_bytes(ids)]
-        border = _borders(text)
+        owner = _owners(text)
         found, at = [], 0
         for token, length in zip(ids, lengths):
-            found.append((token, border[at], border[at + length]))
+            found.append((token, owner[at], owner[at + length - 1] + 1))
             at += length
         return found
 
@@ -46,12 +46,12 @@ class Ranked(Plain):
         return self._found.decode(tokens)
 
 
-def _borders(text):
+def _owners(text):
     """For each byte of a text in UTF-8 the number of the character that it is in."""
     found = []
     for place, each in enumerate(text):
         found.extend([place] * len(each.encode("utf-8")))
-    return found + [len(text)]
+    return found
 
 
 def read(path, lowercase, unknown):

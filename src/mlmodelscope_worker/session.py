@@ -59,6 +59,9 @@ class Input(object):
         for step in spec["steps"]:  # a missing library must be known before the first sample, not at each one
             if "library" in step["parameters"]:
                 library.load(step["parameters"]["library"])
+            ready = getattr(pipeline.STEPS[step["name"]], "ready", None)
+            if ready is not None:
+                ready(step["parameters"])
 
     def checked(self, value):
         """A part of a sample that the steps can take."""
@@ -166,12 +169,17 @@ class Session(object):
         stacked = self.stack(prepared)
         self.predictor.check(stacked)
         mark("collate")
-        outputs = self.predictor.run(stacked)
-        mark("run")
-        found = self._chosen(outputs, sum(map(prepared_rows, prepared)))
-        if self._generate is not None:
-            found.append(self._generate(stacked, outputs, self._longest(prepared, len(prepared)))[1])
-            mark("generate")
+        rows = sum(map(prepared_rows, prepared))
+        if rows > len(stacked[0]):  # more than the model takes at once: several calls, which are told as one
+            _, found = self.call(prepared)
+            mark("run")
+        else:
+            outputs = self.predictor.run(stacked)
+            mark("run")
+            found = self._chosen(outputs, rows)
+            if self._generate is not None:
+                found.append(self._generate(stacked, outputs, self._longest(prepared, len(prepared)))[1])
+                mark("generate")
         answers = self._read(found, prepared)
         mark("post")
         return answers, stacked
@@ -181,9 +189,10 @@ class Session(object):
 
         Of samples with more rows than a model of fixed batch size takes at once, the first ones.
         """
-        return self._stacked(rows_of(prepared)[: self._rows], prepared[0].fills)
+        flat, fills = rows_of(prepared), prepared[0].fills
+        return self._stacked(flat[: self._rows], fills, longest_of(flat, fills))
 
-    def _stacked(self, flat, fills):
+    def _stacked(self, flat, fills, longest):
         rows = self._rows or len(flat)
         held = getattr(self._lane, "stacked", None)
         if held is None:
@@ -192,7 +201,7 @@ class Session(object):
             first = flat[0][place]
             shape = (rows,) + first.shape
             if fill is not None:
-                shape = (rows, max(len(row[place]) for row in flat)) + first.shape[1:]
+                shape = (rows, longest[place]) + first.shape[1:]
             if held[place] is None or held[place].shape != shape or held[place].dtype != first.dtype:
                 held[place] = aligned(shape, first.dtype)
             for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
@@ -242,10 +251,10 @@ class Session(object):
         import numpy as np
 
         flat, fills, run_ns, found = rows_of(prepared), prepared[0].fills, 0, []
-        most = self._rows or len(flat)
+        most, longest = self._rows or len(flat), longest_of(flat, fills)
         for start in range(0, len(flat), most):
             part = flat[start : start + most]
-            stacked = self._stacked(part, fills)
+            stacked = self._stacked(part, fills, longest)
             self.predictor.check(stacked)
             begin = nanoseconds()
             outputs = self.predictor.run(stacked)
@@ -332,6 +341,11 @@ def prepared_rows(prepared):
 def rows_of(prepared):
     """The rows of some samples, one behind the other."""
     return [row for each in prepared for row in each.rows]
+
+
+def longest_of(rows, fills):
+    """To which length rows are filled up, for each input: the same in all calls that answer them together."""
+    return [None if fill is None else max(len(row[place]) for row in rows) for place, fill in enumerate(fills)]
 
 
 def put(target, array, fill):

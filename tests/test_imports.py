@@ -41,6 +41,7 @@ ORDER = [
     "preparation",
     "running",
     "evaluation",
+    "model_input",
     "prediction",
     "profiling",
     "benching",

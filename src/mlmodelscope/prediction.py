@@ -11,8 +11,9 @@ from typing import Any, Self, Unpack
 
 from mlmodelscope.dataset.class_names import class_names
 from mlmodelscope.dataset.sample import Sample
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import InputError, UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.model_input import COLUMNS, FILE, TEXT, Inputs, ModelInput, read_inputs, takes
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked, Conditions, ModelSource, ask
@@ -38,7 +39,7 @@ LOOSE_IMAGES = schema.DatasetManifest(
 )
 """Single images as a dataset: without labels, and without files to fetch."""
 
-__all__ = ["LOOSE_IMAGES", "OpenModel", "Prediction", "plan_prediction", "predict"]
+__all__ = ["LOOSE_IMAGES", "OpenModel", "Prediction", "asked_content", "plan_prediction", "predict"]
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Prediction:
     """The best classes for one input, or why there are none."""
 
     image: str
+    """What was asked about: a file, a URL, or the text or row itself, cut where it is long."""
     classes: tuple[int, ...]
     names: tuple[str, ...]
     scores: tuple[float, ...]
@@ -56,6 +58,14 @@ class Prediction:
     """Where the time went; the stages of a batch count for each input of it."""
     shapes: tuple[Shape, ...] = ()
     """What there is to see of the answer, in pixels of the input, where its task knows how to show it."""
+
+    @property
+    def value(self) -> Any:
+        """The answer as JSON means it; a text that is no JSON is itself."""
+        try:
+            return None if self.answer is None else json.loads(self.answer)
+        except ValueError:  # a manifest's own function may say anything
+            return self.answer
 
 
 def plan_prediction(model: ModelSource, options: Options, **conditions: Unpack[Conditions]) -> Plan:
@@ -161,6 +171,8 @@ class OpenModel:
     def _sample(self, number: int, content: bytes | Path | Sample, buffers: list[bytes]) -> Sample:
         if isinstance(content, Sample):
             return content
+        if part_of(self._plan) in (TEXT, COLUMNS):
+            raise InputError(f"{self._plan.model.name} {takes(part_of(self._plan))}, not files")
         if isinstance(content, bytes) and not self._wants_files:
             buffers.append(content)
             return Sample(str(number), {"buffer": len(buffers) - 1}, "", None)
@@ -188,13 +200,43 @@ class OpenModel:
 
 def predict(
     model: ModelSource,
-    images: Sequence[str | Path],
+    inputs: Inputs,
     options: Options | None = None,
     **conditions: Unpack[Conditions],
 ) -> list[Prediction]:
-    """What a model says of some images: files or URLs. Nothing is recorded."""
+    """What a model says of files or URLs, of texts or of rows, whichever its first input takes. Nothing is recorded."""
     asked = _ask(model, options or Options(), **conditions)
     plan = asked.plan()
-    contents = [asked.artifacts.fetch(str(image)).path for image in images]
-    with OpenModel(plan, asked.artifacts, reads=contents) as opened:
-        return opened.answer(contents, [str(image) for image in images])
+    given = read_inputs(inputs, part_of(plan))
+    contents = [_content(each, number, asked.artifacts) for number, each in enumerate(given)]
+    reads = [each for each in contents if isinstance(each, Path)]
+    with OpenModel(plan, asked.artifacts, reads=reads) as opened:
+        return opened.answer(contents, [each.name for each in given])
+
+
+def part_of(plan: Plan) -> str:
+    """The part of a sample that the model's first input takes; functions are given files."""
+    return plan.input.part if plan.input is not None else FILE
+
+
+def sample_of(parts: Mapping[str, Any], number: int = 0) -> Sample:
+    """A text or a row as a sample of a dataset that has no other."""
+    return Sample(str(number), {"parts": {name: dict(part) for name, part in parts.items()}}, "", None)
+
+
+def asked_content(plan: Plan, content: bytes, parts: Mapping[str, Any] | None) -> bytes | Sample:
+    """What came with a question, as this model takes it: a file's bytes, or the parts of a text or a row."""
+    part = part_of(plan)
+    if part not in (TEXT, COLUMNS):
+        return content
+    if parts is None or part not in parts:
+        given = "a file" if parts is None else "a row" if COLUMNS in parts else "a text"
+        hint = f"give `{'text' if part == TEXT else 'cells'}` as the input"
+        raise InputError(f"{plan.model.name} {takes(part)}, not {given}", hint=hint)
+    return sample_of(parts)
+
+
+def _content(given: ModelInput, number: int, artifacts: ArtifactStore) -> bytes | Path | Sample:
+    if isinstance(given.content, Mapping):
+        return sample_of(given.content, number)
+    return given.content if isinstance(given.content, bytes) else artifacts.fetch(str(given.content)).path

@@ -1,10 +1,10 @@
-"""`predict`: what does a model say of an image?"""
+"""`predict`: what does a model say of a picture, a sound, a text or a row?"""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -28,7 +28,21 @@ if TYPE_CHECKING:
 @verb
 def predict(
     model: ModelName,
-    images: Annotated[list[str], typer.Argument(help="Image files or URLs.", metavar="IMAGE...")],
+    inputs: Annotated[
+        list[str],
+        typer.Argument(
+            help="What the model takes: picture or sound files or URLs; texts; or rows of a table as name=value,… or "
+            "JSON. - reads from standard input: one file, a text a line, or rows as JSON Lines or CSV with a header.",
+            metavar="INPUT...",
+        ),
+    ],
+    pair: Annotated[
+        str | None,
+        typer.Option(
+            help="The second text of every text, such as the context of a question; a tab inside a text does the same.",
+            metavar="TEXT",
+        ),
+    ] = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
     device: DeviceName = None,
@@ -49,34 +63,41 @@ def predict(
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show a model's best answers for images."""
+    """Show a model's best answers for pictures, sounds, texts or rows."""
+    from mlmodelscope.cli.prediction_inputs import Arguments
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.cli.server_choice import remote
 
     if draw is not None:
         from mlmodelscope.cli.prediction_drawing import check_drawing, draw_all
 
-        check_drawing(draw, images)
+        check_drawing(draw, inputs)
+    asked = Arguments(inputs, pair, needs_pictures=draw is not None)
     options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
     there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:
-            predictions = there.predict(model, images, options, software=software, trust=trust, watcher=watcher)
+            predictions = there.predict(model, asked, options, software=software, trust=trust, watcher=watcher)
         else:
             from mlmodelscope.prediction import predict as run
 
             predictions = run(
-                model, images, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
+                model, asked, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
             )
     if as_json:
         # What is to be seen follows from the answer: programs have that with all its digits.
-        print_json([{name: value for name, value in asdict(each).items() if name != "shapes"} for each in predictions])
+        print_json([_plain(each) for each in predictions])
     else:
         for prediction in predictions:
             _show(prediction, threshold)
     if draw is not None:
         draw_all(predictions, draw, threshold, settings(offline))
     return int(any(prediction.error for prediction in predictions))
+
+
+def _plain(prediction: Prediction) -> dict[str, Any]:
+    plain = {name: value for name, value in asdict(prediction).items() if name != "shapes"}
+    return {**plain, "value": prediction.value}
 
 
 def _show(prediction: Prediction, threshold: float) -> None:

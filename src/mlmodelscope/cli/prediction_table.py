@@ -43,6 +43,9 @@ def _rows(shape: Shape) -> list[dict[str, str]]:
         return [_picture_row(shape)]
     if isinstance(shape, SpansShape):
         return _span_rows(shape)
+    if isinstance(shape, TextShape) and not shape.name:
+        score = {} if shape.score is None else {"score": f"{shape.score:.3f}"}
+        return [{"answer": shape.text, **score}]
     row = {"class": shape.name or shape.kind}
     if shape.score is not None:
         row["score"] = f"{shape.score:.3f}"

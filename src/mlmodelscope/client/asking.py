@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from mlmodelscope.client.http import raise_document
 from mlmodelscope.errors import ArtifactError, InputError
+from mlmodelscope.model_input import Given, ModelInput, row_input, text_input
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.task.shape import read_shapes
 from mlmodelscope.watcher import Watcher
@@ -27,7 +28,7 @@ class Streams(Protocol):
 def ask_about(
     client: Streams,
     question: Mapping[str, Any],
-    inputs: Sequence[str | Path | bytes],
+    inputs: Sequence[ModelInput | Given],
     watcher: Watcher | None = None,
 ) -> list[Prediction]:
     """What the model says of each; one that has no answer has an error, and the others theirs.
@@ -35,9 +36,9 @@ def ask_about(
     `question` is what the API takes: model, software, options, where, trust, timeout_s.
     """
     found = []
-    for number, given in enumerate(inputs):
-        called = f"input {number}" if isinstance(given, bytes) else str(given)
-        content = _content(given)
+    for number, each in enumerate(inputs):
+        given = each if isinstance(each, ModelInput) else _named(each, number)
+        called, content = given.name, _content(given)
         try:
             answer = _answer(client, {**question, "input": content}, watcher or Watcher())
         except InputError as error:
@@ -58,11 +59,28 @@ def ask_about(
     return found
 
 
-def _content(given: str | Path | bytes) -> dict[str, str]:
+def _named(given: Given, number: int) -> ModelInput:
+    """Two texts and a row are what they look like; a text alone would be taken for the name of a file."""
+    if isinstance(given, tuple):
+        return text_input(*given)
+    if isinstance(given, Mapping):
+        return row_input(given)
+    return ModelInput(f"input {number}" if isinstance(given, bytes) else str(given), given)
+
+
+def _content(asked: ModelInput) -> dict[str, Any]:
+    given = asked.content
+    if isinstance(given, Mapping):
+        return {name: value for part, form in given.items() for name, value in _spell(part, form).items()}
     if isinstance(given, str) and given.startswith(("http://", "https://")):
         return {"url": given}
     content = given if isinstance(given, bytes) else _read(Path(given))
     return {"base64": base64.b64encode(content).decode()}
+
+
+def _spell(part: str, form: Mapping[str, Any]) -> dict[str, Any]:
+    """A part as the API has it: {"text": …}, {"text_pair": …}, {"cells": {…}}."""
+    return {"cells": dict(form["cells"])} if "cells" in form else {part: form["text"]}
 
 
 def _read(path: Path) -> bytes:

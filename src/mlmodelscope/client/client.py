@@ -16,6 +16,8 @@ from mlmodelscope.client import questions
 from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.http import TIMEOUT, ServerError, address, headers, raise_problem, unreachable
 from mlmodelscope.client.questions import ENDED, RETRIES, Question, record_of
+from mlmodelscope.model_input import Given as Asked
+from mlmodelscope.model_input import ModelInput
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.provision.progress import Progress, silent
 from mlmodelscope.record.record import Record
@@ -114,8 +116,8 @@ class Client:
         """Evaluate there, wait, and get the record."""
         return self.ask({"kind": "evaluate", "model": model, "dataset": dataset, **more})[0].record()
 
-    def predict(self, /, model: str, inputs: Sequence[str | Path | bytes], **more: Any) -> list[Prediction]:
-        """What a model there says of files, addresses or bytes; see `mlmodelscope.client.asking`."""
+    def predict(self, /, model: str, inputs: Sequence[ModelInput | Asked], **more: Any) -> list[Prediction]:
+        """What a model there says of files, addresses, bytes, texts (`text_input`) or rows; see `client.asking`."""
         return ask_about(self, {"model": model, **more}, inputs)
 
     def evaluation(self, identity: str) -> Evaluation:

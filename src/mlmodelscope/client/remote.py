@@ -12,7 +12,11 @@ from mlmodelscope.client.asking import ask_about
 from mlmodelscope.client.client import Client, Evaluation
 from mlmodelscope.client.shelf import Shelf
 from mlmodelscope.errors import UsageError
+from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.manifest.schema.part import Manifest
+from mlmodelscope.model_input import FILE, Inputs, read_inputs
+from mlmodelscope.plan.input import part_taken
 from mlmodelscope.plan.options import Options
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.record.bundle import take_in
@@ -96,7 +100,7 @@ class Remote:
     def predict(
         self,
         model: str,
-        images: Sequence[str],
+        inputs: Inputs,
         options: Options,
         *,
         software: str | None = None,
@@ -112,7 +116,17 @@ class Remote:
             "trust": trust,
         }
         asked = {name: value for name, value in question.items() if value is not None}
-        return ask_about(self.client, asked, images, watcher)
+        return ask_about(self.client, asked, read_inputs(inputs, self._part(model)), watcher)
+
+    def _part(self, model: str) -> str:
+        """The part of a sample that the model's first input takes, by its manifest here or there."""
+        try:
+            if _is_file(model):
+                found = load_manifest(model)
+                return part_taken(found) if isinstance(found, ModelManifest) else FILE
+            return part_taken(self.shelf.find(ModelManifest, model))
+        except UsageError:  # what is wrong with the name, the server says better
+            return FILE
 
     def replicate(self, model: str, dataset: str | None, options: Options, **asked: Any) -> Findings:
         """Have a claim checked there; what was found has come with the record."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from mlmodelscope.cluster.child import limits_of
 from mlmodelscope.cluster.work import at_device
+from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
 from mlmodelscope.ledger.recent import Recent
@@ -18,7 +19,7 @@ from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.aspects import find_aspects, find_in_text
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.prediction import LOOSE_IMAGES, OpenModel, Prediction, plan_prediction
+from mlmodelscope.prediction import LOOSE_IMAGES, OpenModel, Prediction, asked_content, plan_prediction
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.small_file import fetch_small
 from mlmodelscope.settings import Settings
@@ -108,7 +109,8 @@ class Answering:
         digest = plan.digest
         limits = limits_of(work, artifacts.settings, self._speaks_for)
         key = f"{digest} {plan.predictor.where} {limits}"
-        prediction, load_ns = self._ask(key, plan, artifacts, job, content, limits)
+        asked = asked_content(plan, content, posed.parts)
+        prediction, load_ns = self._ask(key, plan, artifacts, job, asked, limits)
         if prediction.error is not None:
             raise InputError(prediction.error)
         if not all(math.isfinite(score) for score in prediction.scores):
@@ -166,7 +168,7 @@ class Answering:
         plan: Plan,
         artifacts: ArtifactStore,
         job: Job,
-        content: bytes,
+        content: bytes | Sample,
         limits: Mapping[str, str],
     ) -> tuple[Prediction, int | None]:
         """(the answer, how long the model took to load, None where it was open)."""

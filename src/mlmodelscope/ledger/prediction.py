@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import binascii
+import json
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mlmodelscope.ledger.request import Failure, ManifestChoice, Where, Work
+from mlmodelscope.model_input import row_input, text_input
 from mlmodelscope.task.shape import Shape
 
 LONGEST_S = 600.0
+_FORMS = ("base64", "url", "text", "cells")
 
 
 class Part(BaseModel):
@@ -25,12 +28,22 @@ class Input(Part):
     base64: Annotated[str | None, Field(description="A file, such as an image, in base64.")] = None
     url: Annotated[str | None, Field(max_length=2000, description="Where the file is; the agent fetches it.")] = None
     text: Annotated[str | None, Field(description="A text, for models that take one.")] = None
+    text_pair: Annotated[
+        str | None, Field(description="The second text, beside `text`, such as the context of a question.")
+    ] = None
+    cells: Annotated[
+        dict[str, int | float | str | None] | None,
+        Field(description="A row of a table by column, for models that take one; null where nothing is known."),
+    ] = None
 
     @model_validator(mode="after")
     def _check(self) -> Input:
-        given = [name for name in ("base64", "url", "text") if getattr(self, name) is not None]
+        given = [name for name in _FORMS if getattr(self, name) is not None]
         if len(given) != 1:
-            raise ValueError(f"exactly one of base64, url and text is needed, not {' and '.join(given) or 'none'}")
+            known = f"{', '.join(_FORMS[:-1])} and {_FORMS[-1]}"
+            raise ValueError(f"exactly one of {known} is needed, not {' and '.join(given) or 'none'}")
+        if self.text_pair is not None and self.text is None:
+            raise ValueError("text_pair is the second text beside `text`, which is not given")
         if self.url is not None:
             try:
                 is_of_the_web = urlsplit(self.url).scheme in ("http", "https")
@@ -40,10 +53,22 @@ class Input(Part):
                 raise ValueError("the address must begin with http:// or https://")
         return self
 
+    def parts(self) -> dict[str, dict[str, Any]] | None:
+        """A text or a row as the parts of a sample; None where it is a file. UsageError where it is too large."""
+        if self.text is not None:
+            found = text_input(self.text, self.text_pair)
+        elif self.cells is not None:
+            found = row_input(self.cells)
+        else:
+            return None
+        return {name: dict(part) for name, part in (found.parts or {}).items()}
+
     def content(self) -> bytes | None:
         """What came with the question; None where it must be fetched. ValueError where it is no base64."""
-        if self.text is not None:
+        if self.text is not None and self.text_pair is None:
             return self.text.encode()
+        if self.text is not None or self.cells is not None:
+            return json.dumps(self.parts()).encode()
         if self.base64 is None:
             return None
         try:
@@ -80,6 +105,9 @@ class Posed(Part):
     id: str
     work: Work
     url: str | None = Field(default=None, description="Where the input is, if it did not come with the question.")
+    parts: dict[str, dict[str, Any]] | None = Field(
+        default=None, description="The parts of a sample, where the input is a text or a row."
+    )
     public_input: bool = Field(default=False, description="Who asked is a stranger: `url` must lead to a public place.")
     most_bytes: int = Field(description="That an input may have.")
     timeout_s: float

@@ -57,6 +57,12 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
     return tuple(planned for each in model.inputs for planned in _plan_input(each))
 
 
+def part_taken(model: ModelManifest) -> str:
+    """The part of a sample that the model's first input takes; functions are given files, as pictures are."""
+    by_steps = model.inputs and model.preprocess is None
+    return _PARTS.get(model.inputs[0].type, "image") if by_steps else "image"
+
+
 def _plan_input(given: Input) -> Iterator[PlannedInput]:
     """One input; or one for each layer that a text feeds, which begin with the same steps."""
     if not given.layers:

@@ -4095,6 +4095,18 @@ export interface components {
              * @description A text, for models that take one.
              */
             text?: string | null;
+            /**
+             * Text Pair
+             * @description The second text, beside `text`, such as the context of a question.
+             */
+            text_pair?: string | null;
+            /**
+             * Cells
+             * @description A row of a table by column, for models that take one; null where nothing is known.
+             */
+            cells?: {
+                [key: string]: number | string | null;
+            } | null;
         };
         /**
          * Interval
@@ -6085,6 +6097,8 @@ export interface components {
              * @default []
              */
             outputs: components["schemas"]["PlannedOutput"][];
+            /** @description None where the model answers at once. */
+            generation?: components["schemas"]["PlannedGeneration"] | null;
             /**
              * @default {
              *       "steps": [],
@@ -6317,6 +6331,66 @@ export interface components {
             line: number;
         };
         /**
+         * PlannedGeneration
+         * @description How a decoder is asked token by token; the manifest's words for it.
+         */
+        PlannedGeneration: {
+            /**
+             * Graph
+             * @description The name of the model's file that is the decoder.
+             */
+            graph?: string | null;
+            /** Feeds */
+            feeds: {
+                [key: string]: string;
+            };
+            /**
+             * Past
+             * @default {}
+             */
+            past: {
+                [key: string]: string;
+            };
+            /**
+             * Kept
+             * @default []
+             */
+            kept: string[];
+            /** Scores */
+            scores?: string | number | null;
+            /** Start */
+            start: number[];
+            /**
+             * Stop
+             * @default []
+             */
+            stop: number[];
+            /**
+             * Never
+             * @default []
+             */
+            never: number[];
+            /** Longest */
+            longest: number;
+            /** Per Second */
+            per_second?: number | null;
+            /**
+             * Plus
+             * @default 0
+             */
+            plus: number;
+            /**
+             * Beams
+             * @default 1
+             */
+            beams: number;
+            /**
+             * Length Penalty
+             * @default 1
+             */
+            length_penalty: number;
+        };
+        /**
          * PlannedInput
          * @description One input of the model: a part of the sample, and what is done to it before.
          */
@@ -6368,6 +6442,14 @@ export interface components {
             weights_key?: string | null;
             /** @description What the device is loaded with before. */
             firmware?: components["schemas"]["PlannedFile"] | null;
+            /**
+             * Files
+             * @description What steps need, by the name that they call it.
+             * @default {}
+             */
+            files: {
+                [key: string]: components["schemas"]["PlannedFile"];
+            };
         };
         /**
          * PlannedOutput
@@ -6520,6 +6602,15 @@ export interface components {
              * @description Where the input is, if it did not come with the question.
              */
             url?: string | null;
+            /**
+             * Parts
+             * @description The parts of a sample, where the input is a text or a row.
+             */
+            parts?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            } | null;
             /**
              * Public Input
              * @description Who asked is a stranger: `url` must lead to a public place.

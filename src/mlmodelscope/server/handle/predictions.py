@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from mlmodelscope.cluster.resolve import resolve
-from mlmodelscope.errors import InputError, MLModelScopeError
+from mlmodelscope.errors import InputError, MLModelScopeError, UsageError
 from mlmodelscope.ledger.moment import now
 from mlmodelscope.ledger.prediction import LONGEST_S, Answered, Ending, Input, Posed, PredictionRequest
 from mlmodelscope.ledger.request import Failure, Request, Work
@@ -89,13 +89,25 @@ def limits(desk: Desk, person: Person) -> dict[str, Any]:
     return {"largest_input": desk.config.largest_input, "longest_s": LONGEST_S, "trusts": trusts}
 
 
-def content_of(desk: Desk, given: Input) -> bytes | None:
-    """What came with the question; None where it must be fetched."""
+@dataclass(frozen=True)
+class Sent:
+    """What a model is asked about, as it came with the question."""
+
+    content: bytes | None = None
+    """None where it must be fetched."""
+    url: str | None = None
+    parts: dict[str, dict[str, Any]] | None = None
+    """Of a sample, where it is a text or a row."""
+
+
+def sent_of(desk: Desk, given: Input) -> Sent:
+    """All that can be refused of an input at once is."""
     try:
         content = given.content()
-    except ValueError as error:
+        sent = Sent(None if content is None else check_size(desk, content), given.url, given.parts())
+    except (ValueError, UsageError) as error:
         raise InputError(str(error)) from None
-    return None if content is None else check_size(desk, content)
+    return sent
 
 
 def check_size(desk: Desk, content: bytes) -> bytes:
@@ -108,21 +120,20 @@ def check_size(desk: Desk, content: bytes) -> bytes:
     return content
 
 
-async def happening(
-    desk: Desk, question: Question, content: bytes | None, url: str | None
-) -> AsyncGenerator[dict[str, Any]]:
+async def happening(desk: Desk, question: Question, sent: Sent) -> AsyncGenerator[dict[str, Any]]:
     """What happens to it: who took it, what is downloaded, built and opened, and as the last event the answer."""
     person = question.person
     posed = Posed(
         id=new_identity(),
         work=question.work,
-        url=url,
+        url=sent.url,
+        parts=sent.parts,
         public_input=not (person.is_local or person.may("admin")),
         most_bytes=desk.config.largest_input,
         timeout_s=question.timeout_s,
     )
     try:
-        waiting = desk.board.put(posed, content, question.agents, question.key)
+        waiting = desk.board.put(posed, sent.content, question.agents, question.key)
     except Full:
         raise _failed("Crowded", "too many predictions are waiting", "ask again in a moment") from None
     loop = asyncio.get_running_loop()
@@ -148,9 +159,9 @@ async def happening(
         desk.board.remove(waiting)
 
 
-async def ask(desk: Desk, question: Question, content: bytes | None, url: str | None) -> dict[str, Any]:
+async def ask(desk: Desk, question: Question, sent: Sent) -> dict[str, Any]:
     """The answer alone."""
-    async with aclosing(happening(desk, question, content, url)) as events:
+    async with aclosing(happening(desk, question, sent)) as events:
         async for event in events:
             if event["kind"] == "answer":
                 return {name: value for name, value in event.items() if name != "kind"}

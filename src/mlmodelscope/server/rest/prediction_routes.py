@@ -56,13 +56,13 @@ async def predict(
     desk: TheDesk, person: Someone, asked: PredictionRequest, accept: Annotated[str | None, Header()] = None
 ) -> Any:
     """Ask a model about one input. Nothing is recorded."""
-    content = await asyncio.to_thread(predictions.content_of, desk, asked.input)
+    sent = await asyncio.to_thread(predictions.sent_of, desk, asked.input)
     question = await asyncio.to_thread(predictions.pose, desk, person, asked)
     if _EVENT_STREAM not in (accept or "").lower():
-        return await predictions.ask(desk, question, content, asked.input.url)
+        return await predictions.ask(desk, question, sent)
 
     async def stream() -> AsyncIterator[str]:
-        async with aclosing(predictions.happening(desk, question, content, asked.input.url)) as events:
+        async with aclosing(predictions.happening(desk, question, sent)) as events:
             try:
                 async for event in events:
                     yield _event(event)
@@ -101,7 +101,7 @@ async def take_prediction(
     if found is None:
         return {"prediction": None}
     content = base64.b64encode(found.content).decode() if found.content is not None else None
-    return {"prediction": {**found.posed.model_dump(mode="json"), "content": content}}
+    return {"prediction": {**found.posed.model_dump(mode="json", exclude_none=True), "content": content}}
 
 
 @router.post("/predictions/{identity}/events", tags=["for agents"], status_code=204, responses=fails(404, 410))

@@ -21,9 +21,9 @@ Talk = Callable[[Desk, Person, AsyncIterator[Asked]], AsyncIterator[Mapping[str,
 
 
 async def predict(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    content, url = _input(desk, asked)
+    sent = _input(desk, asked)
     question = await asyncio.to_thread(predictions.pose, desk, person, _request(asked))
-    return await predictions.ask(desk, question, content, url)
+    return await predictions.ask(desk, question, sent)
 
 
 async def predict_many(desk: Desk, person: Person, inputs: AsyncIterator[Asked]) -> AsyncIterator[Mapping[str, Any]]:
@@ -36,22 +36,22 @@ async def predict_many(desk: Desk, person: Person, inputs: AsyncIterator[Asked])
         elif "question" in asked:
             raise UsageError("the question is in the first message alone", hint="another question is another call")
         try:
-            content, url = _input(desk, asked)
-            yield {"number": number, "prediction": await predictions.ask(desk, question, content, url)}
+            sent = _input(desk, asked)
+            yield {"number": number, "prediction": await predictions.ask(desk, question, sent)}
         except InputError as error:  # the others may be better
             yield {"number": number, "problem": problem_of(error)}
         number += 1
 
 
-def _input(desk: Desk, asked: Asked) -> tuple[bytes | None, str | None]:
+def _input(desk: Desk, asked: Asked) -> predictions.Sent:
     given = asked.get("input", {})
     if "content" in given:  # bytes as they are: no base64 is needed here
-        return predictions.check_size(desk, given["content"]), None
+        return predictions.Sent(predictions.check_size(desk, given["content"]))
     try:
         read = Input.model_validate(given)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
-    return predictions.content_of(desk, read), read.url
+    return predictions.sent_of(desk, read)
 
 
 def _request(asked: Asked) -> PredictionRequest:

@@ -57,7 +57,8 @@ task = Task(
         )
     },
     is_ruled=True,
-    roles=(("text",), ("logits",), ("tensor",), ("general",)),
+    has_classes=False,
+    roles=(("text",), ("start", "end"), ("tokens",), ("logits",), ("tensor",), ("general",)),
     columns=(
         Column("target", "string"),
         Column("text", "string"),

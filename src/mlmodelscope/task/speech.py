@@ -80,7 +80,8 @@ task = Task(
     headline=("wer", "cer"),
     options=OPTIONS,
     is_ruled=True,
-    roles=(("text",), ("logits",), ("probability",), ("tensor",), ("general",)),
+    has_classes=False,
+    roles=(("text",), ("tokens",), ("logits",), ("probability",), ("tensor",), ("general",)),
     columns=(
         Column("target", "string"),
         Column("text", "string"),

@@ -23,6 +23,7 @@ task = Task(
     headline=("rouge-1", "rouge-2", "rouge-l"),
     options=OPTIONS,
     is_ruled=True,
+    has_classes=False,
     roles=ROLES,
     columns=TEXT_COLUMNS,
     values=text_values,

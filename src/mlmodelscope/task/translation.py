@@ -22,7 +22,7 @@ from mlmodelscope_worker.registry import add
 NAME = "translation"
 BOTH = (NAME, "summarization")
 PACKAGES = ("sacrebleu", "rapidfuzz")
-ROLES = (("text",), ("logits",), ("tensor",), ("general",))
+ROLES = (("text",), ("tokens",), ("logits",), ("tensor",), ("general",))
 OPTIONS = {
     "tokenize": Option(
         Choice("How BLEU parts words, by sacrebleu's names.", "13a", "intl", "char", "zh", "none"),
@@ -66,6 +66,7 @@ task = Task(
     headline=("bleu", "chrf", "chrfpp"),
     options=OPTIONS,
     is_ruled=True,
+    has_classes=False,
     roles=ROLES,
     columns=(*TEXT_COLUMNS[:2], Column("chrf", "float64"), *TEXT_COLUMNS[2:]),
     values=_values,

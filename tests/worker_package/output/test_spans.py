@@ -41,7 +41,7 @@ def scored(tags: list[str], labels: list[str]) -> np.ndarray:
 
 
 def conlleval(tags: list[str]) -> list[tuple[str, int, int]]:
-    """(type, first, last) of each entity, as the script conlleval and seqeval find them: a rule for every pair of tags."""
+    """(type, first, last) of each entity, as conlleval and seqeval find them, by a rule for every pair of tags."""
     found, begun, before = [], 0, ("O", "")
     for place, tag in enumerate([*tags, "O"]):
         letter, kind = (tag[0], tag[2:]) if tag != "O" else ("O", "")

@@ -42,6 +42,12 @@ def _entries(plan: Plan) -> list[Entry]:
     answer = plan.answer.model_dump(mode="json", exclude={"names", "steps"})
     return [
         *(entry(each.name, each.parameters) for each in steps),
+        *(
+            entry(f"input {given.layer_name} {each.name}", each.parameters)
+            for given in plan.inputs[1:]
+            for each in given.steps
+            if each.name == "take"
+        ),
         entry("predictor", plan.predictor.options),
         entry("scenario", {"batch_size": plan.scenario.batch_size}),
         *(entry(f"output {each.name}", each.parameters) for layer in plan.outputs for each in layer.steps),

@@ -11,7 +11,7 @@ from .value import Frame, SampleError, Tensor
 
 SPECIAL = -1
 MOST_BYTES = 1 << 28
-TENSORS = ("ids", "mask", "types", "positions", "length")
+TENSORS = ("ids", "mask", "types", "positions", "length", "ones", "zeros")
 
 
 class Line(object):
@@ -155,7 +155,7 @@ class Tokens(object):
         made = [np.array(_numbers(line, name), np.int64) for line in self.lines]
         fill = None
         if self.fill is not None and name != "length":
-            fill = (self.fill[0] if name == "ids" else 0, self.fill[1])
+            fill = ({"ids": self.fill[0], "ones": 1}.get(name, 0), self.fill[1])
         return Tensor(made if self.several else made[0], True, self.frame, fill, self.several)
 
 
@@ -166,6 +166,8 @@ def _numbers(line, name):
         return line.mask
     if name == "types":
         return line.types
+    if name in ("ones", "zeros"):
+        return [int(name == "ones")] * len(line.ids)
     return list(range(len(line.ids))) if name == "positions" else sum(line.mask)
 
 
@@ -334,5 +336,6 @@ def pad_tokens(
 
 @step(takes="tokens", gives="tensor", main="tensor")
 def take(tokens, *, tensor: Choice("Which numbers an input of the model takes.", *TENSORS)):
-    """Choose one tensor of the tokens: their numbers, which are real, of which text, their places, how many."""
+    """Choose one tensor of the tokens: their numbers, which are real, of which text, their places, how many; or as
+    many ones or zeros, for models that were fed so."""
     return tokens.tensor(tensor)

@@ -17,7 +17,10 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     samples,
     stack,
     tables,
+    tagging,
+    texts,
     values,
+    vectors,
 )
 from mlmodelscope.replicate.pitfall.pitfall import (
     PITFALLS,

@@ -42,6 +42,11 @@ class Pitfall:
     """Edits that follow from what the model's file says of itself."""
     is_ranked: bool = False
     """Whether its edits come in the order of how common they are, the most common first."""
+    parts: tuple[str, ...] = ()
+    """The parts of samples that it is about, such as `text`; empty where it may be any."""
+
+    def is_for(self, plan: Plan) -> bool:
+        return not self.parts or (plan.input is not None and plan.input.part in self.parts)
 
     @property
     def explanation(self) -> str:
@@ -81,11 +86,12 @@ def pitfall(
     weight: float = 1.0,
     from_file: Callable[[Plan, ModelFile], Edits] | None = None,
     is_ranked: bool = False,
+    parts: tuple[str, ...] = (),
 ) -> Callable[[Edit], Edit]:
     """Register a pitfall."""
 
     def register(function: Edit) -> Edit:
-        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight, from_file, is_ranked)
+        made = Pitfall(name, title, paper, function, finer, is_about_stack, weight, from_file, is_ranked, parts)
         add(PITFALLS, name, made, REGISTRY.code)
         return function
 
@@ -98,6 +104,7 @@ def variants_of(plan: Plan, names: Iterable[str] | None = None, described: Model
     `described` is what the model's file says of itself, where it can be read.
     """
     chosen = [(name, PITFALLS[name]) for name in (PITFALLS if names is None else names)]
+    chosen = [(name, each) for name, each in chosen if each.is_for(plan)]
     edits: list[tuple[str, Callable[[Plan], Iterable[tuple[str, Plan]]]]] = []
     for name, each in chosen:
         if described is not None and each.from_file is not None:
@@ -140,6 +147,9 @@ def _distinct(plan: Plan, edits: Iterable[tuple[str, Callable[[Plan], Iterable[t
                     found.setdefault((name, made.digest), Variant((name,), words, made))
     return list(found.values())
 
+
+PIXELS = ("image", "array")
+"""Parts of samples that are pixels, or numbers like them."""
 
 # What edits are made of.
 

@@ -15,6 +15,7 @@ from mlmodelscope.manifest.schema.part import (
     Items,
     Manifest,
     MetricName,
+    Name,
     Part,
     Reference,
     text_as_written,

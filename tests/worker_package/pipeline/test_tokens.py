@@ -116,7 +116,9 @@ def test_special_tokens_of_type_0_and_of_one_kind(file: Path) -> None:
     assert twice.lines[0].ids[-1] == 2 and min(twice.lines[0].types) == 0
 
 
-@pytest.mark.parametrize(("tensor", "expected"), [("mask", [1, 1, 0]), ("types", [0, 0, 0]), ("positions", [0, 1, 2]), ("ones", [1, 1, 1])])
+@pytest.mark.parametrize(
+    ("tensor", "expected"), [("mask", [1, 1, 0]), ("types", [0, 0, 0]), ("positions", [0, 1, 2]), ("ones", [1, 1, 1])]
+)
 def test_take_chooses_a_tensor(file: Path, tensor: str, expected: list[int]) -> None:
     made = run("take", run("pad_tokens", tokenized(file, "the cat"), {"length": 3}), tensor)
     assert made.array.tolist() == expected and made.array.dtype == np.int64 and made.kind == "tensor"

@@ -9,7 +9,17 @@ from mlmodelscope.manifest.schema import Step
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.input import end_in_element_type
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
+from mlmodelscope.replicate.pitfall.pitfall import (
+    PIXELS,
+    Edits,
+    changed,
+    find,
+    pitfall,
+    replaced,
+    step,
+    steps_of,
+    with_steps,
+)
 
 _ARITHMETIC = ("cast", "mean", "rescale", "normalize")
 _MEAN, _STD = (123.675, 116.28, 103.53), (58.395, 57.12, 57.375)
@@ -155,7 +165,13 @@ def normalization_order(plan: Plan) -> Edits:
             )
 
 
-@pitfall("type-conversion", "Type conversion", "first paper, Figure 7; second paper, Figures 8 and 9", weight=0.5)
+@pitfall(
+    "type-conversion",
+    "Type conversion",
+    "first paper, Figure 7; second paper, Figures 8 and 9",
+    weight=0.5,
+    parts=PIXELS,
+)
 def type_conversion(plan: Plan) -> Edits:
     """Arithmetic in bytes drops fractions and wraps around; in floating point it does neither."""
     for at, each in enumerate(steps_of(plan)):

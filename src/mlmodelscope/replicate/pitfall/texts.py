@@ -13,7 +13,7 @@ _LENGTHS = (64, 128, 256, 384, 512)
 
 
 def everywhere(plan: Plan, change: Callable[[tuple[Step, ...]], tuple[Step, ...]]) -> Plan:
-    """The plan with the steps of every input that takes the text changed: ids, mask and types must stay of one length."""
+    """The plan with the steps of every input that takes the text changed: they must stay of one length."""
     inputs = tuple(
         each.model_copy(update={"steps": change(each.steps)}) if each.part in TEXT else each for each in plan.inputs
     )
@@ -193,7 +193,7 @@ def attention_mask(plan: Plan) -> Edits:
 
 @pitfall("token-types", "Types of tokens", weight=0.3, parts=TEXT)
 def token_types(plan: Plan) -> Edits:
-    """The tokens of the second text are of type 0 as those of the first are, so that the model cannot tell them apart."""
+    """The tokens of the second text are of type 0, so that the model cannot tell them from those of the first."""
     if value_of(plan, "tokenize", "pair") != "together":
         return
     for edited in _fed(plan, "types", "zeros"):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from mlmodelscope.manifest.schema.part import ChecksumText, IdText, Items, Manifest, MetricName, Part, Reference
+from mlmodelscope.manifest.schema.part import ChecksumText, IdText, Items, Manifest, MetricName, Name, Part, Reference
 from mlmodelscope.manifest.schema.task import Task
 
 Number = Annotated[float, Field(strict=False)]

@@ -273,7 +273,7 @@ class Session(object):
         spec = self._generate.spec
         if spec["per_second"] is None:
             return [spec["longest"]] * rows
-        seconds = [getattr(each.frame, "seconds", None) for each in prepared]
+        seconds = [getattr(each.frame, "lasts", None) for each in prepared]
         if None in seconds or len(seconds) != rows:
             raise ModelError("`per_second` bounds the tokens of sounds, and nobody knows how long these samples last")
         return [int(spec["per_second"] * each) + spec["plus"] for each in seconds]

@@ -273,7 +273,7 @@ class Ground:
                 told = self._number(bed, alone)[0] != claim.text
             except (
                 WorkerError
-            ):  # the model does not take what a half alone makes, such as a picture that is not cropped
+            ):  # the model does not take what a half alone makes
                 told = True
             if told:
                 felt.append(kind)

@@ -12,8 +12,10 @@ class SoundFrame(Frame):
     """Where samples, or frames of samples, lie in the original: `start` and `step` are in seconds, as is the `span` of
     one of them. `axis` is the one that time runs along."""
 
-    def __init__(self, start=0.0, step=0.0, span=0.0, axis=0):
+    def __init__(self, start=0.0, step=0.0, span=0.0, axis=0, lasts=None):
         self.start, self.step, self.span, self.axis = start, step, span, axis
+        self.lasts = lasts
+        """How long it is in seconds, where that is known."""
 
     def seconds(self, place):
         """(begin, end) of the sample or frame at this place, in seconds of the original; fill may lie outside of it."""
@@ -64,7 +66,7 @@ class Sound(object):
     @property
     def frame(self):
         step = 1.0 / self.rate
-        return SoundFrame(self.start, step, step, self.array.ndim - 1)
+        return SoundFrame(self.start, step, step, self.array.ndim - 1, self.array.shape[-1] / float(self.rate))
 
     @property
     def rows(self):

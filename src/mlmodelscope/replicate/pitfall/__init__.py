@@ -15,6 +15,7 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     picture,
     quantized,
     samples,
+    scoring,
     stack,
     tables,
     tagging,

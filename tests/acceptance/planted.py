@@ -271,9 +271,7 @@ class Ground:
             alone = bed.manifest_with((change,), f"{fault.name}, {kind} alone")
             try:
                 told = self._number(bed, alone)[0] != claim.text
-            except (
-                WorkerError
-            ):  # the model does not take what a half alone makes
+            except WorkerError:  # the model does not take what a half alone makes
                 told = True
             if told:
                 felt.append(kind)

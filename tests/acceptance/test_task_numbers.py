@@ -10,7 +10,9 @@ import pytest
 from mlmodelscope import Options, Settings, evaluate, load_manifest
 from mlmodelscope.errors import ArtifactError, StackError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.claim import parse_claim
 from mlmodelscope.record.record import Record
+from mlmodelscope.replicate.replication import replicate
 
 HERE = Path(__file__).parent
 MANIFESTS = HERE / "manifests"
@@ -93,3 +95,51 @@ def test_recorded_scores_of_four_machines(
     record = evaluated(model_of("toycar-scores", tmp_path), dataset_of("toycar", TASKS / "anomaly"), settings, 100)
     found = [record.metrics[name].value for name in ("anomaly-auc", "anomaly-pauc")]
     assert found == pytest.approx([auc, pauc], abs=1e-14)
+
+
+def moonshine(**measure: object) -> ModelManifest:
+    found = load_manifest(SHIPPED / "models" / "moonshine-tiny-en.yml")
+    assert isinstance(found, ModelManifest)
+    return found.model_copy(update={"measure": {**found.measure, **measure}})
+
+
+@pytest.mark.parametrize(("measure", "wer"), [({}, 0.028169), ({"normalization": []}, 0.295775)])
+def test_words_of_five_utterances(measure: dict[str, object], wer: float, settings: Settings) -> None:
+    """A decoder that is asked token by token, as the manifest declares it."""
+    record = evaluated(moonshine(**measure), dataset_of("librivox-5", TASKS / "asr"), settings, 1)
+    assert round(record.metrics["wer"].value, 6) == wer
+    if not measure:
+        assert round(record.metrics["cer"].value, 6) == 0.010989
+
+
+def test_a_missing_normalization_of_words_is_named(settings: Settings) -> None:
+    dataset = dataset_of("librivox-5", TASKS / "asr")
+    evaluated(moonshine(normalization=[]), dataset, settings, 1)  # or skipped, where the model is not to be had
+    done = replicate(moonshine(normalization=[]), dataset, claim=parse_claim("wer=2.82@librivox-5"), settings=settings)
+    assert done.verdict.kind == "not reproduced" and done.found is not None
+    assert done.found.candidates[0].variant.pitfalls == ("text-normalization",)
+
+
+@pytest.mark.nightly
+@pytest.mark.slow(reason="many searches over 2,758 sentences")
+@pytest.mark.parametrize(
+    ("plant", "cause"),
+    [({"pool": "first"}, "pooling"), ({"pool": "max"}, "pooling"), ({"pool": "mean_all"}, "pooling")],
+)
+def test_a_fault_in_a_model_of_sentences_is_named(plant: dict[str, str], cause: str, settings: Settings) -> None:
+    pytest.importorskip("tokenizers", reason="tokenizers is not installed")
+    settings = replace(settings, mirrors=(*settings.mirrors, TASKS / "sts"))
+    found = load_manifest(SHIPPED / "models" / "all-minilm-l6-v2-int8.yml")
+    assert isinstance(found, ModelManifest)
+    answer = tuple(
+        each.model_copy(update={"parameters": {"method": plant["pool"]}}) if each.name == "pool" else each
+        for each in found.answer
+    )
+    done = replicate(
+        found.model_copy(update={"answer": answer}),
+        SHIPPED / "datasets" / "stsb-en-test.yml",
+        Options(batch_size=32),
+        claim=parse_claim("spearman=81.99@stsb-en-test"),
+        settings=settings,
+    )
+    assert done.found is not None and done.found.candidates[0].variant.pitfalls == (cause,)

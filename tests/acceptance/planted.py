@@ -32,7 +32,8 @@ from mlmodelscope.replicate.search import Found
 from mlmodelscope.task.measure import MEASURES, Measure
 
 HERE = Path(__file__).parent
-FAULTS, RIGHT = (HERE / "faults.yml", HERE / "picture_faults.yml"), HERE / "right.yml"
+FAULTS = tuple(HERE / name for name in ("faults.yml", "picture_faults.yml", "task_faults.yml"))
+RIGHT = HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]
 Kind = tuple[str, ...]

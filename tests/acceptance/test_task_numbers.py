@@ -9,6 +9,7 @@ import pytest
 
 from mlmodelscope import Options, Settings, evaluate, load_manifest
 from mlmodelscope.errors import ArtifactError, StackError
+from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.claim import parse_claim
 from mlmodelscope.record.record import Record
@@ -27,23 +28,26 @@ pytestmark = [
 ]
 
 
-def model_of(name: str, folder: Path) -> ModelManifest:
-    found = load_manifest(MANIFESTS / f"{name}.yml")
-    assert isinstance(found, ModelManifest) and not found.functions
-    path = str(folder / Path(str(found.source.graph_path)).name)
-    return found.model_copy(update={"source": found.source.model_copy(update={"graph_path": path})})
+def read(name: str, **places: Path) -> ModelManifest | DatasetManifest:
+    """A manifest beside this file, with its files where they lie here."""
+    text = (MANIFESTS / f"{name}.yml").read_text(encoding="utf-8").replace("../../../../shared", str(SHARED))
+    for key, path in places.items():
+        text = text.replace(f"{{{key}}}", str(path))
+    found = parse_document(text, name, MANIFESTS).manifest()
+    assert isinstance(found, ModelManifest | DatasetManifest) and not found.functions
+    return found
 
 
-def dataset_of(name: str, folder: Path) -> DatasetManifest:
-    """The files of a manifest, where they lie here."""
-    found = load_manifest(MANIFESTS / f"{name}.yml")
+def model_of(name: str, **places: Path) -> ModelManifest:
+    found = read(name, **places)
+    assert isinstance(found, ModelManifest)
+    return found
+
+
+def dataset_of(name: str) -> DatasetManifest:
+    found = read(name)
     assert isinstance(found, DatasetManifest)
-    places = []
-    for each in found.sources:
-        moved = {"url": each.url, "labels_url": each.labels_url}
-        there = {key: f"{folder}/{value.rpartition('manifests/')[2]}" for key, value in moved.items() if value}
-        places.append(each.model_copy(update=there))
-    return found.model_copy(update={"sources": tuple(places)})
+    return found
 
 
 def evaluated(model: ModelManifest | Path, dataset: DatasetManifest | Path, settings: Settings, batch: int) -> Record:
@@ -73,8 +77,7 @@ def test_the_similarity_of_sentences(model: str, spearman: float, pearson: float
 
 @pytest.mark.parametrize(("model", "right"), [("kws-int8", 902), ("kws-float32", 900)])
 def test_keyword_spotting(model: str, right: int, settings: Settings) -> None:
-    folder = TASKS / "kws"
-    record = evaluated(model_of(model, folder), dataset_of("kws01", folder), settings, 1)
+    record = evaluated(model_of(model), dataset_of("kws01"), settings, 1)
     assert record.metrics["top1"].value == right / 1000
 
 
@@ -92,7 +95,7 @@ def test_recorded_scores_of_four_machines(
     (tmp_path / "scores").mkdir()
     for path in (TASKS / "anomaly").glob(f"{kind}_ToyCar_id_0*.csv"):
         shutil.copy(path, tmp_path / "scores")
-    record = evaluated(model_of("toycar-scores", tmp_path), dataset_of("toycar", TASKS / "anomaly"), settings, 100)
+    record = evaluated(model_of("toycar-scores", scores=tmp_path / "scores"), dataset_of("toycar"), settings, 100)
     found = [record.metrics[name].value for name in ("anomaly-auc", "anomaly-pauc")]
     assert found == pytest.approx([auc, pauc], abs=1e-14)
 
@@ -106,14 +109,14 @@ def moonshine(**measure: object) -> ModelManifest:
 @pytest.mark.parametrize(("measure", "wer"), [({}, 0.028169), ({"normalization": []}, 0.295775)])
 def test_words_of_five_utterances(measure: dict[str, object], wer: float, settings: Settings) -> None:
     """A decoder that is asked token by token, as the manifest declares it."""
-    record = evaluated(moonshine(**measure), dataset_of("librivox-5", TASKS / "asr"), settings, 1)
+    record = evaluated(moonshine(**measure), dataset_of("librivox-5"), settings, 1)
     assert round(record.metrics["wer"].value, 6) == wer
     if not measure:
         assert round(record.metrics["cer"].value, 6) == 0.010989
 
 
 def test_a_missing_normalization_of_words_is_named(settings: Settings) -> None:
-    dataset = dataset_of("librivox-5", TASKS / "asr")
+    dataset = dataset_of("librivox-5")
     evaluated(moonshine(normalization=[]), dataset, settings, 1)  # or skipped, where the model is not to be had
     done = replicate(moonshine(normalization=[]), dataset, claim=parse_claim("wer=2.82@librivox-5"), settings=settings)
     assert done.verdict.kind == "not reproduced" and done.found is not None

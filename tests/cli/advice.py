@@ -62,6 +62,11 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
+    "a dataset may have more: evaluate",
+    "iconv changes encodings",
+    "rows are JSON Lines, or CSV whose first line names the columns",
+    "give `{}` as the input",
     "name the file in it",
     "test splits are often unlabeled",
     "names of files count from the source's folder, {}",

@@ -13,6 +13,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
+from mlmodelscope.report.own_content import OwnContent
 from mlmodelscope.report.sample_pictures import sample_pictures
 from mlmodelscope.report.thumbnail import Thumbnail
 
@@ -34,6 +35,8 @@ class Mistake:
     label: str
     answers: tuple[Answer, ...]
     thumbnail: Thumbnail
+    own: OwnContent = OwnContent()
+    """The sample itself, where it is no picture."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,9 @@ def find_mistakes(record: Record, store: Store, artifacts: ArtifactStore) -> Mis
     rows = most_confident(wrong, SHOWN).to_pylist()
     pictures, problem = sample_pictures(rows, record, artifacts)
     shown = tuple(
-        Mistake(row["id"], words.class_name(record, row["label"]), _answers(row, record), picture.thumbnail)
+        Mistake(
+            row["id"], words.class_name(record, row["label"]), _answers(row, record), picture.thumbnail, picture.own
+        )
         for row, picture in zip(rows, pictures, strict=True)
     )
     return Mistakes(wrong.num_rows, shown, problem)

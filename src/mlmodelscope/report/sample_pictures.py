@@ -12,6 +12,8 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
+from mlmodelscope.report.own_content import OwnContent, own_content
+from mlmodelscope.report.sound import Sounds
 from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails, refuse_no_picture
 from mlmodelscope_worker.pipeline import header
 
@@ -21,6 +23,8 @@ class SamplePicture:
     thumbnail: Thumbnail
     sample: Sample | None = None
     """None where the dataset no longer has it."""
+    own: OwnContent = OwnContent()
+    """Its texts, cells or sound, where it is no picture."""
 
 
 def sample_pictures(
@@ -36,9 +40,13 @@ def sample_pictures(
         reason = error.message if isinstance(error, MLModelScopeError) else str(error)
         return [SamplePicture(Thumbnail(None))] * len(rows), reason
     found = {sample.id: sample for sample in dataset.samples if sample.id in wanted}
-    make = Thumbnails().make
+    make, sounds = Thumbnails().make, Sounds()
+
+    def shown(sample: Sample) -> SamplePicture:
+        return SamplePicture(make(sample.content), sample, own_content(sample.content, sounds))
+
     return [
-        SamplePicture(make(found[row["id"]].content), found[row["id"]])
+        shown(found[row["id"]])
         if row["id"] in found and found[row["id"]].digest == row["digest"]
         else SamplePicture(Thumbnail(None, "the dataset no longer has it"))
         for row in rows

@@ -15,6 +15,7 @@ from mlmodelscope.report import words
 from mlmodelscope.report.before_after import BeforeAfter, before_after
 from mlmodelscope.report.marked_text import Paragraph, has_texts, marked_texts
 from mlmodelscope.report.overlay import overlay
+from mlmodelscope.report.own_content import OwnContent
 from mlmodelscope.report.sample_pictures import SamplePicture, picture_size, sample_pictures
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.shape import CLEAR, BoxShape, MaskShape, PointsShape, Shape, is_shown, named_by, summary
@@ -47,6 +48,8 @@ class Seen:
     """(title, value) of measures of this sample alone."""
     texts: tuple[tuple[Paragraph, ...], tuple[Paragraph, ...]] | None = None
     """Truth and answer, where they are words."""
+    own: OwnContent = OwnContent()
+    """The sample itself, where it is no picture."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,9 @@ def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) 
     hidden, reason = len(shapes) - len(shown), picture.thumbnail.reason
     texts = (marked_texts(shown, "truth"), marked_texts(shown, "answer")) if has_texts(shown) else None
     numbers = tuple(_numbers(row))
-    return Seen(row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, numbers, texts)
+    return Seen(
+        row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, numbers, texts, picture.own
+    )
 
 
 def _numbers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:

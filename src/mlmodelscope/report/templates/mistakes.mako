@@ -17,9 +17,10 @@ ${"The only wrong answer." if mistakes.total == 1 else f"All {mistakes.total} wr
     <li class="tile">
 % if each.thumbnail.uri:
       <img src="${each.thumbnail.uri}" alt="${each.label}, taken for ${each.answers[0].name if each.answers else "nothing"}" class="${"tiny" if each.thumbnail.tiny else "photo"}">
-% elif not mistakes.without_pictures:
+% elif not mistakes.without_pictures and not each.own:
       <div class="blank"><span>no picture${f": {words.shorten(each.thumbnail.reason, 120)}" if each.thumbnail.reason else ""}</span></div>
 % endif
+<%include file="own.mako" args="own=each.own"/>
       <p class="truth" title="${each.label}"><span>It is</span> <bdi>${each.label}</bdi></p>
       <ol class="answers">
 % for answer in each.answers:

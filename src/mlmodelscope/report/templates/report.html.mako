@@ -5,7 +5,7 @@
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${f"script-src 'sha256-{script_hash}'; " if script else ""}img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; ${f"script-src 'sha256-{script_hash}'; " if script else ""}img-src data:; media-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>${plan.model.name} on ${plan.dataset.name} – MLModelScope</title>
 <style>${style | n}</style>
 </head>

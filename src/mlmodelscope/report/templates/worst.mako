@@ -30,7 +30,7 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
 % if worst.without_pictures:
   <p class="note">There are no pictures, because the dataset cannot be read any more: <bdi>${words.shorten(worst.without_pictures)}</bdi></p>
 % endif
-% if not any(each.pair or (each.texts and not each.chart) for each in worst.shown):
+% if any(each.chart for each in worst.shown):
   <input type="checkbox" id="show-truth" class="layer-box" checked><label for="show-truth" class="layer-label of-truth">Truth</label>
   <input type="checkbox" id="show-answer" class="layer-box" checked><label for="show-answer" class="layer-label of-answer">Answer</label>
 % endif
@@ -45,9 +45,10 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
       </div>
 % elif each.chart:
       ${each.chart | n}
-% elif not each.texts:
+% elif not each.texts and not each.own:
       <div class="blank"><span>no picture${f": {words.shorten(each.reason, 120)}" if each.reason else ""}</span></div>
 % endif
+<%include file="own.mako" args="own=each.own"/>
       <dl class="said">
 % if each.quality is not None:
         <div><dt>Quality</dt><dd><b>${quality_words(each.quality)}</b></dd></div>

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of
+from mlmodelscope.replicate.pitfall.pitfall import Edits, changed, find, pitfall, replaced, step, steps_of, with_steps
 from mlmodelscope.replicate.pitfall.values import quantization_of, rewritten, schemes
 
 _ALL = ("cast", "mean", "rescale", "normalize", "quantize")
@@ -35,6 +35,9 @@ def quantization(plan: Plan) -> Edits:
 
     A zero point was forgotten or applied twice, bytes were taken for signed ones, or were scaled before.
     """
+    stored = find(plan, "dequantize")
+    if stored is not None:
+        yield from _other_stored(plan, stored)
     if plan.input is None or plan.input.element_type not in _INTEGERS:
         return
     at = find(plan, "quantize")
@@ -42,6 +45,23 @@ def quantization(plan: Plan) -> Edits:
         yield from _other_parameters(plan, at)
     for words, arithmetic in _plain(plan.input.element_type).items():
         yield words, rewritten(plan, arithmetic, _ALL)
+
+
+def _other_stored(plan: Plan, at: int) -> Edits:
+    """What features that are stored as integers stand for."""
+    now = steps_of(plan)[at]
+    scale, zero_point = now.parameters["scale"], now.parameters["zero_point"]
+    points = {-zero_point: "with the other sign", 0: "0", 128: "128", -128: "-128", zero_point + 128: "128 higher"}
+    points |= {zero_point - 128: "128 lower"}
+    for value, words in points.items():
+        if value != zero_point:
+            for edited in replaced(plan, at, changed(now, zero_point=value)):
+                yield f"zero point {words} where they are stored", edited
+    for value, words in ((1 / scale, "turned upside down"), (1.0, "1"), (1 / 128, "1/128"), (1 / 255, "1/255")):
+        if abs(value - scale) > 1e-9:
+            for edited in replaced(plan, at, changed(now, scale=value)):
+                yield f"scale {words} where they are stored", edited
+    yield "fed as they are stored", with_steps(plan, (*steps_of(plan)[:at], *steps_of(plan)[at + 1 :]))
 
 
 def _other_parameters(plan: Plan, at: int) -> Edits:

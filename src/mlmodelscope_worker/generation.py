@@ -22,43 +22,47 @@ class Generator(object):
         self._made = {tensor.name: place for place, tensor in enumerate(decoder.outputs)}
         self._scores = pick(decoder.outputs, spec["scores"], "output") if spec["scores"] is not None else 0
         self._past = self._pasts()
-        missing = [name for name in self._names if name not in spec["feeds"] and name not in self._past]
-        if missing:
-            raise ModelError(
-                "nothing feeds the decoder's input `%s`: name it under `generate: {feeds: …}`" % missing[0]
-            )
-        self._sources = {name: _source(what, encoder) for name, what in spec["feeds"].items() if name in self._names}
-        unknown = [name for name in spec["feeds"] if name not in self._names]
-        if unknown:
-            raise ModelError("the decoder has no input `%s`; it takes %s" % (unknown[0], ", ".join(self._names)))
+        self._refuse_other_inputs()
+        self._sources = {name: _source(what, encoder) for name, what in spec["feeds"].items()}
+
+    def _refuse_other_inputs(self):
+        """Every input of the decoder is fed, each by one thing, and no other is named."""
+        for name in self.spec["feeds"]:
+            if name not in self._names:
+                raise ModelError("the decoder has no input `%s`; it takes %s" % (name, ", ".join(self._names)))
+            if name in self._past:
+                raise ModelError("the decoder's input `%s` is fed by `feeds` and by `past`; one must go" % name)
+        for name in self._names:
+            if name not in self.spec["feeds"] and name not in self._past:
+                raise ModelError("nothing feeds the decoder's input `%s`: name it under `generate: {feeds: …}`" % name)
 
     def _pasts(self):
         """{input: the place of the output that becomes it}."""
         found = {}
         for before, after in self.spec["past"].items():
-            for name in self._names:
-                if name.startswith(before):
-                    made = after + name[len(before) :]
-                    if made not in self._made:
-                        raise ModelError("the decoder has no output `%s` to feed `%s` with" % (made, name))
-                    found[name] = self._made[made]
+            names = [name for name in self._names if name.startswith(before)]
+            if not names:
+                takes = ", ".join(self._names)
+                raise ModelError(
+                    "no input of the decoder begins with `%s`, as `past` says; it takes %s" % (before, takes)
+                )
+            for name in names:
+                made = after + name[len(before) :]
+                if made not in self._made:
+                    words = (made, name, ", ".join(self._made))
+                    raise ModelError("the decoder has no output `%s` to feed `%s` with; it gives %s" % words)
+                found[name] = self._made[made]
         return found
 
     def __call__(self, stacked, outputs, lengths):
         """(nanoseconds of the decoder, tokens of each row) for a batch that the encoder has answered."""
-        import numpy as np
-
         run_ns, rows = 0, []
         for row, longest in enumerate(lengths):
             given = ([each[row : row + 1] for each in stacked], [each[row : row + 1] for each in outputs])
             search = Beams(self.spec) if self.spec["beams"] > 1 else Greedy(self.spec)
             run_ns += self._decode(given, min(longest, self.spec["longest"]), search)
             rows.append(search.tokens)
-        most = max(map(len, rows))
-        made = np.full((len(rows), max(most, 1)), NO_TOKEN, np.int64)
-        for row, tokens in enumerate(rows):
-            made[row, : len(tokens)] = tokens
-        return run_ns, made
+        return run_ns, as_table(rows)
 
     def _decode(self, given, longest, search):
         """Call the decoder until the search is done or has `longest` tokens; nanoseconds of the calls."""
@@ -107,6 +111,16 @@ class Generator(object):
             "is_cached": lambda: np.array([past is not None]),
         }[kind]()
         return np.ascontiguousarray(made, tensor.element_type)
+
+
+def as_table(rows):
+    """Rows of tokens as one array; shorter ones are filled up with what is no token."""
+    import numpy as np
+
+    made = np.full((len(rows), max([1] + [len(each) for each in rows])), NO_TOKEN, np.int64)
+    for row, tokens in enumerate(rows):
+        made[row, : len(tokens)] = tokens
+    return made
 
 
 def _source(what, encoder):
@@ -178,20 +192,25 @@ class Greedy(object):
 
 
 def _allowed(scores, spec):
-    """Scores without not-a-number, and without tokens that may not be chosen."""
+    """Scores in which tokens that may not be chosen have none; garbage is refused."""
     import numpy as np
 
-    if np.isnan(scores).any():
-        raise ModelError("the decoder answered with not-a-number")
-    if spec["never"]:
+    if scores.dtype.kind != "f":
+        scores = scores.astype(np.float64)
+    if not (scores < np.inf).all():
+        raise ModelError("the decoder answered with not-a-number, or a score without bound")
+    never = [each for each in spec["never"] if each < scores.shape[1]]
+    if never:
         scores = scores.copy()
-        scores[:, [each for each in spec["never"] if each < scores.shape[1]]] = -np.inf
+        scores[:, never] = -np.inf
+    if not (scores > -np.inf).any(axis=1).all():
+        raise ModelError("none of the decoder's %d tokens may be chosen" % scores.shape[1])
     return scores
 
 
 class Beams(object):
     """The best few texts so far, by the sum of the logarithms of their probabilities, divided by their length raised to
-    `length_penalty`; ends when no open one can become better than the best that are done."""
+    `length_penalty`. The search ends when so many are done, and no open one is better by now than the worst of them."""
 
     def __init__(self, spec):
         self.spec = spec
@@ -226,12 +245,14 @@ class Beams(object):
         found = []
         for row, (total, tokens) in enumerate(self._open):
             best = np.argsort(-logarithms[row], kind="mergesort")[: 2 * beams]
-            found += [(total + float(logarithms[row, each]), row, int(each), tokens) for each in best]
+            likely = [each for each in best if logarithms[row, each] > -np.inf]
+            found += [(total + float(logarithms[row, each]), row, int(each), tokens) for each in likely]
         found.sort(key=lambda each: (-each[0], each[1], each[2]))
         going, order = [], []
-        for total, row, token, tokens in found[: 2 * beams]:
+        for rank, (total, row, token, tokens) in enumerate(found[: 2 * beams]):
             if token in self.spec["stop"]:
-                self._done.append((self._score(total, tokens + [token]), tokens + [token]))
+                if rank < beams:
+                    self._done.append((self._score(total, tokens + [token]), tokens + [token]))
             elif len(going) < beams:
                 going.append((total, tokens + [token]))
                 order.append(row)
@@ -243,7 +264,8 @@ class Beams(object):
         return np.array(order)
 
     def finish(self):
-        if len(self._done) < self.spec["beams"]:
+        """Texts that were not done when there was no time left count as they are."""
+        if not self.is_done:
             self._done += [(self._score(total, tokens), tokens) for total, tokens in self._open]
         self._done.sort(key=lambda each: -each[0])
 

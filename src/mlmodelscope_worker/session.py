@@ -5,7 +5,7 @@ import threading
 from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
-from .generation import Generator
+from .generation import Generator, as_table
 from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
@@ -178,7 +178,7 @@ class Session(object):
             mark("run")
             found = self._chosen(outputs, rows)
             if self._generate is not None:
-                found.append(self._generate(stacked, outputs, self._longest(prepared, len(prepared)))[1])
+                found.append(self._generate(stacked, outputs, self._longest(prepared, rows))[1])
                 mark("generate")
         answers = self._read(found, prepared)
         mark("post")
@@ -252,6 +252,7 @@ class Session(object):
 
         flat, fills, run_ns, found = rows_of(prepared), prepared[0].fills, 0, []
         most, longest = self._rows or len(flat), longest_of(flat, fills)
+        bounds = self._longest(prepared, len(flat))
         for start in range(0, len(flat), most):
             part = flat[start : start + most]
             stacked = self._stacked(part, fills, longest)
@@ -261,15 +262,21 @@ class Session(object):
             run_ns += nanoseconds() - begin
             found.append(self._chosen(outputs, len(part)))
             if self._generate is not None:
-                more_ns, tokens = self._generate(stacked, outputs, self._longest(prepared, len(part)))
+                more_ns, tokens = self._generate(stacked, outputs, bounds[start : start + most])
                 run_ns += more_ns
                 found[-1].append(tokens)
             if len(flat) > most:
                 found[-1] = [tensor.copy() for tensor in found[-1]]
-        return run_ns, found[0] if len(found) == 1 else [np.concatenate(each) for each in zip(*found)]
+        if len(found) == 1:
+            return run_ns, found[0]
+        *others, tokens = zip(*found)
+        joined = as_table([row for each in tokens for row in each]) if self._generate else np.concatenate(tokens)
+        return run_ns, [np.concatenate(each) for each in others] + [joined]
 
     def _longest(self, prepared, rows):
         """How many tokens each row may become: what is said in a second bounds it where the manifest says so."""
+        if self._generate is None:
+            return ()
         spec = self._generate.spec
         if spec["per_second"] is None:
             return [spec["longest"]] * rows

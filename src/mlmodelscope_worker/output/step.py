@@ -15,8 +15,9 @@ ANSWER_STEPS = {}
 class AnswerDeclaration(Declaration):
     """An answer step, and what it is for."""
 
-    def __init__(self, function, tasks, main=None, settle=None, rules=()):
+    def __init__(self, function, tasks, main=None, settle=None, rules=(), ready=None):
         Declaration.__init__(self, function, main=main, settle=settle, rules=rules)
+        self.ready = ready
         self.tasks = tuple(tasks)
 
 
@@ -29,11 +30,12 @@ def output_step(main=None):
     return register
 
 
-def answer_step(tasks, main=None, settle=None, rules=()):
-    """Register a step over all outputs of a sample; `tasks` are those whose answers it is for."""
+def answer_step(tasks, main=None, settle=None, rules=(), ready=None):
+    """Register a step over all outputs of a sample; `tasks` are those whose answers it is for. `ready` is called with
+    the parameters when a model is opened: what it reads then, such as a vocabulary, no sample waits for."""
 
     def register(function):
-        declaration = AnswerDeclaration(function, tasks, main=main, settle=settle, rules=rules)
+        declaration = AnswerDeclaration(function, tasks, main=main, settle=settle, rules=rules, ready=ready)
         add(ANSWER_STEPS, declaration.name, declaration, Declaration.code)
         return function
 

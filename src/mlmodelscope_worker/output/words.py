@@ -18,12 +18,24 @@ def ctc(values, frame, *, blank: Integer("The number of the class that stands fo
     known = [role for role in ("logits", "probability", "tensor") if role in values]
     if len(known) != 1 or values[known[0]].ndim != 2:
         raise Refused("one output of moments x classes is needed; there is %s" % ", ".join(sorted(values)))
-    best = np.argmax(values[known[0]], axis=1)
+    scores = values[known[0]]
+    if blank >= scores.shape[1]:
+        raise Refused("`blank` is %d, and the model has %d classes" % (blank, scores.shape[1]))
+    best = np.argmax(scores, axis=1)
     changes = np.append(True, best[1:] != best[:-1])
     return {"tokens": best[changes & (best != blank)]}
 
 
-@answer_step(WRITING)
+def _vocabulary(library, file):
+    unknown = 0 if library == "wordpiece" else None  # only who cuts a text needs one
+    return opened(library, file, False, unknown)
+
+
+def _open(parameters):
+    _vocabulary(parameters["library"], parameters["file"])
+
+
+@answer_step(WRITING, ready=_open)
 def detokenize(
     values,
     frame,
@@ -37,4 +49,7 @@ def detokenize(
         raise Refused("there are no tokens, only %s" % ", ".join(sorted(values)))
     dropped = set(leave_out or ()) | {NO_TOKEN}
     tokens = [int(each) for each in values["tokens"] if int(each) not in dropped]
-    return {"text": opened(library, file, False, None).text(tokens)}
+    try:
+        return {"text": _vocabulary(library, file).text(tokens)}
+    except (ArithmeticError, LookupError, TypeError) as error:  # as libraries refuse a token that they do not have
+        raise Refused("%s has no text for these tokens: %s" % (library, error))

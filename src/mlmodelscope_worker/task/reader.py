@@ -106,6 +106,10 @@ class StepReader(Reader):
     def __init__(self, outputs, answer):
         Reader.__init__(self, outputs, answer)
         self._calls = [(ANSWER_STEPS[each["name"]].function, each["parameters"]) for each in answer["steps"]]
+        for each in answer["steps"]:  # a vocabulary that is garbage must be known before the first sample
+            ready = getattr(ANSWER_STEPS[each["name"]], "ready", None)
+            if ready is not None:
+                ready(each["parameters"])
 
     def read(self, values, prepared):
         rows, failed, start = [], {}, 0

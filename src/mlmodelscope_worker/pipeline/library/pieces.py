@@ -33,8 +33,10 @@ def read(path, lowercase, unknown):
                 raise ModelError("the vocabulary ends within a length")
             length += data[at] * 128 - 128
             at += 1
-        if at + length > len(data) or len(pieces) >= _MOST:
+        if at + length > len(data):
             raise ModelError("piece %d of the vocabulary would end behind the file" % len(pieces))
+        if len(pieces) >= _MOST:
+            raise ModelError("the vocabulary has more than %d pieces" % _MOST)
         pieces.append(data[at : at + length])
         at += length
     return Pieces(pieces)

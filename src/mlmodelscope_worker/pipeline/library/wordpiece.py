@@ -22,7 +22,7 @@ class WordPiece(Plain):
 
     def text(self, tokens):
         """Pieces of a word are joined, words have a blank between them."""
-        return " ".join(self._words.get(each, "") for each in tokens).replace(" ##", "").strip()
+        return " ".join(self._words[each] for each in tokens if each in self._words).replace(" ##", "").strip()
 
     def cut(self, text):
         found = []

@@ -54,17 +54,17 @@ class Generator(object):
                 found[name] = self._made[made]
         return found
 
-    def __call__(self, stacked, outputs, lengths):
+    def decode(self, stacked, outputs, lengths):
         """(nanoseconds of the decoder, tokens of each row) for a batch that the encoder has answered."""
         run_ns, rows = 0, []
         for row, longest in enumerate(lengths):
             given = ([each[row : row + 1] for each in stacked], [each[row : row + 1] for each in outputs])
             search = Beams(self.spec) if self.spec["beams"] > 1 else Greedy(self.spec)
-            run_ns += self._decode(given, min(longest, self.spec["longest"]), search)
+            run_ns += self._search(given, min(longest, self.spec["longest"]), search)
             rows.append(search.tokens)
         return run_ns, as_table(rows)
 
-    def _decode(self, given, longest, search):
+    def _search(self, given, longest, search):
         """Call the decoder until the search is done or has `longest` tokens; nanoseconds of the calls."""
         run_ns, past, start = 0, None, len(self.spec["start"])
         while not search.is_done and search.count - start < longest:
@@ -111,6 +111,21 @@ class Generator(object):
             "is_cached": lambda: np.array([past is not None]),
         }[kind]()
         return np.ascontiguousarray(made, tensor.element_type)
+
+
+class Whole(object):
+    """A model and its decoder as one call: what a sample of such a model takes."""
+
+    def __init__(self, model, generator, lengths):
+        self._model, self._generator, self._lengths = model, generator, lengths
+
+    def run(self, tensors):
+        outputs = self._model.run(tensors)
+        return list(outputs) + [self._generator.decode(tensors, outputs, self._lengths)[1]]
+
+    def parts(self):
+        """A call of many calls has none that could be timed apart."""
+        return ()
 
 
 def as_table(rows):

@@ -5,7 +5,7 @@ import threading
 from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
-from .generation import Generator, as_table
+from .generation import Generator, Whole, as_table
 from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
@@ -178,7 +178,7 @@ class Session(object):
             mark("run")
             found = self._chosen(outputs, rows)
             if self._generate is not None:
-                found.append(self._generate(stacked, outputs, self._longest(prepared, rows))[1])
+                found.append(self._generate.decode(stacked, outputs, self._longest(prepared, rows))[1])
                 mark("generate")
         answers = self._read(found, prepared)
         mark("post")
@@ -207,6 +207,17 @@ class Session(object):
             for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
                 put(held[place][row], flat[min(row, len(flat) - 1)][place], fill)
         return list(held)
+
+    @property
+    def generator(self):
+        """What asks a decoder token by token; None where the model answers at once."""
+        return self._generate
+
+    def timed(self, prepared):
+        """What is called to answer these samples, with `run(tensors)`: the model, and its decoder where it has one."""
+        if self._generate is None:
+            return self.predictor
+        return Whole(self.predictor, self._generate, self._longest(prepared, sum(map(prepared_rows, prepared))))
 
     def infer(self, batch):
         """A prepared batch's answer, as (BatchAnswer, buffers) for the host."""
@@ -262,7 +273,7 @@ class Session(object):
             run_ns += nanoseconds() - begin
             found.append(self._chosen(outputs, len(part)))
             if self._generate is not None:
-                more_ns, tokens = self._generate(stacked, outputs, bounds[start : start + most])
+                more_ns, tokens = self._generate.decode(stacked, outputs, bounds[start : start + most])
                 run_ns += more_ns
                 found[-1].append(tokens)
             if len(flat) > most:

@@ -35,7 +35,7 @@ def said(found: tuple[Generator, Predictor], ids: np.ndarray = IDS) -> tuple[lis
     """(tokens of each row, the encoder's states)."""
     generate, encoder = found
     outputs = encoder.run([ids])
-    _, tokens = generate([ids], outputs, [generate.spec["longest"]] * len(ids))
+    _, tokens = generate.decode([ids], outputs, [generate.spec["longest"]] * len(ids))
     return [[int(each) for each in row if each != NO_TOKEN] for row in tokens], outputs[0]
 
 
@@ -90,9 +90,9 @@ def test_a_decoder_that_never_stops_is_stopped(tmp_path: Path) -> None:
 
 def test_each_row_has_a_bound_of_its_own(tmp_path: Path) -> None:
     generate, encoder = generator(tmp_path, 0, stop=())
-    _, tokens = generate([IDS], encoder.run([IDS]), [0, 1, 3, 100])
+    _, tokens = generate.decode([IDS], encoder.run([IDS]), [0, 1, 3, 100])
     assert [(row != NO_TOKEN).sum() for row in tokens] == [0, 1, 3, 6]
-    assert generate([IDS[:1]], encoder.run([IDS[:1]]), [0])[1].tolist() == [[NO_TOKEN]]
+    assert generate.decode([IDS[:1]], encoder.run([IDS[:1]]), [0])[1].tolist() == [[NO_TOKEN]]
 
 
 def test_a_start_of_several_tokens_is_no_part_of_the_answer(tmp_path: Path) -> None:
@@ -142,7 +142,7 @@ def test_scores_of_another_rank_are_refused(shape: tuple[int, ...], tmp_path: Pa
     generate, encoder = generator(tmp_path)
     generate.decoder = Odd(generate.decoder, np.zeros(shape, np.float32))
     with pytest.raises(ModelError, match=f"scores have {len(shape)} axes, 2 or 3 are due"):
-        generate([IDS], encoder.run([IDS]), [1] * len(IDS))
+        generate.decode([IDS], encoder.run([IDS]), [1] * len(IDS))
 
 
 class Odd:
@@ -188,7 +188,7 @@ def test_a_past_needs_a_shape(tmp_path: Path) -> None:
     generate, encoder = generator(tmp_path, cached=True)
     generate.decoder.inputs[-1].shape = None
     with pytest.raises(ModelError, match=r"the shape of the decoder's input `past.encoder` is open"):
-        generate([IDS], encoder.run([IDS]), [3] * len(IDS))
+        generate.decode([IDS], encoder.run([IDS]), [3] * len(IDS))
 
 
 def test_rows_of_tokens_become_one_array() -> None:

@@ -53,6 +53,7 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
         if "answer" in manifest:
             manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
         _refuse_missing_files(manifest, problems)
+        _refuse_decoder(manifest, problems)
     elif kind == "software":
         _spell_out_container(manifest)
         _read_variables(manifest, "env")
@@ -117,6 +118,23 @@ def _refuse_missing_files(manifest: SourceMap, problems: Problems) -> None:
             steps = layer.get("processing") if isinstance(layer, dict) else None
             _refuse_unknown_names(steps, registry, (kind, index, "processing"), known, problems)
     _refuse_unknown_names(manifest.get("answer"), ANSWER_STEPS, ("answer",), known, problems)
+
+
+def _refuse_decoder(manifest: SourceMap, problems: Problems) -> None:
+    """A decoder is one of the manifest's own files, and makes the answers alone."""
+    asked, files = manifest.get("generate"), manifest.get("files")
+    if not isinstance(asked, dict):
+        return
+    name, known = asked.get("graph"), tuple(files) if isinstance(files, dict) else ()
+    if isinstance(name, str) and name not in known:
+        hint = nearest(name, known) or f"add it: `files: {{{name}: {{url: …}}}}`"
+        words = f"the decoder is `{name}`, which is not one of the manifest's `files`"
+        problems.note(("generate", "graph"), Problem(words, known=known, hint=hint))
+    for stage in ("setup", "preprocess", "run", "postprocess"):
+        if manifest.get(stage) is not None:
+            words = f"`generate` and the function `{stage}`: one of them makes the answers"
+            problems.note(("generate",), Problem(words, hint=f"leave out `generate` or `{stage}`"))
+            return
 
 
 def _refuse_unknown_names(

@@ -38,14 +38,6 @@ def plan_generation(model: ModelManifest) -> PlannedGeneration | None:
     asked = model.generate
     if asked is None:
         return None
-    if asked.graph is not None and asked.graph not in model.files:
-        known = f"\nknown: {', '.join(model.files)}" if model.files else ""
-        raise PlanError(
-            f"`generate` of {model.name} names the file `{asked.graph}`, which is not one of its `files`{known}",
-            hint=f"add it: `files: {{{asked.graph}: {{url: …}}}}`",
-        )
-    if model.functions:
-        raise PlanError(f"{model.name} has functions and `generate`; one of them makes its answers")
     return PlannedGeneration(**asked.model_dump())
 
 

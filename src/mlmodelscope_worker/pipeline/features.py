@@ -200,5 +200,5 @@ def feature_layout(
     if channel is not None:
         made = np.expand_dims(made, channel)
     if isinstance(frame, SoundFrame):
-        frame = SoundFrame(frame.start, frame.step, frame.span, order.index("T"))
+        frame = SoundFrame(frame.start, frame.step, frame.span, order.index("T"), frame.lasts)
     return Tensor(made, features.fresh, frame, features.fill)

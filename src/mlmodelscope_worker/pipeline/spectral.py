@@ -47,7 +47,8 @@ def frames(
         raise SampleError("%d frames of %d samples are too many" % (count, length))
     made = _strided(array, count, length, hop)
     rate = float(sound.rate)
-    return Frames(made, sound.rate, False, SoundFrame(sound.moved(-before), hop / rate, length / rate))
+    frame = SoundFrame(sound.moved(-before), hop / rate, length / rate, lasts=sound.frame.lasts)
+    return Frames(made, sound.rate, False, frame)
 
 
 def _beyond(size, length, hop, edges):

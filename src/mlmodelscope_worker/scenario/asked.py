@@ -4,6 +4,8 @@ The stages of a sample are its own (load, each step) and those of the batch that
 clock is read once at the end of each, so the answers are those of any other batch.
 """
 
+from contextlib import contextmanager
+
 from ..clock import nanoseconds
 from ..failure import describe_failure
 from ..messages import AskedFor
@@ -27,7 +29,8 @@ def answer(session, samples, buffers):
     if run is not None:
         predictor.run = watched
     try:
-        found, content = session.infer(batch)
+        with _decoding(session, watch):
+            found, content = session.infer(batch)
     finally:
         if run is not None:
             del predictor.run
@@ -49,6 +52,30 @@ def _prepare(session, batch, slot):
     except Exception as error:
         batch.errors[slot] = describe_failure(error)
     return watch.rows
+
+
+@contextmanager
+def _decoding(session, watch):
+    """A decoder is a stage of its own, however often it is called; it may be the model itself."""
+    generator, predictor = getattr(session, "generator", None), session.predictor
+    if generator is None:
+        yield
+        return
+    decode, watched = generator.decode, predictor.run
+
+    def as_one(*given):
+        del predictor.run
+        try:
+            return decode(*given)
+        finally:
+            predictor.run = watched
+            watch.mark("generate")
+
+    generator.decode = as_one
+    try:
+        yield
+    finally:
+        del generator.decode
 
 
 class _Stages(object):

@@ -6,6 +6,7 @@ import re
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
 
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Postprocess, Preprocess, Run
 from mlmodelscope.manifest.schema.part import (
@@ -156,7 +157,19 @@ class Source(Part):
     ] = None
 
 
+_FEEDS = ("tokens", "last", "mask", "positions", "is_cached", "outputs.NAME", "inputs.NAME")
 _FEED = r"^(tokens|last|mask|positions|is_cached|(inputs|outputs)\..+)$"
+_MOST_TOKENS = 1 << 24
+
+
+def _known_feed(value: str) -> str:
+    if not re.fullmatch(_FEED, value):
+        raise PydanticCustomError("unknown_name", "an unknown name", {"known": list(_FEEDS)})
+    return value
+
+
+Feed = Annotated[str, AfterValidator(_known_feed), Field(json_schema_extra={"pattern": _FEED})]
+Token = Annotated[int, Field(ge=0, lt=_MOST_TOKENS)]
 
 
 class StepFile(Part):
@@ -173,7 +186,7 @@ class Generation(Part):
         Name | None, Field(description="Which of `files` is the decoder; by default the model is its own.")
     ] = None
     feeds: Annotated[
-        dict[str, Annotated[str, Field(pattern=_FEED)]],
+        dict[str, Feed],
         Field(
             min_length=1,
             description="What each input of the decoder gets: `tokens` (all so far), `last` (the newest, once there is "
@@ -192,12 +205,12 @@ class Generation(Part):
         str | int | None,
         Field(description="The decoder's output with the scores of the next token; by default its first."),
     ] = None
-    start: Annotated[Items[int], Field(min_length=1, description="Tokens that every answer begins with.")]
-    stop: Annotated[Items[int], Field(description="Tokens that end an answer.")] = ()
-    never: Annotated[Items[int], Field(description="Tokens that are never chosen.")] = ()
+    start: Annotated[Items[Token], Field(min_length=1, description="Tokens that every answer begins with.")]
+    stop: Annotated[Items[Token], Field(description="Tokens that end an answer.")] = ()
+    never: Annotated[Items[Token], Field(description="Tokens that are never chosen.")] = ()
     longest: Annotated[int, Field(ge=1, le=65536, description="At most so many tokens.")] = 448
     per_second: Annotated[
-        float | None, Field(gt=0, description="At most so many tokens for each second of a sound, and `plus` more.")
+        float | None, Field(gt=0, le=1000, description="At most so many tokens for each second of a sound, and `plus` more.")
     ] = None
     plus: Annotated[int, Field(ge=0, le=65536, description="Tokens beyond those of `per_second`.")] = 0
     beams: Annotated[

@@ -39,12 +39,12 @@ class Inputs(object):
             self.calls = []
             for turn in range(most):
                 chosen = [tensors[(turn * size + slot) % len(tensors)] for slot in range(size)]
-                stacked = session.stack(chosen)
+                stacked, timed = session.stack(chosen), session.timed(chosen)
                 size_bytes = sum(each.nbytes for each in stacked)
                 if size_bytes > _MOST_BYTES // 2:  # so large that there is only one, and no need for a copy
-                    self.calls.append((session.predictor.run, stacked))
+                    self.calls.append((timed.run, stacked))
                     break
-                self.calls.append((session.predictor.run, [_copy(each) for each in stacked]))
+                self.calls.append((timed.run, [_copy(each) for each in stacked]))
                 if (turn + 2) * size_bytes > _MOST_BYTES:
                     break
             session.predictor.check(self.calls[0][1])

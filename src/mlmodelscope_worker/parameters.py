@@ -308,7 +308,8 @@ class Declaration(object):
                 if not isinstance(parameter.annotation, Kind):
                     raise TypeError(_not_a_kind(function, parameter))
                 self.kinds[parameter.name] = parameter.annotation
-                self.defaults[parameter.name] = parameter.default
+                default = parameter.default
+                self.defaults[parameter.name] = list(default) if isinstance(default, tuple) else default
         if main is not None and main not in self.kinds:
             raise TypeError("`%s` of `%s` is not one of its parameters" % (main, self.name))
 

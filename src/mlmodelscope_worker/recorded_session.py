@@ -4,7 +4,7 @@ import os
 
 from .clock import nanoseconds
 from .failure import describe_failure
-from .messages import BatchAnswer
+from .messages import BatchAnswer, VariantAnswer
 from .output.boxes import Refused
 from .pipeline.value import NOWHERE
 from .predictor import ModelError
@@ -29,6 +29,13 @@ class RecordedSession(object):
         answers = task.outputs[0]["layer_name"]
         self._role = task.outputs[0]["role"]
         self._known = self.predictor.by_sample(0 if names is None else names, 1 if answers is None else answers)
+        own = (task.outputs, task.answer)
+        self.missing = {
+            each["id"]: "what was recorded cannot be read otherwise"
+            for each in task.variants
+            if (each["outputs"], each["answer"]) != own
+        }
+        self.active = {each["id"] for each in task.variants} - set(self.missing)
         self.load_ns = nanoseconds() - start
 
     def prepare(self, sample, buffers):
@@ -40,7 +47,8 @@ class RecordedSession(object):
         raise Refused("there is no recorded answer for it")
 
     def infer(self, batch):
-        rows, failed = [], {}
+        """A batch's answer; variants of a plan, which score it otherwise, have the same one."""
+        rows = []
         for slot, recorded in enumerate(batch.tensors):
             if slot in batch.errors:
                 continue
@@ -48,10 +56,13 @@ class RecordedSession(object):
                 values = self._reader.stepped(self._values(recorded), NOWHERE)
                 rows.append(self._reader.answer_of(values, NOWHERE))
             except Exception as error:
-                failed[slot] = describe_failure(error)
-        batch.errors.update(failed)
-        read = arrays_read(rows, {})
-        return BatchAnswer(batch.index, errors_of(batch), 0, read.content), read.buffers
+                batch.errors[slot] = describe_failure(error)
+        read, errors = arrays_read(rows, {}), errors_of(batch)
+        if not self.active:
+            return BatchAnswer(batch.index, errors, 0, read.content), read.buffers
+        told = [{"content": read.content, "buffers": len(read.buffers)}] if rows else []
+        each = {"group": 0 if rows else None, "errors": errors}
+        return VariantAnswer(batch.index, 0, told, 0, dict.fromkeys(sorted(self.active), each)), read.buffers
 
     def _values(self, recorded):
         """What the task's reader takes: a text, spans, or numbers."""

@@ -41,10 +41,10 @@ class Loader(object):
         if part in _TEXTS:
             pair = parts.get("text_pair") if part == "text" else None
             return Text(read_text(sample), read_text(pair) if pair else None)
-        if "cells" in sample:
-            return read_row(sample)
         if part == "audio":
             return self._sound(sample, buffers)
+        if "cells" in sample:
+            return read_row(sample)
         if "file" in sample:
             return self._file(sample["file"])
         if "buffer" in sample:

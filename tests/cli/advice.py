@@ -67,6 +67,8 @@ ADVICE = {
     "iconv changes encodings",
     "rows are JSON Lines, or CSV whose first line names the columns",
     "give `{}` as the input",
+    "write 1 for a column that never changes, as scikit-learn does",
+    "tags are a letter, a dash and a name; the scheme plain has names alone",
     "name the file in it",
     "test splits are often unlabeled",
     "names of files count from the source's folder, {}",

@@ -16,7 +16,7 @@ from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.stack import describe_current
 from mlmodelscope.replicate.pitfall import PITFALLS, finer_variants, variants_of
 from mlmodelscope.replicate.pitfall.explanation import explanation_of
-from mlmodelscope.replicate.pitfall.pitfall import steps_of
+from mlmodelscope.replicate.pitfall.pitfall import step, steps_of
 from mlmodelscope_worker.pipeline import STEPS
 
 PINS_ANY = "0" * 64
@@ -39,8 +39,8 @@ def test_every_edit_is_a_plan_of_its_own_with_steps_that_exist(plan: Plan) -> No
     assert len({each.key for each in variants} | {plan.digest}) == len(variants) + 1
     for variant in variants:
         assert variant.plan.input is not None and variant.words
-        for step in variant.plan.input.steps:
-            assert STEPS[step.name].resolve(dict(step.parameters)) == step.parameters
+        for each in variant.plan.input.steps:
+            assert STEPS[each.name].resolve(dict(each.parameters)) == each.parameters
 
 
 def test_every_pitfall_is_explained() -> None:
@@ -205,7 +205,11 @@ def test_a_plan_whose_steps_are_its_authors_own_code_has_no_variants(
 
 def names_of(plan: Plan, task: str, part: str) -> set[str]:
     assert plan.input is not None
-    steps = tuple(each for each in plan.input.steps if each.name in ("rescale", "cast"))
+    steps = {
+        "text": (step("tokenize", file="vocabulary"),),
+        "audio": (step("decode_audio"),),
+        "columns": (step("columns", names=["a", "b"]),),
+    }[part]
     other = plan.model_copy(
         update={"task": task, "inputs": (plan.input.model_copy(update={"part": part, "steps": steps}),)}
     )

@@ -22,7 +22,7 @@ pytest.importorskip("onnxruntime")
 from worker_package import decoders  # noqa: E402  (it needs onnx)
 from worker_package.predictor.onnx_models import helper, save, tensor  # noqa: E402
 
-WORDS = "<start> <stop> one two three".split()
+WORDS = ["<start>", "<stop>", "one", "two", "three"]
 SOUND = [("decode_audio", {}), ("pad_batch", {})]
 FRAMES = [("decode_audio", {}), ("frames", {"length": 400, "hop": 160}), ("feature_layout", "FT")]
 

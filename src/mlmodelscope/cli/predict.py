@@ -31,8 +31,9 @@ def predict(
     inputs: Annotated[
         list[str],
         typer.Argument(
-            help="What the model takes: picture or sound files or URLs; texts; or rows of a table as name=value,… or "
-            "JSON. - reads from standard input: one file, a text a line, or rows as JSON Lines or CSV with a header.",
+            help="What the model takes: picture or sound files or URLs; texts; or rows of a table as "
+            "name=value,name=value or JSON. - reads from standard input: one file, a text a line, or rows as JSON Lines "
+            "or CSV with a header.",
             metavar="INPUT...",
         ),
     ],

@@ -71,7 +71,7 @@ def _settle_tags(parameters):
         raise ParameterError(
             "%s %s" % (what, parameters["scheme"]),
             parameter="labels" if not strange else "scheme",
-            hint="tags are a letter of %s, a dash and a name; `plain` has names alone" % ", ".join(sorted(letters)),
+            hint="tags are a letter, a dash and a name; the scheme plain has names alone",
         )
     return parameters
 

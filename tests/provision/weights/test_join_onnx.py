@@ -172,13 +172,16 @@ def initializers(onnx: bytes) -> list[dict[int, list]]:
 def test_every_graph_we_ship_can_be_joined(join, path):
     wanted = []
     for parts in initializers(path.read_bytes()):
+        if 13 not in parts:
+            continue  # a constant of the graph itself
         shape = tuple(length for part in parts[1] for length in part.integers())
         count = 1
         for length in shape:
             count *= length
         wanted.append(tensor(parts[8][0].text(), shape, data=bytes(4 * count)))
     joined = initializers(join(path.read_bytes(), *wanted))
-    assert [len(parts[9][0].content()) for parts in joined] == [len(each.data) for each in wanted]
+    filled = [len(parts[9][0].content()) for parts in joined if parts[8][0].text() in {each.name for each in wanted}]
+    assert filled == [len(each.data) for each in wanted]
     assert not any(13 in parts or 14 in parts for parts in joined)
 
 

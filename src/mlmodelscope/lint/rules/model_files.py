@@ -81,10 +81,11 @@ def tensor_mismatch(subject: Subject) -> Iterator[Finding]:
         yield from _compare(subject, "inputs", number, layer, described.inputs)
     for number, output in enumerate(subject.model.outputs):
         yield from _compare(subject, "outputs", number, output, described.outputs)
-    missing = len(described.inputs) - len(subject.model.inputs)
+    fed = sum(len(each.layers) or 1 for each in subject.model.inputs)
+    missing = len(described.inputs) - fed
     if missing > 0 and described.format in _ALL_INPUTS_NEEDED:
         names = ", ".join(f"`{tensor.name[:60]}`" for tensor in described.inputs[:5])
-        count = f"the model's file has {len(described.inputs)} inputs, the manifest {len(subject.model.inputs)}"
+        count = f"the model's file has {len(described.inputs)} inputs, the manifest {fed}"
         yield subject.finding(("inputs",), count, f"the file's are {names}")
 
 

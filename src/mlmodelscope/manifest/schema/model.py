@@ -97,7 +97,9 @@ class Input(Part):
     type: Annotated[InputType, Field(description="Modality of the input.")]
     layer_name: LayerName = None
     layers: Annotated[
-        dict[Annotated[str, Field(min_length=1)], Literal["ids", "mask", "types", "positions", "length"]],
+        dict[
+            Annotated[str, Field(min_length=1)], Literal["ids", "mask", "types", "positions", "length", "ones", "zeros"]
+        ],
         Field(description="Where one text feeds several inputs of the model: for each layer the tensor that it takes."),
     ] = {}
     element_type: Annotated[ElementType, Field(description="Element type of the tensor that the model takes.")] = (
@@ -210,7 +212,8 @@ class Generation(Part):
     never: Annotated[Items[Token], Field(description="Tokens that are never chosen.")] = ()
     longest: Annotated[int, Field(ge=1, le=65536, description="At most so many tokens.")] = 448
     per_second: Annotated[
-        float | None, Field(gt=0, le=1000, description="At most so many tokens for each second of a sound, and `plus` more.")
+        float | None,
+        Field(gt=0, le=1000, description="At most so many tokens for each second of a sound, and `plus` more."),
     ] = None
     plus: Annotated[int, Field(ge=0, le=65536, description="Tokens beyond those of `per_second`.")] = 0
     beams: Annotated[

@@ -45,8 +45,9 @@ def text_normalization(plan: Plan) -> Edits:
                 yield f"texts compared {words}", measured(plan, normalization=steps)
     elif plan.task == "question_answering":
         other = "none" if plan.measure.get("normalization") == "squad" else "squad"
-        yield "by SQuAD's rule" if other == "squad" else "texts compared as they are", measured(
-            plan, normalization=other
+        yield (
+            "by SQuAD's rule" if other == "squad" else "texts compared as they are",
+            measured(plan, normalization=other),
         )
     elif plan.task in ("translation", "summarization"):
         lower = not plan.measure.get("lowercase")
@@ -125,6 +126,7 @@ def vector_comparison(plan: Plan) -> Edits:
             if name != plan.measure.get("similarity"):
                 yield f"compared by {name}", measured(plan, similarity=name)
         other = "skip" if plan.measure.get("same_id") == "count" else "count"
-        yield "a query's own document left out" if other == "skip" else "a query's own document counts", measured(
-            plan, same_id=other
+        yield (
+            "a query's own document left out" if other == "skip" else "a query's own document counts",
+            measured(plan, same_id=other),
         )

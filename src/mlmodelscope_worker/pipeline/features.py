@@ -56,7 +56,10 @@ def log(
 def mfcc(
     features,
     *,
-    count: Integer("How many coefficients, from the first on.", at_least=1, at_most=4096),
+    count: Integer("How many coefficients.", at_least=1, at_most=4096),
+    first: Integer(
+        "Number of the first one: 1 leaves out coefficient 0, which says how loud it is.", at_least=0, at_most=4095
+    ) = 0,
     dct: Integer("Type of the cosine transform, 2 or 3.", at_least=2, at_most=3) = 2,
     norm: Choice(
         "`ortho`, as librosa, torchaudio and Kaldi have it; `htk` scales all coefficients alike by sqrt(2 / n), as HTK "
@@ -74,12 +77,12 @@ def mfcc(
     import numpy as np
 
     array = features.array
-    if array.ndim != 2 or count > array.shape[1]:
-        words = (count, " x ".join(str(side) for side in array.shape))
+    if array.ndim != 2 or first + count > array.shape[1]:
+        words = (first + count, " x ".join(str(side) for side in array.shape))
         raise SampleError("%d coefficients cannot be made of features of %s" % words)
     real = array if array.dtype.kind == "f" else array.astype(np.float32)
-    matrix = cosines(array.shape[1], count, dct, norm, lifter, lifter_first, real.dtype.name)
-    return features.with_array(np.dot(real, matrix))
+    matrix = cosines(array.shape[1], first + count, dct, norm, lifter, lifter_first, real.dtype.name)
+    return features.with_array(np.dot(real, matrix[:, first:]))
 
 
 @functools.lru_cache(maxsize=64)

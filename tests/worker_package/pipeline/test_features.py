@@ -56,6 +56,14 @@ def test_mfcc_by_htk_scales_the_first_coefficient_like_the_others() -> None:
     np.testing.assert_allclose(htk, ortho * [np.sqrt(2), 1, 1, 1, 1], rtol=1e-12)
 
 
+LATER = {"count": 4, "first": 1}
+
+
+def test_mfcc_can_leave_out_the_first_coefficient() -> None:
+    whole, rest = (run(tensor(RANDOM), ("mfcc", {**given, "lifter": 22})).array for given in ({"count": 5}, LATER))
+    np.testing.assert_allclose(rest, whole[:, 1:], rtol=1e-12, atol=1e-12)
+
+
 def test_mfcc_of_too_few_bands_says_so() -> None:
     with pytest.raises(SampleError, match="41 coefficients cannot be made of features of 7 x 40"):
         run(tensor(RANDOM), ("mfcc", 41))

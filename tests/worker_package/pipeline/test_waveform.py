@@ -78,6 +78,12 @@ def test_resample_keeps_a_sound_of_that_rate() -> None:
     assert run(given, ("resample", 16000)) is given
 
 
+def test_assume_rate_leaves_the_samples_and_changes_how_long_they_last() -> None:
+    given = sound(signal(8000), 16000)
+    found = run(given, ("assume_rate", 8000))
+    assert found.array is given.array and found.rate == 8000 and found.frame.lasts == 1.0
+
+
 def test_trim_silence_cuts_both_ends_and_knows_where() -> None:
     quiet = np.concatenate([np.zeros(5000), signal(), np.zeros(6000)])
     found = run(sound(quiet), "trim_silence")

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from mlmodelscope.errors import MetricError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.baseline import Baseline, baseline_of
 from mlmodelscope.replicate.candidate import Candidate, judge, prior_of, rank
@@ -220,10 +221,21 @@ class Race:
             self._trials.ask(plans, seen)
         possible = [each for each in runners if self._trials.is_possible(each.variant)]
         self.rounds.append((size, len(possible)))
-        self._runners += [each for each in possible if each.candidate is None]
-        for each in possible:
-            each.candidate = self._judge(each.variant, size)
-        self._tried(size, _round(possible))
+        new = [each for each in possible if each.candidate is None]
+        gone = [each for each in possible if not self._has_number(each, size)]
+        self._runners = [each for each in (*self._runners, *new) if each not in gone]
+        self._tried(size, _round([each for each in possible if each not in gone]))
+
+    def _has_number(self, runner: _Runner, size: int) -> bool:
+        """Judge it; one that answers nothing, or nothing that the claim's number can be computed of, explains none."""
+        try:
+            runner.candidate = self._judge(runner.variant, size)
+        except MetricError:
+            baseline = self.baseline(runner.variant)
+            # Where the plan's own answers have none either, it is the samples' fault.
+            self._goal.claim.measure.number(self._trials.rows(baseline.plan, baseline.sampling.order[:size]))
+            return False
+        return True
 
 
 def _round(runners: Sequence[_Runner]) -> list[dict[str, Any]]:

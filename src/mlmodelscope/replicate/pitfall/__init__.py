@@ -16,6 +16,8 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     quantized,
     samples,
     scoring,
+    sounds,
+    spectra,
     stack,
     tables,
     tagging,

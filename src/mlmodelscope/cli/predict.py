@@ -32,8 +32,8 @@ def predict(
         list[str],
         typer.Argument(
             help="What the model takes: picture or sound files or URLs; texts; or rows of a table as "
-            "name=value,name=value or JSON. - reads from standard input: one file, a text a line, or rows as JSON Lines "
-            "or CSV with a header.",
+            "name=value,name=value or JSON. - reads from standard input: one file, a text a line, or rows as JSON "
+            "Lines or CSV with a header.",
             metavar="INPUT...",
         ),
     ],

@@ -91,6 +91,9 @@ LayerName = Annotated[
 ]
 
 
+TokenTensor = Literal["ids", "mask", "types", "positions", "length", "ones", "zeros"]
+
+
 class Input(Part):
     """One input of the model and what happens to a sample before it gets there."""
 

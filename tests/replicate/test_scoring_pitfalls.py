@@ -11,11 +11,11 @@ from mlmodelscope.replicate.pitfall import PITFALLS
 from mlmodelscope.replicate.pitfall.scoring import NORMALIZATIONS
 from mlmodelscope.task.task import task_named
 
-from .planned import planned
+from .planned import plan_of
 
 
 def of_task(task: str, **measure: Any) -> Plan:
-    plan = planned("float32", {"decode": None})
+    plan = plan_of("efficientnet-lite0", "imagenet-70")
     return plan.model_copy(update={"task": task, "measure": task_named(task).settle(measure)})
 
 

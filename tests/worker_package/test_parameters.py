@@ -300,7 +300,15 @@ def test_what_was_resolved_resolves_to_itself(declaration: Declaration, data: st
 
 
 # Which of their parameters go together depends on what is in them; an editor is told less than the loader knows.
-DEPENDENT = {"clip_columns", "encode", "fill_missing", "scale_columns"}
+DEPENDENT = {
+    "clip_columns",
+    "columns",
+    "encode",
+    "fill_missing",
+    "normalize_features",
+    "resample",
+    "scale_columns",
+}
 
 scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3)
 anything = scalars | st.lists(scalars, max_size=4) | st.lists(st.lists(scalars, max_size=2), max_size=2)

@@ -15,7 +15,7 @@ from .planned import plan_of
 
 
 def of_task(task: str, **measure: Any) -> Plan:
-    plan = plan_of("efficientnet-lite0", "imagenet-70")
+    plan = plan_of("drawn-maps", "scenes")
     return plan.model_copy(update={"task": task, "measure": task_named(task).settle(measure)})
 
 

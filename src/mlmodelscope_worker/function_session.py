@@ -1,7 +1,7 @@
 """A task whose manifest carries functions: dataset → pre-process → run → post-process, in memory, batch by batch.
 
-    preprocess   `files`:  data is {source name: [paths]} of the batch
-                 `sample`: called for each sample with its path (or its number in the global list `dataset`)
+    preprocess   `files`:  data is {source name: [samples]} of the batch, each as `function/samples.py` has it
+                 `sample`: called for each sample with it (or its number in the global list `dataset`)
     run          data is what preprocess returned; without this function the framework runs the model
     postprocess  data is what run returned, or the list of output arrays; returns one answer for each sample
 
@@ -17,12 +17,12 @@ from .function.answers import ClassAnswers, TextAnswers
 from .function.batch import Loaded, Prepared, Work
 from .function.context import Numbers, make_context
 from .function.readers import readers_of
+from .function.samples import plain_sample
 from .function.training import train
 from .function.watch import Watch
 from .functions import FunctionError, Functions, is_stream
 from .messages import BatchAnswer
 from .pipeline import Pipeline
-from .pipeline.image import Image
 from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .sample import Loader
@@ -93,10 +93,7 @@ class FunctionSession(object):
             return PreparedSample((value,), value)
         if "number" in sample:
             return sample["number"]
-        if "file" in sample:
-            return sample["file"]
-        loaded = self._load(sample, buffers)
-        return loaded.pixels if isinstance(loaded, Image) else loaded
+        return plain_sample(sample, buffers, self._load)
 
     def infer(self, batch):
         """A batch's answer, as (BatchAnswer, buffers) for the host."""

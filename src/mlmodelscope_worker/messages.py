@@ -43,6 +43,8 @@ class Task(NamedTuple):
     """The manifest's own functions, by stage; what follows is for them alone."""
     context: Dict[str, Any] = {}
     files: Dict[str, str] = {}
+    named_files: Dict[str, str] = {}
+    """The manifest's `files`, by the names that it gives them."""
     features: List[str] = []
     hyperparameters: Dict[str, Any] = {}
     seed: int = 0

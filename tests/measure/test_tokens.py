@@ -139,6 +139,18 @@ def test_without_tokens_only_spans_are_measured() -> None:
     assert RULE.numbers([without], MEASURES, None) == {name: 1.0 for name in NAMES[:6]}
 
 
+def test_where_the_truth_has_no_tokens_those_of_the_answer_count() -> None:
+    due, told = [[0, 7, "PER"], [9, 11, "LOC"]], [[0, 3, "PER"]]
+    own = RULE.score({}, {"spans": told, "tokens": places(5)}, {"spans": due}, {})
+    assert RULE.numbers([own], ["token-f1", "span-recall"], None) == pytest.approx(
+        {"token-f1": 2 / 3, "span-recall": 0.0}
+    )
+    assert RULE.details([own])["tokens"] == "those of the answers"
+    theirs = RULE.score({}, {"spans": told, "tokens": [[0, 1]]}, {"spans": due, "tokens": places(5)}, {})
+    assert RULE.numbers([theirs], MEASURES, None) == RULE.numbers([own], MEASURES, None)
+    assert "tokens" not in RULE.details([theirs])
+
+
 def test_each_type_has_a_row_of_its_own() -> None:
     (loc, per) = RULE.details([score([[0, 3, "PER"]], [[0, 3, "PER"], [4, 7, "LOC"]])])["per_type"]
     assert (per["type"], per["due"], per["span-f1"], per["token-f1"]) == ("PER", 1, 1.0, 1.0)

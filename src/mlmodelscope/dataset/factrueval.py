@@ -22,6 +22,8 @@ from mlmodelscope.plan.plan import PlannedDataset
 
 _NAMED = {"Org": ("ORG", "org_name"), "LocOrg": ("LOC", "loc_name"), "Location": ("LOC", "loc_name")}
 _PERSON = ("Person", "PER")
+_WHOLE = "all"
+"""Both folders together, which the published numbers are of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,16 +35,16 @@ class _Span:
 
 @dataset_format("factrueval", has_targets=True)
 def read_factrueval(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
-    """factRuEval-2016: texts with `.spans` and `.objects` beside them; a `split` is a folder such as `testset`."""
+    """factRuEval-2016: texts with `.spans` and `.objects` beside them; a `split` is a folder, or `all`."""
     found = []
     for name, text in documents(source, dataset):
-        if dataset.split is not None and dataset.split not in name.split("/")[:-1]:
+        if dataset.split not in (None, _WHOLE, *name.split("/")[:-1]):
             continue
         spans = _spans(NamedFile(source.path / f"{name}.spans", f"{name}.spans"), text)
         objects = _objects(NamedFile(source.path / f"{name}.objects", f"{name}.objects"), spans)
         kept = [[each.start, each.end, each.kind] for each in _apart(objects)]
-        # Which tokens there are is the tokenizer's affair: the published numbers count those of razdel.
-        found.append(sample_of(name, {"text": {"text": text}}, None, {"spans": kept, "tokens": [], "text": text}))
+        # It has no tokens: the published numbers count those of razdel, which slovnet's answers bring along.
+        found.append(sample_of(name, {"text": {"text": text}}, None, {"spans": kept, "text": text}))
     if not found:
         raise DatasetError(f"{source.name} holds no folder `{dataset.split}` with texts")
     return found

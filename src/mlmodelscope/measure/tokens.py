@@ -1,7 +1,8 @@
 """Token classification: spans that are found exactly, and tokens that lie in a span of the right type.
 
 Spans count as in CoNLL's evaluation and seqeval: start, end and type must be those of the truth. A token counts for
-each type by itself: it lies in a span of that type or it does not.
+each type by itself: it lies in a span of that type or it does not. Which tokens there are the truth says, and where it
+does not, the answer.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class TokenClassification:
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
         if not isinstance(target, Mapping) or "spans" not in target:
             raise ScoreError("it has no spans to compare with")
-        tokens = _Tokens.of(target["tokens"]) if target.get("tokens") is not None else None
+        by_answer = target.get("tokens") is None
+        places = fields.get("tokens") if by_answer else target["tokens"]
+        tokens = _Tokens.of(places) if places is not None else None
         keeps = options.get("borders", "drop") == "count"
         due = _placed(_spans(target["spans"], "its truth"), tokens, keeps)
         told = _placed(_spans(fields.get("spans"), "its answer"), tokens, keeps)
@@ -56,7 +59,8 @@ class TokenClassification:
         both = int(counts[:, 1:3].sum())
         quality = round(2 * int(counts[:, 0].sum()) / both, 9) if both else 1.0
         averaging = str(options.get("averaging", "occurring"))
-        return pack({"counts": counts}, types=kinds, tokens=tokens is not None, averaging=averaging, quality=quality)
+        has = {"tokens": tokens is not None, "tokens_by_answer": by_answer and tokens is not None}
+        return pack({"counts": counts}, types=kinds, averaging=averaging, quality=quality, **has)
 
     def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
         table = _table(tuple(scores))
@@ -81,7 +85,8 @@ class TokenClassification:
         for place, kind in enumerate(table.types):
             values = {name: table.number(f"{name}:{kind}", totals) for name in names}
             rows.append({"type": kind, "due": int(totals[place, 2]), **values})
-        return {"per_type": rows}
+        own = {"tokens": "those of the answers"} if table.by_answers else {}
+        return {"per_type": rows, **own}
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ class _Table:
     counts: np.ndarray
     samples: int
     has_tokens: bool
+    by_answers: bool
+    """Whether answers say where tokens lie, the truth of some text not doing so."""
     only_true: bool
     """Whether macro numbers leave types out that only occur in answers."""
 
@@ -158,6 +165,7 @@ def _table(scores: tuple[bytes, ...]) -> _Table:
         np.concatenate([arrays["counts"] for arrays, _ in parts]).astype(np.float64),
         len(parts),
         all(facts["tokens"] for _, facts in parts),
+        any(facts.get("tokens_by_answer") for _, facts in parts),
         parts[0][1]["averaging"] == "true",
     )
 

@@ -286,6 +286,7 @@ def _with_functions(task: Task, site: Site, plan: Plan) -> Task:
         functions={stage: each.model_dump(mode="json") for stage, each in plan.functions.items()},
         context=plan.context,
         files={**site.model_files, **site.other_files},
+        named_files=dict(site.step_files),
         features=read_classes(Path(names)) if names else [],
         hyperparameters=plan.hyperparameters,
         seed=plan.seed,

@@ -5,7 +5,7 @@ from ..output.answer import NO_CLASS, AnswerError, classify, spell
 from ..protocol import MAX_HEADER
 from ..task.classification import FORM
 
-_MOST_BYTES = MAX_HEADER // 2  # of a batch's answers: they travel in a header, with others
+MOST_BYTES = MAX_HEADER // 2  # of a batch's answers: they travel in a header, with others
 
 
 class ClassAnswers(object):
@@ -45,8 +45,8 @@ class TextAnswers(object):
         def text_of(answer):
             text = spell(answer)
             size[0] += _size_inside_json(text)
-            if size[0] > _MOST_BYTES:
-                raise AnswerError("the answers of one batch are larger than %d MiB" % (_MOST_BYTES >> 20))
+            if size[0] > MOST_BYTES:
+                raise AnswerError("the answers of one batch are larger than %d MiB" % (MOST_BYTES >> 20))
             return text
 
         return {"form": "texts", "texts": _each(work, answers, text_of)}, ()

@@ -5,6 +5,7 @@ def make_context(task, predictor):
     """The `ctx` of every function: a plain dictionary, described in docs/functions.md."""
     context = dict(task.context)
     context["artifacts"] = dict(task.files)
+    context["files"] = dict(task.named_files)
     context["model"] = predictor if task.predictor.name else None
     context["options"] = dict(task.predictor.options, batch_size=task.batch_size, seed=task.seed)
     context["hyperparameters"] = dict(task.hyperparameters)

@@ -1,6 +1,6 @@
 """Which forms of a function's return value are outputs by role, by task; what none of them takes is kept as it is."""
 
-from . import columns, rows
+from . import columns, roles, rows
 from .numbered import NumberedReader
 
 
@@ -13,4 +13,6 @@ def readers_of(task):
         found.append(NumberedReader(task))
     if task.task in rows.ROLES:
         found.append(rows.RowReader(task))
+    if task.task in roles.ROLES:
+        found.append(roles.RoleReader(task))
     return found

@@ -366,7 +366,7 @@ class ModelManifest(Manifest):
     source: Annotated[Source | None, Field(description="The model's files.")] = None
     files: Annotated[
         dict[Name, StepFile],
-        Field(description="Further files by a name that steps call them by: vocabularies, fitted parameters."),
+        Field(description="Further files by name, for steps and functions: vocabularies, fitted parameters."),
     ] = {}
     remote: Annotated[Remote | None, Field(description="The server that runs the model.")] = None
     firmware: Annotated[

@@ -8,6 +8,7 @@ import pytest
 from mlmodelscope import Settings, load_manifest
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.plan.claim import Claim
+from mlmodelscope.prediction import predict
 from mlmodelscope.replicate.describe import describe_verdict
 from mlmodelscope.replicate.replication import Replication, replicate
 
@@ -42,6 +43,11 @@ postprocess: |
 claims:
   - {metric: "token-f1:PER", value: 80.0, dataset: news, split: all}
 """
+PREPARED = """inputs: [{type: text}]
+preprocess: |
+  def preprocess(ctx, data):
+      return data
+run: |"""
 
 
 def replicated(folder: Path, split: str, settings: Settings, claim: Claim | None = None) -> Replication:
@@ -80,3 +86,12 @@ def test_a_claim_about_the_whole_is_not_decided_on_one_split(tmp_path: Path, set
     assert done.record.metrics["token-f1:PER"].value == 1.0
     own = replicated(tmp_path, "testset", settings, Claim("token-f1:PER", "100.0", "news:testset"))
     assert own.verdict.kind == "reproduced"
+
+
+def test_functions_can_be_asked_about_a_text(tmp_path: Path, settings: Settings) -> None:
+    (tmp_path / "names.json").write_text(json.dumps({"Rome": "LOC"}))
+    text = MODEL.replace("NAMES", str(tmp_path / "names.json")).replace("run: |", PREPARED)
+    (tmp_path / "model.yml").write_text(text)
+    (answer,) = predict(tmp_path / "model.yml", ["Off to Rome"], settings=settings, trust=True)
+    assert answer.error is None and answer.answer is not None
+    assert json.loads(answer.answer) == [{"start": 7, "end": 11, "type": "LOC", "score": None}]

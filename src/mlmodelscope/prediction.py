@@ -14,6 +14,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import InputError, UsageError
 from mlmodelscope.manifest import schema
 from mlmodelscope.model_input import COLUMNS, FILE, TEXT, Inputs, ModelInput, read_inputs, takes
+from mlmodelscope.plan.input import part_for_functions
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked, Conditions, ModelSource, ask
@@ -215,8 +216,11 @@ def predict(
 
 
 def part_of(plan: Plan) -> str:
-    """The part of a sample that the model's first input takes; functions are given files."""
-    return plan.input.part if plan.input is not None else FILE
+    """The part of a sample that the model's first input takes; functions are given texts, rows and files."""
+    if plan.input is not None:
+        return plan.input.part
+    inputs = plan.context.get("inputs") or ()
+    return part_for_functions(inputs[0]["type"]) if inputs else FILE
 
 
 def sample_of(parts: Mapping[str, Any], number: int = 0) -> Sample:

@@ -58,9 +58,17 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
 
 
 def part_taken(model: ModelManifest) -> str:
-    """The part of a sample that the model's first input takes; functions are given files, as pictures are."""
-    by_steps = model.inputs and model.preprocess is None
-    return _PARTS.get(model.inputs[0].type, "image") if by_steps else "image"
+    """The part of a sample that the model's first input takes."""
+    if not model.inputs:
+        return "image"
+    kind = model.inputs[0].type
+    return part_for_functions(kind) if model.preprocess is not None else _PARTS.get(kind, "image")
+
+
+def part_for_functions(kind: str) -> str:
+    """The part that functions are given for an input of this type; pictures and sounds are files to them."""
+    part = _PARTS.get(kind, "image")
+    return part if part in ("text", "columns") else "image"
 
 
 def _plan_input(given: Input) -> Iterator[PlannedInput]:

@@ -125,3 +125,14 @@ def test_paths_of_files_lie_beside_the_manifest(tmp_path: Path) -> None:
 def test_a_checksum_that_is_none_is_refused(checksum: str) -> None:
     found = problem(TEXT.replace("{url: words.txt}", f"{{url: words.txt, checksum: '{checksum}'}}"))
     assert found.path == "files.words.checksum" and found.line == 6
+
+
+def test_a_manifest_with_files_is_the_same_wherever_it_lies(tmp_path: Path) -> None:
+    found = []
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "m.yml").write_text(TEXT)
+        found.append(load_manifest(tmp_path / name / "m.yml"))
+    assert found[0].digest == found[1].digest == parse_manifest(TEXT).digest
+    other = parse_manifest(TEXT.replace("words.txt", "others.txt"))
+    assert other.digest != found[0].digest

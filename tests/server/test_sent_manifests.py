@@ -198,3 +198,45 @@ def test_a_file_that_was_uploaded_is_known_by_its_content(server: Inside) -> Non
     server.ask("PATCH", f"/api/v1/artifacts/{digest}", token, content=content)
     answer = saved(server, text)
     assert answer.status_code == 201 and f"artifact:sha256:{digest}/net.onnx" in answer.json()["text"]
+
+
+def reader(url: str, sha256: str = "") -> str:
+    """A model whose graph is anybody's, and whose steps and decoder need further files."""
+    checksum = f", checksum: 'sha256:{sha256}'" if sha256 else ""
+    return (
+        "name: reader\nversion: 1.0.0\ntask: translation\nframework: {name: onnxruntime}\n"
+        f"files:\n  words: {{url: {url}{checksum}}}\n"
+        "inputs: [{type: text, element_type: int64, processing: {tokenize: {file: words, library: wordpiece}}}]\n"
+        "outputs: [{type: tensor}]\nanswer: [{detokenize: {file: words, library: wordpiece}}]\n"
+        "generate: {graph: words, feeds: {a: tokens}, start: [0]}\n"
+        "source: {graph_path: 'https://host.example.de/net.onnx'}\n"
+    )
+
+
+@pytest.mark.parametrize("url", ["/etc/passwd", "words.txt", "../../secret.txt", "file:///etc/passwd"])
+def test_a_file_of_steps_is_guarded_as_a_graph_is(server: Inside, url: str) -> None:
+    answer = saved(server, reader(url))
+    assert answer.status_code == 422 and answer.json()["problems"][0]["line"] == 6, answer.text
+    assert "root:" not in answer.text
+    asked = {"model": {"text": reader(url)}, "dataset": {"text": dataset("https://host.example.de/a.zip#in/")}}
+    answer = server.ask("POST", "/api/v1/requests", server.token("read", "run"), json=asked)
+    assert answer.status_code == 422, answer.text
+
+
+@pytest.mark.parametrize(
+    ("url", "reason"),
+    [
+        ("https://example.org/words.txt", "an address for examples"),
+        ("ftp://host.example.de/words.txt", "`ftp:` is not fetched"),
+        ("https://me:hidden@host.example.de/words.txt", "an address holds a password"),
+    ],
+)
+def test_an_address_of_a_file_of_steps_is_looked_at_too(server: Inside, url: str, reason: str) -> None:
+    assert reason in looked_at(server, reader(url))["refused"][0]["message"]
+    assert saved(server, reader(url)).status_code == 422
+
+
+def test_a_file_of_steps_is_known_by_its_content(server: Inside) -> None:
+    digest = hash_file(SHIPPED)
+    answer = saved(server, reader("words.txt", digest))
+    assert answer.status_code == 201 and f"url: artifact:sha256:{digest}/" in answer.json()["text"], answer.text

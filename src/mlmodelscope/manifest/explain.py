@@ -105,9 +105,13 @@ def _fields_at(schema: type[BaseModel], path: DataPath) -> list[str]:
 
 
 def _literals_at(schema: type[BaseModel], path: DataPath) -> list[str]:
-    model = _model_at(schema, path[:-1])
-    field = model.model_fields.get(str(path[-1])) if model else None
-    return _words_in(field.annotation) if field else []
+    """Of a field, or of the values of a mapping that is one."""
+    for length in (1, 2):
+        model = _model_at(schema, path[:-length])
+        field = model.model_fields.get(str(path[-length])) if model and len(path) >= length else None
+        if field:
+            return _words_in(field.annotation)
+    return []
 
 
 def _words_in(annotation: Any) -> list[str]:

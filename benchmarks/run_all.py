@@ -26,6 +26,7 @@ BENCHMARKS = (
     "segmentation",
     "sound_steps",
     "table_steps",
+    "tokenizing",
     "database",
     "artifacts",
     "guards",

@@ -28,12 +28,12 @@ class Prepared(object):
     def __init__(self, values, first):
         """`values` are what steps made for each input, in the order of the model's."""
         own = [each.rows for each in values]
-        if len({len(each) for each in own}) > 1:
+        self.several = any([each.several for each in values])
+        if self.several and len({len(each) for each in own}) > 1:
             raise SampleError("its inputs have %s rows" % " and ".join(str(len(each)) for each in own))
         self.rows = list(zip(*own))
         self.fills = [each.fill for each in values]
         """How shorter rows are filled up where samples share a batch: (value, side) for each input, or None."""
-        self.several = any(each.several for each in values)
         self._first = first
 
     @property

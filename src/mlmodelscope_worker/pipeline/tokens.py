@@ -20,50 +20,82 @@ class Line(object):
     `parts` are 0 and 1, and -1 for tokens that stand for no text; `spans` are (start, end) in characters, or None.
     """
 
-    __slots__ = ("ids", "types", "mask", "_parts", "_spans", "_later")
+    __slots__ = ("ids", "_types", "_mask", "_parts", "_spans")
 
-    def __init__(self, ids, types=None, parts=None, spans=None, mask=None, later=None):
+    def __init__(self, ids, types=None, parts=None, spans=None, mask=None):
+        """Each but the numbers is a list, or what makes it when it is asked for, which is seldom: by default all
+        tokens are real, of type 0 and of the first text."""
         self.ids = ids
-        self.types = types if types is not None else [0] * len(ids)
-        self.mask = mask if mask is not None else [1] * len(ids)
+        self._types = types
+        self._mask = mask
         self._parts = parts
         self._spans = spans
-        self._later = later
-        """Gives (parts, spans), which are seldom asked for."""
 
-    def _look(self):
-        if self._parts is None:
-            self._parts, self._spans = self._later() if self._later else ([0] * len(self.ids), None)
+    @property
+    def types(self):
+        if self._types is None:
+            self._types = [0] * len(self.ids)
+        elif not isinstance(self._types, list):
+            self._types = self._types()
+        return self._types
+
+    @property
+    def mask(self):
+        if self._mask is None:
+            self._mask = [1] * len(self.ids)
+        return self._mask
 
     @property
     def parts(self):
-        self._look()
+        if self._parts is None:
+            self._parts = [0] * len(self.ids)
+        elif not isinstance(self._parts, list):
+            self._parts = self._parts()
         return self._parts
 
     @property
     def spans(self):
-        self._look()
-        return self._spans if self._spans is not None else [None] * len(self.ids)
+        if self._spans is None:
+            self._spans = [None] * len(self.ids)
+        elif not isinstance(self._spans, list):
+            self._spans = self._spans()
+        return self._spans
 
     def kept(self, places):
         """Some of its tokens, in their order."""
-        ids, types, mask = ([row[place] for place in places] for row in (self.ids, self.types, self.mask))
 
-        def later():
-            return [self.parts[place] for place in places], [self.spans[place] for place in places]
+        def some(row):
+            return [row[place] for place in places]
 
-        return Line(ids, types, mask=mask, later=later)
+        mask = None if self._mask is None else some(self._mask)
+        return Line(
+            some(self.ids), lambda: some(self.types), lambda: some(self.parts), lambda: some(self.spans), mask=mask
+        )
+
+    def without(self, first, end):
+        """The same without the tokens from one place to another."""
+
+        def some(row):
+            return row[:first] + row[end:]
+
+        mask = None if self._mask is None else some(self._mask)
+        return Line(
+            some(self.ids), lambda: some(self.types), lambda: some(self.parts), lambda: some(self.spans), mask=mask
+        )
 
     def filled(self, missing, token, side):
         """The same with so many more tokens that stand for nothing."""
 
         def more(row, value):
-            return [value] * missing + list(row) if side == "left" else list(row) + [value] * missing
+            return [value] * missing + row if side == "left" else row + [value] * missing
 
-        def later():
-            return more(self.parts, SPECIAL), more(self.spans, None)
-
-        return Line(more(self.ids, token), more(self.types, 0), mask=more(self.mask, 0), later=later)
+        return Line(
+            more(list(self.ids), token),
+            more(self.types, 0),
+            lambda: more(self.parts, SPECIAL),
+            lambda: more(self.spans, None),
+            mask=more(self.mask, 0),
+        )
 
 
 class TokenFrame(Frame):
@@ -122,10 +154,13 @@ class Tokens(object):
         self.is_swapped = is_swapped
         self.is_pair = is_pair
         """Whether a row is two texts, one of which may have no tokens."""
+        self._frame = None
 
     @property
     def frame(self):
-        return TokenFrame(self)
+        if self._frame is None:
+            self._frame = TokenFrame(self)
+        return self._frame
 
     @property
     def array(self):
@@ -152,11 +187,13 @@ class Tokens(object):
         """One tensor of numbers, for each row."""
         import numpy as np
 
+        fill = self.fill
+        if fill is not None and name != "ids":
+            fill = None if name == "length" else (int(name == "ones"), fill[1])
+        if not self.several:
+            return Tensor(np.array(_numbers(self.lines[0], name), np.int64), True, self.frame, fill)
         made = [np.array(_numbers(line, name), np.int64) for line in self.lines]
-        fill = None
-        if self.fill is not None and name != "length":
-            fill = ({"ids": self.fill[0], "ones": 1}.get(name, 0), self.fill[1])
-        return Tensor(made if self.several else made[0], True, self.frame, fill, self.several)
+        return Tensor(made, True, self.frame, fill, True)
 
 
 def _numbers(line, name):
@@ -285,6 +322,10 @@ def truncate(
     def cut(line):
         if len(line.ids) <= length:
             return line
+        if strategy == "longest_first":
+            cut = _cut_one(line, len(line.ids) - length, side)
+            if cut is not None:
+                return cut
         own = [[place for place, part in enumerate(line.parts) if part == number] for number in (0, 1)]
         counts = _counts(strategy, [len(each) for each in own], length - len(line.ids) + len(own[0]) + len(own[1]))
         kept = set()
@@ -293,6 +334,19 @@ def truncate(
         return line.kept([place for place, part in enumerate(line.parts) if part == SPECIAL or place in kept])
 
     return tokens.with_lines(cut)
+
+
+def _cut_one(line, excess, side):
+    """A row of one text, whose tokens stand side by side, without those that are too many; None for other rows."""
+    parts = line.parts
+    count = parts.count(0)
+    if 1 in parts or excess > count:
+        return None
+    first = parts.index(0)
+    end = first + count
+    if SPECIAL in parts[first:end]:
+        return None
+    return line.without(first, first + excess) if side == "left" else line.without(end - excess, end)
 
 
 def _counts(strategy, counts, room):

@@ -21,12 +21,13 @@ class Fast(object):
 
 
 def _line(found):
-    def later():
-        parts = [SPECIAL if part is None else part for part in found.sequence_ids]
-        spans = [None if part == SPECIAL else span for part, span in zip(parts, found.offsets)]
-        return parts, spans
+    def parts():
+        return [SPECIAL if part is None else part for part in found.sequence_ids]
 
-    return Line(found.ids, found.type_ids, later=later)
+    def spans():
+        return [None if part is None else span for part, span in zip(found.sequence_ids, found.offsets)]
+
+    return Line(found.ids, lambda: found.type_ids, parts, spans)
 
 
 def read(path, lowercase, unknown):

@@ -130,7 +130,7 @@ def test_a_model_of_one_row_is_called_for_each_row_of_a_sample(tmp_path: Path) -
 def test_a_sample_that_cannot_be_taken_fails_alone(tmp_path: Path) -> None:
     answer, buffers = inferred(opened(tmp_path), [sample("the", "cat"), sample("the"), sample("", "cat")])
     assert answer.errors == {
-        "1": "two vectors are compared, and there is 1: tokenize with `pair: apart`",
+        "1": "two texts are compared, a vector each, and there is 1: see `pair` of `tokenize`",
         "2": "there are no tokens to pool",
     }
     assert len(buffers) == 1

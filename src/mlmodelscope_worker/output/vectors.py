@@ -116,7 +116,7 @@ def similarity(
 
     found = vectors_of(values, frame).astype(np.float64)
     if len(found) != 2:
-        raise Refused("two vectors are compared, and there is %d: tokenize with `pair: apart`" % len(found))
+        raise Refused("two texts are compared, a vector each, and there is %d: see `pair` of `tokenize`" % len(found))
     one, two = found
     if measure == "dot":
         number = one @ two

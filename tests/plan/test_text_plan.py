@@ -79,11 +79,11 @@ def test_layers_and_a_name_do_not_go_together() -> None:
         planned(MODEL.replace("    layers:", "    layer_name: input_ids\n    layers:"))
 
 
-@pytest.mark.parametrize("tensor", ["id", "ones", "3"])
+@pytest.mark.parametrize("tensor", ["id", "one", "3"])
 def test_a_layer_takes_one_of_the_tensors_that_there_are(tensor: str) -> None:
     with pytest.raises(ManifestError, match="is not one of the known values at inputs.0..layers") as caught:
         planned(MODEL.replace("attention_mask: mask", f"attention_mask: '{tensor}'"))
-    assert caught.value.problems[0].known == ("ids", "mask", "types", "positions", "length")
+    assert caught.value.problems[0].known == ("ids", "mask", "types", "positions", "length", "ones", "zeros")
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,8 @@ class Asked:
         write_text_model(world.place / "manifests")
         write_row_model(world.place / "manifests")
         world.serve(rpc_port=self.rpc_port, largest_input=10_000)
+        client = world.client()
+        world.until(lambda: len(client.agents()) == 1, "the server's own agent has joined")
 
     def __call__(self, model: str, **given: Any) -> Any:
         return self.world.http.post("/predictions", json={"model": model, "input": given}, timeout=300)

@@ -1,4 +1,4 @@
-"""Answers that somebody recorded are scored, claimed and replicated as if a model had made them."""
+"""Recorded answers are scored, claimed and replicated as if a model had made them."""
 
 from __future__ import annotations
 

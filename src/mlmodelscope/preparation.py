@@ -190,6 +190,7 @@ def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, st
         pairs += [(file.url, file.checksum) for file in manifest.files.values()]
     else:
         pairs += [(manifest.classes_url, manifest.classes_checksum)]
+        pairs += [(file.url, file.checksum) for file in manifest.files.values()]
         for place in (*manifest.sources, *(each for split in manifest.splits.values() for each in split.sources)):
             pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
     return [(url, checksum) for url, checksum in pairs if url]

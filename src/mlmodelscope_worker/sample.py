@@ -2,6 +2,7 @@
 
 {"parts": {part: form, …}}                                      several parts, such as `text` and `text_pair`
 {"text": text}                                                  a text
+{"document": {field: value, …}, "ordinal": n}                   a document with its place in the dataset
 {"cells": {column: number, text or null, …}}                    a row of a table
 {"file": path}                                                  an encoded image or sound
 {"file": path, "start": s, "seconds": s}                        a piece of a longer sound
@@ -15,6 +16,7 @@ import os
 import threading
 
 from .pipeline.decode import decode
+from .pipeline.document import read_document
 from .pipeline.header import ImageError
 from .pipeline.image import Image
 from .pipeline.row import read_row
@@ -38,6 +40,8 @@ class Loader(object):
         """One part of a sample; most have no other."""
         parts = sample.get("parts", {})
         sample = parts.get(part, sample)
+        if part == "document":
+            return read_document(sample)
         if part in _TEXTS:
             pair = parts.get("text_pair") if part == "text" else None
             return Text(read_text(sample), read_text(pair) if pair else None)

@@ -4,8 +4,8 @@ from .session import Session
 
 
 def open_session(task):
-    """The manifest's own functions, where it has any; the model alone, for tensors; answers that were recorded; or else
-    the declared steps."""
+    """The manifest's own functions, where it has any; the model alone, for tensors; answers that were recorded; a
+    language model; or else the declared steps."""
     if task.plugins:
         from .plugins import load_plugins
 
@@ -18,6 +18,10 @@ def open_session(task):
         from .recorded_session import RecordedSession
 
         return RecordedSession(task)
+    if task.inputs and task.inputs[0]["part"] == "document" and not task.functions:
+        from .language_session import LanguageSession
+
+        return LanguageSession(task)
     if task.functions:
         from .function_session import FunctionSession
 

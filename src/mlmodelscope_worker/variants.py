@@ -77,7 +77,7 @@ class VariantSession(Session):
         """{variant: why this stack cannot do it}."""
         for variant in task.variants:
             pipelines = [each["steps"] for each in variant["inputs"]]
-            reason = _missing_plugin(variant) or _missing_library(pipelines)
+            reason = missing_from_stack(variant)
             if reason:
                 self.missing[variant["id"]] = reason
                 continue
@@ -186,6 +186,11 @@ def _fingerprint(tensor):
     digest.update(repr((tensor.shape, tensor.dtype.str)).encode("ascii"))
     digest.update(np.ascontiguousarray(tensor).reshape(-1).view(np.uint8))
     return digest.digest()
+
+
+def missing_from_stack(variant):
+    """Why this stack cannot compute a variant; None where it can."""
+    return _missing_plugin(variant) or _missing_library([each["steps"] for each in variant["inputs"]])
 
 
 def _missing_plugin(variant):

@@ -24,6 +24,7 @@ BUILT_IN = {
     "functions": "mlmodelscope.dataset.files",
     "raw": "mlmodelscope.dataset.raw_files",
     "table": "mlmodelscope.dataset.table",
+    "documents": "mlmodelscope.dataset.documents",
     "huggingface": "mlmodelscope.dataset.huggingface",
     "conll": "mlmodelscope.dataset.conll",
     "squad": "mlmodelscope.dataset.squad",
@@ -37,7 +38,7 @@ BUILT_IN = {
 FINDS_SPLITS = ("huggingface", "factrueval", "audio")
 """Formats whose files tell to which split they belong."""
 
-READ_BY_TASK = ("table", "huggingface", "audio")
+READ_BY_TASK = ("table", "documents", "huggingface", "audio")
 """Formats whose truth is another for each task."""
 
 

@@ -77,7 +77,8 @@ def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
     if "run" in manifest:
         return
     framework = manifest.get("framework")
-    for key in needed_keys(str(framework.get("name")) if isinstance(framework, dict) else ""):
+    name = str(framework.get("name")) if isinstance(framework, dict) else ""
+    for key in needed_keys(name, str(manifest.get("task"))):
         if manifest.get(key) is None or manifest[key] == []:
             manifest.pop(key, None)
             manifest.places.pop(key, None)

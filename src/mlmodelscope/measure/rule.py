@@ -75,6 +75,8 @@ RULES: Registry[Any] = Registry(
         "translation": "mlmodelscope.measure.translation",
         "summarization": "mlmodelscope.measure.translation",
         "speech_recognition": "mlmodelscope.measure.speech",
+        "multiple_choice": "mlmodelscope.measure.choice",
+        "language_modeling": "mlmodelscope.measure.likelihood",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

@@ -45,5 +45,7 @@ def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins, task: s
         quoting=dataset.quoting,
         element_type=dataset.element_type,
         split=dataset.split,
+        answer=dataset.prompt.get("answer"),
+        files={name: plan_file(each.url, each.checksum, pins) for name, each in sorted(dataset.files.items())},
         subset=Subset(count=options.limit, stratified=options.stratified, seed=options.seed),
     )

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
-from mlmodelscope.manifest.schema.model import RECORDED, Input
+from mlmodelscope.manifest.schema.model import LANGUAGE_MODEL, RECORDED, Input
+from mlmodelscope.plan.language import plan_question
 from mlmodelscope.plan.plan import PlannedInput
 from mlmodelscope.plugins.steps import STEPS
 from mlmodelscope_worker.pipeline.step import StepDeclaration
@@ -18,6 +19,7 @@ _PARTS = {
     "columns": "columns",
     "table": "columns",
     "tensor": "array",
+    "prompt": "document",
 }
 """The part of a sample that an input of each type takes."""
 _KINDS = {
@@ -27,6 +29,7 @@ _KINDS = {
     "columns": "row",
     "table": "row",
     "tensor": "image",
+    "prompt": "prompt",
 }
 """What steps get of it at first."""
 _NUMBERS_BY = {
@@ -54,6 +57,8 @@ def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[Planned
             hint="describe what it takes under `inputs`, with the steps that prepare it",
         )
     _refuse_what_steps_cannot(model)
+    if model.task == LANGUAGE_MODEL:
+        return (plan_question(model, dataset),)
     return tuple(planned for each in model.inputs for planned in _plan_input(each))
 
 

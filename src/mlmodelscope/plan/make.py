@@ -8,6 +8,7 @@ from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.framework import choose_framework, find_predictor, needs_framework
 from mlmodelscope.plan.input import plan_inputs
+from mlmodelscope.plan.language import planned_task
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
 from mlmodelscope.plan.options import Options
@@ -37,17 +38,18 @@ def make_plan(
     predictor = find_predictor(model, framework) if needs_framework(model, framework) else None
     _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
     inputs = plan_inputs(model, dataset)
+    task = planned_task(model, dataset)
     functions = {**plan_functions(model), **plan_functions(dataset)}
     plan = Plan(
-        task=model.task,
+        task=task,
         job_type=model.job_type,
         model=plan_model(model, pins),
         inputs=inputs,
         outputs=plan_outputs(model),
         generation=plan_generation(model),
         answer=plan_answer(model, options, pins),
-        measure=plan_measure(model, dataset),
-        dataset=plan_dataset(dataset, options, pins, model.task),
+        measure=plan_measure(task, model, dataset),
+        dataset=plan_dataset(dataset, options, pins, task),
         predictor=plan_predictor(model, predictor, options, choose_threads(options, hardware)),
         stack=plan_stack(
             model,

@@ -8,6 +8,7 @@ from typing import Any
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
+from mlmodelscope.manifest.schema.model import LANGUAGE_MODEL
 from mlmodelscope.plan.file import Pins, plan_optional_file
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import PlannedAnswer, PlannedGeneration, PlannedOutput
@@ -23,6 +24,8 @@ _NO_USUAL_BOXES = ("caffe", "caffe2", "cntk", "mxnet", "ncnn", "pytorch")
 
 def plan_outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
     """Each output with its steps; of a manifest with a function for them, the first, as the framework gives it."""
+    if model.task == LANGUAGE_MODEL:
+        return ()
     if model.postprocess is not None or model.job_type == "training" or not model.outputs:
         first = model.outputs[0] if model.outputs else None
         steps = first.processing if first and model.postprocess is None else ()
@@ -44,6 +47,8 @@ def plan_generation(model: ModelManifest) -> PlannedGeneration | None:
 def plan_answer(model: ModelManifest, options: Options, pins: Pins) -> PlannedAnswer:
     task = task_named(model.task)
     roles: list[str] = ["tokens"] if model.generate is not None else [each.type for each in model.outputs]
+    if model.task == LANGUAGE_MODEL:  # it answers in the words of its question
+        return PlannedAnswer(top_k=options.top_k)
     if model.postprocess is None and model.job_type == "inference":
         _refuse_unknown(model, task, roles)
         _refuse_open_boxes(model, roles)
@@ -70,9 +75,9 @@ def _usual_steps(task: Task, roles: Sequence[str]) -> tuple[Step, ...]:
     return tuple(found)
 
 
-def plan_measure(model: ModelManifest, dataset: DatasetManifest) -> dict[str, Any]:
+def plan_measure(named: str, model: ModelManifest, dataset: DatasetManifest) -> dict[str, Any]:
     """How answers are scored, every option explicit: the model's word goes before the dataset's."""
-    task = task_named(model.task)
+    task = task_named(named)
     for manifest in (dataset, model):
         try:
             task.settle(manifest.measure)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.plan.language import is_language_pair
 
 _CLASSES = {"cifar10": 10, "cifar100": 100}
 _CHANNELS = {"cifar10": 3, "cifar100": 3, "mnist": 1}
@@ -36,6 +37,8 @@ class Classes:
 
 def check_manifests(model: ModelManifest, dataset: DatasetManifest, known: Classes | None = None) -> tuple[str, ...]:
     """What may be wrong with a pairing; PlanError where it cannot be right."""
+    if is_language_pair(model, dataset):
+        return ()
     if dataset.task not in (model.task, "general") and model.task != "general":
         raise PlanError(f"{model.name} is for {model.task}, {dataset.name} for {dataset.task}")
     if model.postprocess is not None or model.job_type == "training" or not model.outputs:

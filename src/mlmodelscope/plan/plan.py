@@ -152,6 +152,8 @@ class PlannedDataset(Part):
     quoting: bool = Field(default=True, description="Whether quotation marks enclose cells.")
     element_type: str | None = Field(default=None, description="Type of the values in a raw sample.")
     split: str | None = Field(default=None, description="Which split of the dataset it is.")
+    answer: str | None = Field(default=None, description="What is true of a document: a template over its fields.")
+    files: dict[str, PlannedFile] = Field(default={}, description="What steps need of it, by the name they call it.")
 
     @property
     def reference(self) -> str:

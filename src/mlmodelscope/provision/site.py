@@ -53,7 +53,9 @@ def provision(plan: Plan, artifacts: ArtifactStore) -> Site:
     labels = artifacts.fetch(names.url, f"sha256:{names.sha256}").path if names else None
     model_files = provision_model(plan, artifacts)
     other_files = {"features": str(labels)} if labels else {}
-    step_files = {name: str(_fetch(file, artifacts)) for name, file in plan.model.files.items()}
+    step_files = {
+        name: str(_fetch(file, artifacts)) for name, file in {**plan.dataset.files, **plan.model.files}.items()
+    }
     is_closed = plan.stack.is_closed or artifacts.settings.public_only
     own = (*model_files.values(), *step_files.values(), *other_files.values())
     return Site(

@@ -249,6 +249,15 @@ MEASURES = Measures(
             ("bleu", "chrf", "chrfpp", "ter", "rouge-1", "rouge-2", "rouge-l"), "mlmodelscope.task.translation"
         ),
         **dict.fromkeys(("wer", "cer"), "mlmodelscope.task.speech"),
+        **dict.fromkeys(
+            ("choice-accuracy", "choice-accuracy-characters", "choice-accuracy-bytes", "choice-accuracy-tokens")
+            + ("choice-accuracy-unconditional",),
+            "mlmodelscope.task.choice",
+        ),
+        **dict.fromkeys(
+            ("perplexity", "perplexity-word", "perplexity-byte", "bits-per-byte", "perplexity-text", "greedy-accuracy"),
+            "mlmodelscope.task.likelihood",
+        ),
     },
 )
 

@@ -216,6 +216,8 @@ TASKS: Registry[Task] = Registry(
         "translation": "mlmodelscope.task.translation",
         "summarization": "mlmodelscope.task.summarization",
         "speech_recognition": "mlmodelscope.task.speech",
+        "multiple_choice": "mlmodelscope.task.choice",
+        "language_modeling": "mlmodelscope.task.likelihood",
     },
 )
 

@@ -25,6 +25,7 @@ OURS = (
     "tensorflow",
     "tensorrt",
     "tflite",
+    "transformers",
     "xgboost",
 )
 """Each is in the module of its name."""

@@ -38,6 +38,9 @@ OURS = {
     "translation": "texts",
     "summarization": "texts",
     "speech_recognition": "texts",
+    "multiple_choice": "language",
+    "language_modeling": "language",
+    "text_generation": "language",
 }
 """Modules by the names of their tasks."""
 _ELEMENT_TYPES = ("<f8", "<f4", "<i8", "<i4", "<u2", "|u1", "|i1")

@@ -12,6 +12,7 @@ from mlmodelscope.manifest.formats import FINDS_SPLITS, format_names, is_format
 from mlmodelscope.manifest.schema.columns import Columns
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Init, Load, Unload
 from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
+from mlmodelscope.manifest.schema.step_file import StepFile
 from mlmodelscope.manifest.schema.task import Task
 
 __all__ = ["DatasetManifest", "DatasetSource", "Labels", "Split"]
@@ -97,6 +98,19 @@ class DatasetManifest(Manifest):
     sources: Annotated[Items[DatasetSource], Field(description="Where the files come from.")] = ()
     include: Annotated[str, Field(description="Glob over file names; others are not samples.")] = "*"
     labels: Annotated[Labels, Field(description="How a sample gets its label.")] = Labels()
+    prompt: Annotated[
+        dict[str, Any],
+        Field(description="What a language model is shown of a document: the parameters of the step `prompt`."),
+    ] = {}
+    ask: Annotated[
+        dict[str, Any],
+        Field(
+            description="What it is asked: the parameters of the step `choose`, `read` or `write`, as the task wants."
+        ),
+    ] = {}
+    files: Annotated[
+        dict[Name, StepFile], Field(description="Further files by name, such as the documents of examples.")
+    ] = {}
     classes_url: Annotated[
         Reference | None,
         Field(description="File with one class a line; its line number is the class's number."),

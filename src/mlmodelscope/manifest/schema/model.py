@@ -21,6 +21,7 @@ from mlmodelscope.manifest.schema.part import (
     Reference,
     text_as_written,
 )
+from mlmodelscope.manifest.schema.step_file import StepFile
 from mlmodelscope.manifest.schema.task import Task
 
 
@@ -61,7 +62,7 @@ ElementType = Literal[
     "bool",
     "string",
 ]
-InputType = Literal["image", "tensor", "text", "audio", "video", "columns", "table", "general"]
+InputType = Literal["image", "tensor", "text", "audio", "video", "columns", "table", "prompt", "general"]
 OutputType = Literal[
     "probability",
     "logits",
@@ -177,13 +178,6 @@ Feed = Annotated[str, AfterValidator(_known_feed), Field(json_schema_extra={"pat
 Token = Annotated[int, Field(ge=0, lt=_MOST_TOKENS)]
 
 
-class StepFile(Part):
-    """A file that steps need, such as a tokenizer's vocabulary."""
-
-    url: Annotated[Reference, Field(description="The file.")]
-    checksum: Annotated[ChecksumText | None, Field(description="Checksum of it.")] = None
-
-
 class Generation(Part):
     """Answers that are made token by token: a decoder is called again and again with what it said so far."""
 
@@ -265,6 +259,8 @@ SERVERS = frozenset(
 )
 
 
+SPEAKERS = ("openai",)
+"""Frameworks whose models are at a server that speaks with everybody, and have no files here."""
 RECORDED = "recorded"
 """The framework of answers that are in a file."""
 
@@ -274,8 +270,14 @@ def is_served(framework: str) -> bool:
     return re.sub(r"[\s_-]", "", framework.lower()) in SERVERS
 
 
-def needed_keys(framework: str) -> tuple[str, ...]:
+LANGUAGE_MODEL = "language_model"
+"""The task of models that choose, read and write, each as a dataset asks."""
+
+
+def needed_keys(framework: str, task: str = "") -> tuple[str, ...]:
     """What a manifest without a function `run` cannot do without."""
+    if task == LANGUAGE_MODEL:
+        return ("inputs",) if is_served(framework) or framework.lower() in SPEAKERS else ("inputs", "source")
     if framework.lower() == RECORDED:
         return ("outputs", "source")
     return ("inputs", "outputs") if is_served(framework) else ("inputs", "outputs", "source")
@@ -406,7 +408,7 @@ class ModelManifest(Manifest):
     @model_validator(mode="after")
     def _can_run(self) -> ModelManifest:
         if self.run is None:
-            for field in needed_keys(self.framework.name if self.framework is not None else ""):
+            for field in needed_keys(self.framework.name if self.framework is not None else "", self.task):
                 if not getattr(self, field):
                     raise ValueError(
                         f"the key `{field}` is missing: without the function `run` the model's own is needed"

@@ -90,6 +90,7 @@ PACKAGES = {
     "scipy": ("scipy",),
     "librosa": ("librosa",),
     "torchaudio": ("torchaudio",),
+    "jinja2": ("jinja2",),
 }
 _WANTED = {"turbojpeg": "'PyTurboJPEG<2'"}  # newer ones need libjpeg-turbo 3, which few systems have
 

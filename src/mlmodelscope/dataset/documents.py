@@ -1,0 +1,100 @@
+"""Documents: rows as their authors wrote them, which templates make prompts of, and what is true of each."""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+from mlmodelscope.confine.confined import Confined
+from mlmodelscope.dataset.format import dataset_format
+from mlmodelscope.dataset.parts import digest_of, name_of
+from mlmodelscope.dataset.sample import NamedFile, Unlabelled
+from mlmodelscope.dataset.table_rows import Row, rows_of
+from mlmodelscope.errors import DatasetError
+from mlmodelscope.extras import install_extra
+from mlmodelscope.plan.plan import PlannedDataset
+from mlmodelscope_worker.pipeline.document import fill_answer
+from mlmodelscope_worker.pipeline.value import SampleError
+
+_AT_ONCE = 500
+_LARGEST = 1 << 22
+"""Characters of a document."""
+
+
+@dataset_format("documents", packed=True, has_targets=True)
+def read_documents(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
+    """Rows with named fields: CSV, TSV, JSON Lines, a JSON list or Parquet; the dataset's `prompt` reads them."""
+    # `labels_url` has a line for each row: the field `label`.
+    rows = list(rows_of(source, dataset))
+    documents = [_fields(row) for row in rows]
+    if labels is not None:
+        _add_labels(documents, labels)
+    names = [_name(row, number, dataset) for number, row in enumerate(rows)]
+    found = []
+    for number, (name, document, answer) in enumerate(zip(names, documents, _answers(documents, dataset), strict=True)):
+        content = {"parts": {"document": {"document": document, "ordinal": number}}}
+        found.append(Unlabelled(name, content, None, digest_of(document), answer))
+    return found
+
+
+def _name(row: Row, number: int, dataset: PlannedDataset) -> str:
+    column = dataset.columns.id if dataset.columns is not None else None
+    return f"{number:05d}" if column is None else name_of(row.get(column), row.where)
+
+
+def _fields(row: Row) -> dict[str, Any]:
+    if not all(isinstance(each, str) for each in row.columns):
+        raise DatasetError(f"{row.where} has columns without names, and templates call fields by their names")
+    return {str(name): row.get(name) for name in row.columns}
+
+
+def _add_labels(documents: list[dict[str, Any]], labels: NamedFile) -> None:
+    try:
+        lines = labels.path.read_text(encoding="utf-8").split("\n")
+    except UnicodeDecodeError as error:
+        raise DatasetError(f"{labels.name} is not UTF-8: {error}") from None
+    lines = lines[:-1] if lines and not lines[-1] else lines
+    if len(lines) != len(documents):
+        raise DatasetError(f"{labels.name} has {len(lines)} lines, and there are {len(documents)} documents")
+    for document, line in zip(documents, lines, strict=True):
+        document["label"] = int(line) if line.strip().isdigit() else line
+
+
+def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[Any]:
+    """What is true of each document, in the form `{"answers": […]}`; nothing where nobody says."""
+    template = dataset.answer
+    if template is None:
+        return [None] * len(documents)
+    if "{" not in template or all(template in each for each in documents):
+        return [target_of(_filled(template, each, number)) for number, each in enumerate(documents)]
+    if importlib.util.find_spec("jinja2") is None:
+        raise DatasetError(
+            f"the answers of {dataset.name} are a template, which needs jinja2", hint=install_extra("language")
+        )
+    found: list[Any] = []
+    with Confined(processes=1) as confined:
+        for start in range(0, len(documents), _AT_ONCE):
+            found += confined.call(
+                fill_all, template=template, documents=documents[start : start + _AT_ONCE], first=start
+            )
+    return [target_of(each) for each in found]
+
+
+def fill_all(template: str, documents: Sequence[dict[str, Any]], first: int) -> list[Any]:
+    """In a process of its own: what a stranger's template does may take for ever."""
+    return [_filled(template, each, first + number) for number, each in enumerate(documents)]
+
+
+def _filled(template: str, document: dict[str, Any], number: int) -> Any:
+    try:
+        return fill_answer(template, document)
+    except SampleError as error:
+        raise DatasetError(f"the answer to document {number} (they count from 0): {error}") from None
+
+
+def target_of(answer: Any) -> dict[str, Any]:
+    """One right answer or several: numbers of choices, or texts."""
+    listed = answer if isinstance(answer, list | tuple) else [answer]
+    kept = [each if isinstance(each, str | int) and not isinstance(each, bool) else str(each) for each in listed]
+    return {"answers": kept}

@@ -1,0 +1,256 @@
+"""A language model opened with its prompts: from documents to what the model finds likely, and to what it writes.
+
+Several pipelines over the same documents share their work: a row of tokens that two prompts have in common is scored
+once, and what was scored before is remembered.
+"""
+
+import collections
+import threading
+
+from .clock import nanoseconds
+from .failure import describe_failure
+from .messages import BatchAnswer, VariantAnswer
+from .pipeline import STEPS, Pipeline, library
+from .predictor import Lost, ModelError
+from .predictor.language_model import LanguageModel
+from .sample import Loader
+from .session import errors_of, open_predictor
+from .task.language import answer_of
+from .task.reader import arrays_read
+from .variants import Failure, Node, missing_from_stack
+
+LANGUAGE_TASKS = ("multiple_choice", "language_modeling", "text_generation")
+_MOST_REMEMBERED = 200000
+TOLERANCE = 1e-3
+"""How far logarithms of a row may lie apart when it is scored alone and among others, for each token."""
+
+
+class LanguageSession(object):
+    """Everything between a document and an answer. `active` says which of several prompts the next ones go through."""
+
+    output = None
+
+    def __init__(self, task):
+        self.batch_size = task.batch_size
+        self._load = Loader()
+        (only,) = task.inputs
+        self._part = only["part"]
+        _make_ready(only["steps"])
+        self._pipeline = Pipeline(only["steps"])
+        start = nanoseconds()
+        self.predictor = open_predictor(task.predictor)
+        self.load_ns = nanoseconds() - start
+        if not isinstance(self.predictor, LanguageModel):
+            raise ModelError("%s runs no language models by itself" % task.predictor.name)
+        self._tree, self.missing = Node(), {}
+        for variant in task.variants:
+            steps = variant["inputs"][0]["steps"]
+            reason = missing_from_stack(variant) or _not_ready(steps)
+            if reason:
+                self.missing[variant["id"]] = reason
+            else:
+                self._tree.add(variant["id"], steps)
+        self._has_variants = bool(task.variants)
+        self.active = set(self._tree.variants)
+        self._scored = collections.OrderedDict()
+        self._lock = threading.Lock()
+        self.apart = None
+        """How far logarithms lay apart when the first rows were scored alone; None before."""
+
+    def prepare(self, sample, buffers):
+        """A Question; where there are several prompts {variant: Question, or why there is none}."""
+        document = self._load(sample, buffers, self._part)
+        if not self._has_variants:
+            return self._pipeline(document).prepared(self.predictor)
+        found = {}
+        self._tree.run(document, self.active, found)
+        for variant, question in found.items():
+            if not isinstance(question, Failure):
+                try:
+                    question.prepared(self.predictor)
+                except Exception as error:
+                    found[variant] = Failure(describe_failure(error))
+        return found
+
+    def infer(self, batch):
+        """A prepared batch's answers, for the host."""
+        start = nanoseconds()
+        if self._has_variants:
+            return self._infer_variants(batch, start)
+        good = [slot for slot in range(len(batch.tensors)) if slot not in batch.errors]
+        rows = self._answers([batch.tensors[slot] for slot in good])
+        for slot, row in zip(good, rows):
+            if isinstance(row, Failure):
+                batch.errors[slot] = row.reason
+        read = arrays_read([row for row in rows if not isinstance(row, Failure)], {})
+        return BatchAnswer(batch.index, errors_of(batch), nanoseconds() - start, read.content), read.buffers
+
+    def _infer_variants(self, batch, start):
+        told, buffers, variants, known, calls = [], [], {}, {}, 0
+        questions = {}
+        for variant in sorted(self.active):
+            slots = [slot for slot in range(len(batch.tensors)) if slot not in batch.errors]
+            questions[variant] = [(slot, batch.tensors[slot][variant]) for slot in slots]
+        asked = [each for listed in questions.values() for _, each in listed if not isinstance(each, Failure)]
+        answers = dict(zip(map(id, asked), self._answers(asked)))
+        for variant, listed in questions.items():
+            errors, rows, key = dict(batch.errors), [], []
+            for slot, question in listed:
+                row = question if isinstance(question, Failure) else answers[id(question)]
+                if isinstance(row, Failure):
+                    errors[slot] = row.reason
+                else:
+                    rows.append(row)
+                    key.append(id(row))
+            group = None
+            if rows:
+                group = known.get(tuple(key))
+                if group is None:
+                    group = known[tuple(key)] = len(told)
+                    read = arrays_read(rows, {})
+                    told.append({"content": read.content, "buffers": len(read.buffers)})
+                    buffers.extend(read.buffers)
+                    calls += 1
+            variants[variant] = {"group": group, "errors": {str(slot): errors[slot] for slot in sorted(errors)}}
+        return VariantAnswer(batch.index, nanoseconds() - start, told, calls, variants), tuple(buffers)
+
+    def _answers(self, questions):
+        """What the host is told of each question, or why it is not."""
+        try:
+            self._score([each for each in questions if each.call != "write"])
+            written = self._write([each for each in questions if each.call == "write"])
+        except Lost:
+            raise  # no fault of these samples, and the next ones would fare no better
+        except BaseException as error:  # even an exit: without an answer the host would wait for ever
+            return [Failure(describe_failure(error))] * len(questions)
+        found = []
+        for question in questions:
+            try:
+                if question.call == "write":
+                    found.append(answer_of(question, written[id(question)], self.predictor))
+                else:
+                    rows = [self._scored[_key(each)] for each in question.tokens]
+                    found.append(answer_of(question, rows, self.predictor))
+            except Exception as error:
+                found.append(Failure(describe_failure(error)))
+        while len(self._scored) > _MOST_REMEMBERED:
+            self._scored.popitem(last=False)
+        return found
+
+    def _score(self, questions):
+        """Score what nobody has asked before; long rows first, as many at once as a batch has samples."""
+        rows, seen = [], set()
+        for question in questions:
+            for each in question.tokens:
+                key = _key(each)
+                if key not in self._scored and key not in seen:
+                    seen.add(key)
+                    rows.append(each)
+        rows.sort(key=lambda row: (-len(row[0]) - len(row[1]), row[0][:-1]))
+        for part in _parts(rows, max(1, self.batch_size)):
+            for row, told in zip(part, self.predictor.score(part)):
+                self._scored[_key(row)] = told
+        if rows and self.apart is None and len(rows) > 1:
+            self._check_batching(rows)
+
+    def _check_batching(self, rows):
+        """Once in a session: a row that is scored alone must be as likely as among others."""
+        import numpy as np
+
+        row = rows[-1]
+        ((alone, _),) = self.predictor.score([row])
+        self.apart = float(np.max(np.abs(alone - self._scored[_key(row)][0])))
+
+    def _write(self, questions):
+        """{id of a question: [Written] for each repetition}."""
+        found = collections.defaultdict(list)
+        for settings, listed in _by_settings(questions):
+            decode = self._decoder(listed[0])
+            stops = settings["stop"]
+            for repeat in range(settings["repeats"]):
+                for start in range(0, len(listed), max(1, self.batch_size)):
+                    part = listed[start : start + max(1, self.batch_size)]
+                    now = dict(settings, seed=settings["seed"] + 1000003 * repeat)
+                    contexts = [each.tokens[0][0] for each in part]
+                    made = self.predictor.write(contexts, now, decode, _is_over(stops))
+                    for question, each in zip(part, made):
+                        end = _first_end(each.text, stops)
+                        if end is not None:
+                            each.text, each.ending = each.text[:end], "stop"
+                        found[id(question)].append(each)
+        return found
+
+    def _decoder(self, question):
+        return question.encoding.decoder(self.predictor)
+
+    def measure(self, samples, warm_up_runs, most, budget_s):
+        """Nanoseconds of one batch, as often as there is time for: (those before, those that count)."""
+        questions = [self._pipeline(self._load(each, (), self._part)).prepared(self.predictor) for each in samples]
+        times, started = [], nanoseconds()
+        while len(times) < warm_up_runs + most and (
+            len(times) <= warm_up_runs or nanoseconds() - started < budget_s * 1e9
+        ):
+            self._scored.clear()
+            begin = nanoseconds()
+            self._score([each for each in questions if each.call != "write"])
+            self._write([each for each in questions if each.call == "write"])
+            times.append(nanoseconds() - begin)
+        return times[:warm_up_runs], times[warm_up_runs:]
+
+    def close(self):
+        self.predictor.close()
+
+
+def _key(row):
+    return tuple(row[0]), tuple(row[1])
+
+
+def _parts(rows, most):
+    """Rows in parts of at most so many; those with one context stay together, so that it is read once."""
+    part = []
+    for place, row in enumerate(rows):
+        if len(part) >= most and row[0][:-1] != rows[place - 1][0][:-1]:
+            yield part
+            part = []
+        part.append(row)
+    if part:
+        yield part
+
+
+def _by_settings(questions):
+    """[(settings, questions that have them)] in order."""
+    found = []
+    for each in questions:
+        if not found or found[-1][0] != each.settings:
+            found.append((each.settings, []))
+        found[-1][1].append(each)
+    return found
+
+
+def _first_end(text, stops):
+    """Where the first of these texts begins."""
+    places = [place for place in (text.find(each) for each in stops if each) if place >= 0]
+    return min(places) if places else None
+
+
+def _is_over(stops):
+    """What says whether a text has come to one of its ends."""
+    return lambda text: _first_end(text, stops) is not None
+
+
+def _make_ready(steps):
+    for step in steps:
+        if step["parameters"].get("library"):
+            library.load(step["parameters"]["library"])
+        ready = getattr(STEPS[step["name"]], "ready", None)
+        if ready is not None:
+            ready(step["parameters"])
+
+
+def _not_ready(steps):
+    """Why a variant's steps cannot be carried out here; None where they can."""
+    try:
+        _make_ready(steps)
+    except (ModelError, ValueError, library.MissingLibrary) as error:
+        return str(error)
+    return None

@@ -1,0 +1,177 @@
+"""What is asked of a language model: to choose, to read, or to write. The last step before it."""
+
+import re
+
+from ..parameters import Choice, Flag, Integer, Names, Number, Numbers, Text
+from .encoding import Encoding
+from .step import step
+from .value import Opaque, SampleError
+
+_BLANKS = re.compile(r"\s+")
+_BY_THE_ENGINE = Encoding(None, None, "none", None, None, "together", "continuation", None, "left")
+
+
+class Question(Opaque):
+    """A prompt, what is asked about it, and the rows that a model is to answer: (context, continuation) in tokens.
+
+    `texts` are the same in words, for engines that take words.
+    """
+
+    kind, needed = "question", "a language model answers it"
+    rows = ()
+
+    def __init__(self, prompt, call, settings):
+        self.prompt = prompt
+        self.call = call
+        self.settings = settings
+        self.encoding = prompt.encoding or _BY_THE_ENGINE
+        self.tokens = None
+
+    def shared(self):
+        return self
+
+    def prepared(self, engine):
+        """With its tokens, made by the engine's tokenizer where no other is named; twice is once."""
+        if self.tokens is None:
+            self.tokens = getattr(self, "_" + self.call)(engine)
+        return self
+
+    def _choose(self, engine):
+        """For each choice its own row; behind them, where that is asked for, the same without the question."""
+        pairs = self.prompt.pairs
+        if self.settings["unconditional"]:
+            before = self.settings["unconditional_context"]
+            pairs = pairs + [(before, continuation) for _, continuation in pairs]
+        self.texts = pairs
+        return [self.encoding.fitted(*(self.encoding.pair(*each, engine=engine) + (engine,))) for each in pairs]
+
+    def _read(self, engine):
+        """The windows of a text."""
+        self.text = self.prompt.choices[0] if self.prompt.choices else answer_text(self.prompt)
+        context = self.prompt.joined(self.prompt.questions[0])
+        if context:
+            self.texts = [(context, self.prompt.delimiter + self.text)]
+            return [self.encoding.fitted(*(self.encoding.pair(*self.texts[0], engine=engine) + (engine,)))]
+        self.texts = [("", self.text)]
+        tokens = self.encoding.tokens(self.text, engine)
+        if not tokens:
+            raise SampleError("a text without tokens cannot be read")
+        longest = self.settings["window"] or self.encoding.longest or engine.longest
+        if not longest:
+            raise SampleError("nobody says how many tokens the model takes: `window`")
+        overlap = self.settings["overlap"]
+        if overlap >= longest:
+            raise SampleError("windows of %d tokens cannot have %d in common" % (longest, overlap))
+        if self.settings["first"] == "score":
+            found = rolling(tokens, self.encoding.prefix(engine), longest, max(1, overlap))
+        else:
+            found = strided(tokens, longest, overlap)
+        return found[: self.settings["windows"]] if self.settings["windows"] else found
+
+    def _write(self, engine):
+        """The context alone."""
+        context = self.prompt.joined(self.prompt.questions[0])
+        self.texts = [(context, "")]
+        found = self.encoding.tokens(context, engine) if context else []
+        if not found:
+            found = [self.encoding.prefix(engine)]
+        longest = self.encoding.longest or engine.longest
+        room = longest - self.settings["longest"] if longest else len(found)
+        if room <= 0:
+            raise SampleError("%d tokens may be written, and the model takes %d" % (self.settings["longest"], longest))
+        if len(found) > room:
+            if self.encoding.cut == "refuse":
+                raise SampleError("it has %d tokens, and %d fit before the answer" % (len(found), room))
+            found = found[-room:] if self.encoding.cut == "left" else found[:room]
+        return [(found, [])]
+
+
+def answer_text(prompt):
+    if not isinstance(prompt.answer, str):
+        raise SampleError("there is no text to read: `answer` of the prompt makes it")
+    return prompt.answer
+
+
+def rolling(tokens, prefix, longest, overlap):
+    """Windows that score every token once; the first begins with a token that stands for nothing."""
+    found = [([prefix], tokens[:longest])]
+    done = len(found[0][1])
+    while done < len(tokens):
+        end = min(done + longest - overlap + 1, len(tokens))
+        found.append((tokens[max(0, end - longest - 1) : done], tokens[done:end]))
+        done = end
+    return found
+
+
+def strided(tokens, longest, overlap):
+    """Windows of so many tokens; a window's first token is scored only where it was seen before, which is never."""
+    found, done = [], 0
+    while done < len(tokens):
+        start = max(0, done - overlap)
+        end = min(start + longest, len(tokens))
+        first = max(done, start + 1)
+        if first < end:
+            found.append((tokens[start:first], tokens[first:end]))
+        done = end
+    return found
+
+
+def count_words(text):
+    """As lm-evaluation-harness counts: what stands between blanks, a blank at either end included."""
+    return len(_BLANKS.split(text))
+
+
+@step(takes="prompt", gives="question")
+def choose(
+    prompt,
+    *,
+    unconditional: Flag("Also ask how likely each choice is without the question.") = False,
+    unconditional_context: Text("What stands before a choice then.") = "",
+):
+    """Ask how likely each choice is to come next."""
+    return Question(prompt, "choose", {"unconditional": unconditional, "unconditional_context": unconditional_context})
+
+
+@step(takes="prompt", gives="question")
+def read(
+    prompt,
+    *,
+    window: Integer("Tokens that the model sees at once; by default as many as it takes.", at_least=2) = None,
+    overlap: Integer("Tokens that a window has in common with the one before it.", at_least=0) = 0,
+    first: Choice(
+        "Whether the first token of a text is scored, behind a token that stands for nothing, or every window's "
+        "first token is skipped.",
+        "score",
+        "skip",
+    ) = "score",
+    windows: Integer("At most so many windows of a text.", at_least=1) = None,
+):
+    """Ask how likely a text is, token by token."""
+    return Question(prompt, "read", {"window": window, "overlap": overlap, "first": first, "windows": windows})
+
+
+@step(takes="prompt", gives="question")
+def write(
+    prompt,
+    *,
+    longest: Integer("At most so many tokens.", at_least=1, at_most=1000000) = 256,
+    stop: Names("Texts that end an answer; they are not part of it.", most=64) = None,
+    stop_tokens: Numbers("Tokens that end an answer; by default the model's own.", most=64) = None,
+    temperature: Number("0 takes the likeliest token each time; else tokens are drawn.", at_least=0, at_most=100) = 0.0,
+    top_k: Integer("Draw among so many of the likeliest tokens.", at_least=1) = None,
+    top_p: Number("Draw among the likeliest tokens that make up this share.", above=0, at_most=1) = None,
+    seed: Integer("Seed of the draw.", at_least=0, at_most=2**53) = 0,
+    repeats: Integer("How many answers are drawn to each question.", at_least=1, at_most=1000) = 1,
+):
+    """Ask for an answer in words."""
+    settings = {
+        "longest": longest,
+        "stop": stop or [],
+        "stop_tokens": None if stop_tokens is None else [int(each) for each in stop_tokens],
+        "temperature": temperature,
+        "top_k": top_k,
+        "top_p": top_p,
+        "seed": seed,
+        "repeats": repeats,
+    }
+    return Question(prompt, "write", settings)

@@ -1,0 +1,82 @@
+"""A document: one row of a dataset of texts as its author wrote it, and what a template makes of it."""
+
+import ast
+
+from . import library as libraries
+from .value import Opaque, SampleError
+
+MOST_CHOICES = 1000
+
+
+class Document(Opaque):
+    """`fields` by name, of any shape that JSON has. `ordinal` is its place in the whole dataset, which examples that
+    are drawn one after the other depend on."""
+
+    kind, needed = "document", "`prompt` and what is asked of it come first"
+
+    def __init__(self, fields, ordinal=0):
+        self.fields = fields
+        self.ordinal = ordinal
+
+
+def read_document(content):
+    """A document as the host sends it."""
+    fields = content.get("document")
+    if not isinstance(fields, dict):
+        raise SampleError("it is not a document")
+    return Document(fields, int(content.get("ordinal", 0)))
+
+
+def fill(template, fields, library="jinja2"):
+    """A template filled in with a document's fields. One that is the name of a field stands for that field."""
+    if template in fields:
+        return fields[template]
+    if "{" not in template:
+        return template
+    return libraries.load(library).render(template, fields)
+
+
+def fill_text(template, fields, what, library="jinja2"):
+    found = fill(template, fields, library)
+    if isinstance(found, (int, float)) and not isinstance(found, bool):
+        found = str(found)
+    if not isinstance(found, str):
+        raise SampleError("%s is not a text: %.60r" % (what, found))
+    return found
+
+
+def fill_list(templates, fields, library="jinja2"):
+    """Texts to choose from. One template stands for all of them: it makes a list, or is the name of one."""
+    if len(templates) > 1:
+        return [fill_text(each, fields, "a choice", library) for each in templates]
+    found = fill(templates[0], fields, library)
+    if isinstance(found, str):
+        found = literal(found, "the choices")
+    if isinstance(found, dict):
+        found = list(found.values())
+    if not isinstance(found, (list, tuple)) or not all(isinstance(each, str) for each in found):
+        raise SampleError("the choices are not a list of texts: %.60r" % (found,))
+    if not 1 <= len(found) <= MOST_CHOICES:
+        raise SampleError("there are %d choices; 1 to %d are allowed" % (len(found), MOST_CHOICES))
+    return list(found)
+
+
+def literal(text, what):
+    """A list that a template wrote down."""
+    try:
+        return ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        raise SampleError("%s are not a list: %.60r" % (what, text))
+
+
+def fill_answer(template, fields, library="jinja2"):
+    """What is true of a document: the number of a choice, a text, or a list of either."""
+    found = fill(template, fields, library)
+    if isinstance(found, str) and found.isdigit() and found != template:
+        return int(found)
+    if isinstance(found, str) and found.startswith("[") and found.endswith("]"):
+        try:
+            return literal(found, "the answers")
+        except SampleError:
+            return found
+    return found

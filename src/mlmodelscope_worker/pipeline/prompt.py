@@ -1,0 +1,134 @@
+"""A prompt: what a language model is shown of a document, part by part until somebody joins them."""
+
+from ..parameters import Choice, File, Flag, Integer, Names, Text
+from . import library as libraries
+from .document import fill_answer, fill_list, fill_text
+from .shots import documents_in, examples_for
+from .step import step
+from .value import Opaque, SampleError
+
+
+class Prompt(Opaque):
+    """The parts of a prompt. Whoever joins them says how: one after the other, or as the turns of a chat.
+
+    `questions` is one text, or one for each choice where the choices stand in the question. `examples` are
+    (question, answer) pairs.
+    """
+
+    kind, needed = "prompt", "`choose`, `read` or `write` says what is asked of the model"
+
+    def __init__(self, system, examples, questions, choices, delimiter, separator, answer=None, context=None):
+        self.system = system
+        self.examples = examples
+        self.questions = questions
+        self.choices = choices
+        self.delimiter = delimiter
+        self.separator = separator
+        self.answer = answer
+        self._context = context
+        self.encoding = None
+
+    def changed(self, **changes):
+        made = Prompt(
+            self.system, self.examples, self.questions, self.choices, self.delimiter, self.separator, self.answer
+        )
+        made._context, made.encoding = self._context, self.encoding
+        for name, value in changes.items():
+            setattr(made, name, value)
+        return made
+
+    def joined(self, question):
+        """All of it up to the answer, as plain text; or what a chat template made of it."""
+        if self._context is not None:
+            return self._context(question)
+        shown = "".join(asked + self.delimiter + said + self.separator for asked, said in self.examples)
+        return self.system + shown + question
+
+    def with_context(self, context, delimiter):
+        """The same, joined by a function of the question."""
+        return self.changed(_context=context, delimiter=delimiter)
+
+    @property
+    def pairs(self):
+        """(context, continuation) for each choice."""
+        if len(self.questions) > 1:
+            return [(self.joined(each), self.delimiter + self.choices[0]) for each in self.questions]
+        context = self.joined(self.questions[0])
+        return [(context, self.delimiter + each) for each in self.choices]
+
+
+def _ready(parameters):
+    check = libraries.load(parameters["library"]).check
+    texts = [parameters["question"], parameters["answer"], parameters["description"], parameters["system"]]
+    for each in texts + list(parameters["choices"] or ()):
+        if each and "{" in each:
+            check(each)
+    if parameters["shots"] and parameters["shots_file"] is not None:
+        documents_in(parameters["shots_file"])
+
+
+@step(takes="document", gives="prompt", ready=_ready)
+def prompt(
+    document,
+    *,
+    question: Text("What is asked: a template over the document's fields, or the name of a field.") = "",
+    choices: Names("What there is to choose from: a template for each, or one that makes a list.") = None,
+    answer: Text("The right answer: the number of a choice, or a text; examples show it.") = None,
+    varies: Choice(
+        "What differs from choice to choice: the `answer`, or the `question`, which is then as many texts.",
+        "answer",
+        "question",
+    ) = "answer",
+    delimiter: Text("What stands between a question and its answer.") = " ",
+    system: Text("What comes first of all, and is the system's turn in a chat.") = "",
+    description: Text("What comes after that, before any example.") = "",
+    shots: Integer("How many examples with their answers come before the question.", at_least=0, at_most=1000) = 0,
+    shots_file: File("Which of the dataset's files has the documents that examples are taken from.") = None,
+    pick: Choice("Whether examples are drawn for each document, or always the first ones.", "sample", "first") = (
+        "sample"
+    ),
+    seed: Integer("Seed of the draw.", at_least=0, at_most=2**53) = 1234,
+    same: Flag("The examples are of the very documents that are asked about: none is its own example.") = False,
+    separator: Text("What stands between two examples, and before the question.") = "\n\n",
+    library: Choice("What fills templates in.", "jinja2") = "jinja2",
+):
+    """Make a prompt of a document: what is said first, examples, the question, what there is to choose from."""
+
+    def shown(example):
+        asked = fill_text(question, example, "a question", library) if varies == "answer" else None
+        listed = fill_list(choices, example, library) if choices else None
+        said = fill_answer(answer, example, library) if answer is not None else ""
+        if asked is None:
+            asked, said = listed[int(fill_text(question, example, "a question", library))], said
+        return asked, said_text(said, listed if varies == "answer" else None)
+
+    def joined(first, second):
+        if first and second and not first[-1].isspace() and not second[0].isspace():
+            return first + separator + second
+        return first + second
+
+    fields = document.fields
+    examples = [shown(each) for each in examples_for(document, shots_file, shots, pick, seed, same)]
+    told = fill_text(description, fields, "the description", library) if description else ""
+    listed = fill_list(choices, fields, library) if choices else []
+    due = fill_answer(answer, fields, library) if answer is not None else None
+    if varies == "question":
+        questions, listed = listed, [said_text(due, None)]
+    else:
+        questions = [fill_text(question, fields, "the question", library) if question else ""]
+    return Prompt(joined(system, told), examples, questions, listed, delimiter, separator, due)
+
+
+def said_text(answer, choices):
+    """A right answer in words."""
+    if isinstance(answer, (list, tuple)) and answer:
+        answer = answer[0]
+    if isinstance(answer, int) and not isinstance(answer, bool) and choices:
+        if not 0 <= answer < len(choices):
+            raise SampleError("the right answer is choice %d of %d" % (answer, len(choices)))
+        return choices[answer]
+    if isinstance(answer, str):
+        return answer
+    if isinstance(answer, (int, float)) and not isinstance(answer, bool):
+        return str(answer)
+    raise SampleError("the answer is not a text: %.60r" % (answer,))

@@ -1,0 +1,55 @@
+"""What every engine that runs a language model looks like from outside: it scores continuations, and it writes.
+
+Tokens are whole numbers, and a row is (context, continuation). How a text becomes tokens is said by the steps before;
+an engine has a tokenizer of its own only where its files bring one.
+"""
+
+from .predictor import NotSupported, Predictor
+
+
+class Written(object):
+    """What came of one context: tokens, and why they end. `moments` are when each came, in nanoseconds."""
+
+    __slots__ = ("tokens", "text", "ending", "moments")
+
+    def __init__(self, tokens, text, ending, moments=()):
+        self.tokens = tokens
+        self.text = text
+        self.ending = ending
+        """`stop`, or `length` where there was no more room."""
+        self.moments = moments
+
+
+class LanguageModel(Predictor):
+    """A loaded language model. Subclasses implement `score` and `write`."""
+
+    longest = None
+    """Tokens that it takes at once."""
+    prefix = None
+    """The token that stands before a text without context."""
+    stop_tokens = ()
+    """Those that end an answer, by the model's own files."""
+    takes_words = False
+    """Whether it takes texts as they are, and makes tokens of them itself, out of sight."""
+    notes = ()
+    """What a reader should know of how it was opened."""
+
+    def encode(self, text, special):
+        """Tokens of a text by the model's own vocabulary; `special` adds those that its files say."""
+        raise NotSupported("this model brings no tokenizer: name one in `encode_prompt`")
+
+    def decode(self, tokens):
+        """A text of tokens, without special ones."""
+        raise NotSupported("this model brings no tokenizer: name one in `encode_prompt`")
+
+    def score(self, rows):
+        """For each row ([logarithm of each token of the continuation], [whether it was the likeliest])."""
+        raise NotImplementedError
+
+    def write(self, contexts, settings, decode, is_over):
+        """A Written for each context.
+
+        `decode` makes a text of tokens; `is_over(text)` says whether a text has come to one of the ends that were asked
+        for, which the caller cuts off.
+        """
+        raise NotImplementedError

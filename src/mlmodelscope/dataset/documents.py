@@ -63,11 +63,11 @@ def _add_labels(documents: list[dict[str, Any]], labels: NamedFile) -> None:
 
 def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[Any]:
     """What is true of each document, in the form `{"answers": […]}`; nothing where nobody says."""
-    template = dataset.answer
+    template, has_choices = dataset.answer, dataset.task == "multiple_choice"
     if template is None:
         return [None] * len(documents)
     if "{" not in template or all(template in each for each in documents):
-        return [target_of(_filled(template, each, number)) for number, each in enumerate(documents)]
+        return [target_of(_filled(template, each, number, has_choices)) for number, each in enumerate(documents)]
     if importlib.util.find_spec("jinja2") is None:
         raise DatasetError(
             f"the answers of {dataset.name} are a template, which needs jinja2", hint=install_extra("language")
@@ -76,19 +76,23 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
     with Confined(processes=1) as confined:
         for start in range(0, len(documents), _AT_ONCE):
             found += confined.call(
-                fill_all, template=template, documents=documents[start : start + _AT_ONCE], first=start
+                fill_all,
+                template=template,
+                documents=documents[start : start + _AT_ONCE],
+                first=start,
+                has_choices=has_choices,
             )
     return [target_of(each) for each in found]
 
 
-def fill_all(template: str, documents: Sequence[dict[str, Any]], first: int) -> list[Any]:
+def fill_all(template: str, documents: Sequence[dict[str, Any]], first: int, has_choices: bool) -> list[Any]:
     """In a process of its own: what a stranger's template does may take for ever."""
-    return [_filled(template, each, first + number) for number, each in enumerate(documents)]
+    return [_filled(template, each, first + number, has_choices) for number, each in enumerate(documents)]
 
 
-def _filled(template: str, document: dict[str, Any], number: int) -> Any:
+def _filled(template: str, document: dict[str, Any], number: int, has_choices: bool) -> Any:
     try:
-        return fill_answer(template, document)
+        return fill_answer(template, document, has_choices=has_choices)
     except SampleError as error:
         raise DatasetError(f"the answer to document {number} (they count from 0): {error}") from None
 

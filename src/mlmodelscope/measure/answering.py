@@ -13,7 +13,7 @@ import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
-from mlmodelscope.measure.sums import deviation_of, mean, number_of
+from mlmodelscope.measure.sums import counted, deviation_of, mean, number_of
 from mlmodelscope.measure.texts import answered_text, reference_texts
 
 MEASURES = ("exact-match", "answer-f1")
@@ -25,6 +25,9 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 @task_rule("question_answering")
 class QuestionAnswering:
     """A score holds exact match and F1 of one answer, by the reference that it is nearest to."""
+
+    measures: tuple[str, ...] = MEASURES
+    """Columns of a score's values, those of this rule first in every rule that is made of it."""
 
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
         is_impossible = isinstance(target, Mapping) and target.get("impossible") is True
@@ -42,15 +45,19 @@ class QuestionAnswering:
         )
 
     def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
-        found = {name: number_of(_rows(tuple(scores), name), mean, weights) for name in names if _is_known(name)}
+        found = {name: number_of(self._rows(scores, name), mean, weights) for name in names if self._is_known(name)}
         return {name: value for name, value in found.items() if np.isfinite(value)}
 
     def deviations(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, float]:
-        return {name: deviation_of(_rows(tuple(scores), name), mean) for name in names if _is_known(name)}
+        return {name: deviation_of(self._rows(scores, name), mean) for name in names if self._is_known(name)}
+
+    def counts(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        found = {name: counted(self._rows(scores, name)) for name in names if self._is_known(name)}
+        return {name: each for name, each in found.items() if each is not None}
 
     def details(self, scores: Sequence[bytes]) -> dict[str, Any]:
         """Of questions that have an answer, and of those that have none, where there are both."""
-        parts = {part: _rows(tuple(scores), f"exact-match:{part}")[:, 1].sum() for part in PARTS}
+        parts = {part: self._rows(scores, f"exact-match:{part}")[:, 1].sum() for part in PARTS}
         if not all(parts.values()):
             return {}
         rows = []
@@ -59,18 +66,16 @@ class QuestionAnswering:
             rows.append({"type": part, "due": int(count), **{name: numbers[f"{name}:{part}"] for name in MEASURES}})
         return {"per_type": rows}
 
+    def _is_known(self, name: str) -> bool:
+        base, _, part = name.partition(":")
+        return base in self.measures and part in ("", *PARTS)
 
-def _is_known(name: str) -> bool:
-    base, _, part = name.partition(":")
-    return base in MEASURES and part in ("", *PARTS)
-
-
-def _rows(scores: tuple[bytes, ...], name: str) -> np.ndarray:
-    """(value, 1) of each sample that counts."""
-    base, _, part = name.partition(":")
-    values, impossible = _table(scores)
-    kept = np.ones(len(values)) if not part else (impossible == (part == "impossible")).astype(np.float64)
-    return np.stack([values[:, MEASURES.index(base)] * kept, kept], axis=1)
+    def _rows(self, scores: Sequence[bytes], name: str) -> np.ndarray:
+        """(value, 1) of each sample that counts."""
+        base, _, part = name.partition(":")
+        values, impossible = _table(tuple(scores))
+        kept = np.ones(len(values)) if not part else (impossible == (part == "impossible")).astype(np.float64)
+        return np.stack([values[:, self.measures.index(base)] * kept, kept], axis=1)
 
 
 @lru_cache(maxsize=2)  # a bootstrap asks for the same scores again and again

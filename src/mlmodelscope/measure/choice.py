@@ -11,7 +11,7 @@ import numpy as np
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.measure.pack import pack
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
-from mlmodelscope.measure.sums import deviation_of, mean, number_of
+from mlmodelscope.measure.sums import counted, deviation_of, mean, number_of
 
 _BY = {"none": None, "characters": "characters", "bytes": "bytes", "tokens": "tokens"}
 
@@ -47,6 +47,10 @@ class MultipleChoice:
 
     def deviations(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, float]:
         return {name: deviation_of(_rows(tuple(scores), name), mean) for name in names}
+
+    def counts(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        found = {name: counted(_rows(tuple(scores), name)) for name in names}
+        return {name: each for name, each in found.items() if each is not None}
 
     def details(self, scores: Sequence[bytes]) -> dict[str, Any]:
         return {}

@@ -13,6 +13,7 @@ from statistics import NormalDist
 import numpy as np
 
 from mlmodelscope.measure.rule import Rule, SpreadRule
+from mlmodelscope.statistic.interval import wilson
 from mlmodelscope.statistic.student import t_quantile
 
 _CONFIDENCE = 0.95
@@ -47,12 +48,23 @@ def _by_rule(
 ) -> dict[str, tuple[float, float, float, float]]:
     """From the rule's own deviations; of a few samples the normal distribution would promise too much (Student's t)."""
     wide = t_quantile(0.5 + _CONFIDENCE / 2, len(scores) - 1)
-    found = rule.deviations(scores, list(numbers))
-    return {
+    found = {
         name: (numbers[name], numbers[name] - wide * each, numbers[name] + wide * each, _CONFIDENCE)
-        for name, each in found.items()
+        for name, each in rule.deviations(scores, list(numbers)).items()
         if math.isfinite(each)
     }
+    return {**found, **_of_shares(rule, scores, numbers)}
+
+
+def _of_shares(
+    rule: Rule, scores: Sequence[bytes], numbers: Mapping[str, float]
+) -> dict[str, tuple[float, float, float, float]]:
+    """Of samples that are right or wrong the interval is known (Wilson's); none right of three is not 0 for sure."""
+    counts = getattr(rule, "counts", None)
+    if counts is None:
+        return {}
+    ends = {name: wilson(right, due) for name, (right, due) in counts(scores, list(numbers)).items()}
+    return {name: (numbers[name], each.low, each.high, _CONFIDENCE) for name, each in ends.items()}
 
 
 def paired(rule: Rule, before: Sequence[bytes], after: Sequence[bytes], name: str) -> tuple[float, float]:

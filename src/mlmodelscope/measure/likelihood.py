@@ -11,7 +11,7 @@ import numpy as np
 
 from mlmodelscope.measure.pack import pack, unpack
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
-from mlmodelscope.measure.sums import deviation_of, mean, number_of, ratio
+from mlmodelscope.measure.sums import counted, deviation_of, mean, number_of, ratio
 
 _UNITS = ("tokens", "words", "bytes", "texts")
 
@@ -58,6 +58,10 @@ class LanguageModeling:
 
     def deviations(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, float]:
         return {name: deviation_of(_rows(tuple(scores), name), MEASURES[name][1]) for name in names}
+
+    def counts(self, scores: Sequence[bytes], names: Sequence[str]) -> dict[str, tuple[int, int]]:
+        found = counted(_rows(tuple(scores), "greedy-accuracy"))
+        return {"greedy-accuracy": found} if found is not None and "greedy-accuracy" in names else {}
 
     def details(self, scores: Sequence[bytes]) -> dict[str, Any]:
         total = _table(tuple(scores)).sum(axis=0)

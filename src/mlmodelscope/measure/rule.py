@@ -28,7 +28,8 @@ class Rule(Protocol):
     """How one task scores samples and sums scores up.
 
     A rule may also have `without_interval`, names of measures that no interval can be given for, and
-    `reasons(scores, names)`, which says by name why these measures cannot be computed of these scores.
+    `reasons(scores, names)`, which says by name why these measures cannot be computed of these scores. Where samples
+    are right or wrong, `counts(scores, names)` gives (right, all) by name, and the interval follows from that.
     """
 
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
@@ -77,6 +78,7 @@ RULES: Registry[Any] = Registry(
         "speech_recognition": "mlmodelscope.measure.speech",
         "multiple_choice": "mlmodelscope.measure.choice",
         "language_modeling": "mlmodelscope.measure.likelihood",
+        "text_generation": "mlmodelscope.measure.generation",
     },
 )
 """Rules of ours and of installed packages; only the measuring process loads them."""

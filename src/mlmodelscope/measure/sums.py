@@ -22,6 +22,13 @@ def deviation_of(rows: np.ndarray, formula: Formula) -> float:
     return jackknifed(formula(rows.sum(axis=0) - rows))
 
 
+def counted(rows: np.ndarray) -> tuple[int, int] | None:
+    """(right, all) of samples that are right or wrong, or do not count; None where any is partly right."""
+    right, counts = rows[:, 0], rows[:, 1]
+    is_share = bool(np.isin(counts, (0.0, 1.0)).all() and ((right == 0.0) | (right == counts)).all())
+    return (int(right.sum()), int(counts.sum())) if is_share and counts.any() else None
+
+
 def jackknifed(without: np.ndarray) -> float:
     """Standard deviation of a number, from what it is without each of the samples."""
     count = len(without)

@@ -78,7 +78,7 @@ for _each in (
     RuledMeasure(
         "exact-match",
         "exact match",
-        (NAME,),
+        (NAME, "text_generation"),
         aliases=("em", "squad-em", "exact"),
         about=f"Share of answers that are a reference, letter by letter after normalization. {_PARTS}",
         parts="kind of question",
@@ -86,7 +86,7 @@ for _each in (
     RuledMeasure(
         "answer-f1",
         "F1 of answers",
-        (NAME,),
+        (NAME, "text_generation"),
         aliases=("squad-f1", "qa-f1"),
         about=f"F1 of the words of each answer and its nearest reference, the mean of all answers. {_PARTS}",
         parts="kind of question",

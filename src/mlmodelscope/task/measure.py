@@ -254,6 +254,7 @@ MEASURES = Measures(
             + ("choice-accuracy-unconditional",),
             "mlmodelscope.task.choice",
         ),
+        **dict.fromkeys(("numeric-match", "contains", "any-match"), "mlmodelscope.task.generation"),
         **dict.fromkeys(
             ("perplexity", "perplexity-word", "perplexity-byte", "bits-per-byte", "perplexity-text", "greedy-accuracy"),
             "mlmodelscope.task.likelihood",

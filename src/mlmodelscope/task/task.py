@@ -218,6 +218,7 @@ TASKS: Registry[Task] = Registry(
         "speech_recognition": "mlmodelscope.task.speech",
         "multiple_choice": "mlmodelscope.task.choice",
         "language_modeling": "mlmodelscope.task.likelihood",
+        "text_generation": "mlmodelscope.task.generation",
     },
 )
 

@@ -69,10 +69,10 @@ def literal(text, what):
         raise SampleError("%s are not a list: %.60r" % (what, text))
 
 
-def fill_answer(template, fields, library="jinja2"):
-    """What is true of a document: the number of a choice, a text, or a list of either."""
+def fill_answer(template, fields, library="jinja2", has_choices=True):
+    """What is true of a document: a text, a list of texts, or, where there are choices, the number of one."""
     found = fill(template, fields, library)
-    if isinstance(found, str) and found.isdigit() and found != template:
+    if has_choices and isinstance(found, str) and found.isdigit() and found != template:
         return int(found)
     if isinstance(found, str) and found.startswith("[") and found.endswith("]"):
         try:

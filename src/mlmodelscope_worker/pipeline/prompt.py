@@ -97,7 +97,7 @@ def prompt(
     def shown(example):
         asked = fill_text(question, example, "a question", library) if varies == "answer" else None
         listed = fill_list(choices, example, library) if choices else None
-        said = fill_answer(answer, example, library) if answer is not None else ""
+        said = fill_answer(answer, example, library, bool(choices)) if answer is not None else ""
         if asked is None:
             asked, said = listed[int(fill_text(question, example, "a question", library))], said
         return asked, said_text(said, listed if varies == "answer" else None)
@@ -111,7 +111,7 @@ def prompt(
     examples = [shown(each) for each in examples_for(document, shots_file, shots, pick, seed, same)]
     told = fill_text(description, fields, "the description", library) if description else ""
     listed = fill_list(choices, fields, library) if choices else []
-    due = fill_answer(answer, fields, library) if answer is not None else None
+    due = fill_answer(answer, fields, library, bool(choices)) if answer is not None else None
     if varies == "question":
         questions, listed = listed, [said_text(due, None)]
     else:

@@ -1,0 +1,131 @@
+"""Text generation: a language model writes an answer, and a declared part of it is compared.
+
+The truth is `{"answers": [...]}`, texts of which one suffices. Which part of an answer counts, and what is done to
+both before they are compared, is the manifest's `measure`; nothing is done unless it is written down.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from mlmodelscope.measure.extraction import Extraction
+from mlmodelscope.measure.facts import facts_of
+from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.detection import sentence_of
+from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.shape import Named, Shape, TextShape
+from mlmodelscope.task.task import TASKS, Column, Option, Task
+from mlmodelscope.task.texts import storable, text_values, truth_of
+from mlmodelscope_worker.parameters import Flag, Number
+from mlmodelscope_worker.registry import add
+
+NAME = "text_generation"
+_STEPS = (
+    "`strip`, `first_line`, `last_line`, `first_number`, `last_number`, `letter` (the first capital letter that stands "
+    "alone), `boxed` (LaTeX), `before: TEXT`, `after: TEXT`, `regex: {pattern, take, fallback}` (Python's findall; "
+    "`take` is which match, 0 the first and -1 the last; of several groups the first that matched), `remove: PATTERN`, "
+    "`remove_digits`, `remove_ascii_punctuation`, and the steps of a normalization of texts"
+)
+OPTIONS = {
+    "extract": Option(Extraction(f"Which part of an answer counts, in this order: {_STEPS}."), []),
+    "reference_extract": Option(Extraction("The same for what is right."), []),
+    "normalization": Option(Extraction("What is done to both after that."), []),
+    "tolerance": Option(
+        Number("How far a number may lie from the right one, as a share of it, to be the same.", at_least=0, at_most=1),
+        0.0,
+    ),
+    "vote": Option(Flag("Whether of several answers to a question the most frequent one is the answer."), False),
+}
+_ENDINGS = ("stop", "length")
+
+
+def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dict[str, Any]:
+    found = {**text_values(target, answer, score), "extracted": _extracted(score)}
+    if answer is not None:
+        told = answer.fields
+        found["ending"] = told.get("ending") if told.get("ending") in _ENDINGS else None
+        found["tokens"] = told.get("tokens") if isinstance(told.get("tokens"), int) else None
+        several = told.get("texts")
+        if isinstance(several, list):
+            found["texts"] = json.dumps([storable(each) for each in several])
+    return found
+
+
+def _extracted(score: bytes | None) -> str | None:
+    """What was taken out of an answer; nothing where a score does not say it, or is damaged."""
+    try:
+        told = facts_of(score).get("extracted") if score else None
+    except (ValueError, TypeError, LookupError, RecursionError, struct.error):  # a stranger's
+        return None
+    return told if isinstance(told, str) else None
+
+
+def _plain(row: Mapping[str, Any]) -> Any:
+    if row.get("text") is None:
+        return None
+    texts = json.loads(row["texts"]) if row.get("texts") else [row["text"]]
+    return {"text": row["text"], "extracted": row.get("extracted"), "ending": row.get("ending"), "texts": texts}
+
+
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
+    """What is right, what was taken out of the answer, and all of it."""
+    due = truth_of(row, target)
+    right = due.get("answers") or due.get("texts") or []
+    found: list[Shape] = [TextShape("truth", storable(str(each)) or "") for each in right]
+    if row.get("extracted") is not None and row.get("extracted") != row.get("text"):
+        found.append(TextShape("answer", row["extracted"]))
+    return [*found, TextShape("answer", row["text"])] if row.get("text") is not None else found
+
+
+task = Task(
+    NAME,
+    "Text generation",
+    partial(RuledTally, NAME),
+    headline=("exact-match", "numeric-match", "answer-f1"),
+    options=OPTIONS,
+    is_ruled=True,
+    has_classes=False,
+    roles=(("text",), ("tokens",), ("logits",), ("tensor",), ("general",)),
+    columns=(
+        Column("target", "string"),
+        Column("text", "string"),
+        Column("extracted", "string"),
+        Column("ending", "string"),
+        Column("tokens", "int32"),
+        Column("texts", "string"),
+        Column("score", "binary"),
+    ),
+    values=_values,
+    plain=_plain,
+    shapes=_shapes,
+    quality="Quality is the best of match, F1 of words and match of numbers, over the answers to a question.",
+    sentence=sentence_of("exact-match", "numeric-match"),
+)
+add(TASKS.things, NAME, task, TASKS.code)
+
+for _name, _title, _about, _aliases in (
+    (
+        "numeric-match",
+        "same number",
+        "Share of answers that are the right number, however it is written.",
+        ("numeric-accuracy",),
+    ),
+    ("contains", "contains", "Share of answers with the right text somewhere in them.", ("substring-match", "in")),
+    (
+        "any-match",
+        "any match",
+        "Share of questions to which at least one of several answers matches; `ask: {repeats: …}` asks for several.",
+        ("pass-any",),
+    ),
+):
+    add(
+        MEASURES.things,
+        _name,
+        RuledMeasure(_name, _title, (NAME,), aliases=_aliases, about=_about),
+        MEASURES.code,
+    )

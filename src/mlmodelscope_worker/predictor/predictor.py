@@ -15,6 +15,7 @@ OURS = (
     "lightgbm",
     "mxnet",
     "ncnn",
+    "ngram",
     "onnxruntime",
     "opencv",
     "openvino",

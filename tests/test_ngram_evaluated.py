@@ -1,0 +1,48 @@
+"""A model that counts, from a manifest to its numbers: no framework is needed for any of it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+import language_world
+from mlmodelscope import Options, Settings, evaluate
+
+LINES = ["the cat sat on the mat\n", "the dog sat on the rug\n", "a cat ran to the dog\n"]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return language_world.write_arpa(
+        tmp_path / "pets.arpa", [language_world.pieces_of(each, ["the"]) for each in LINES]
+    )
+
+
+def settings(folder: Path) -> Settings:
+    return Settings(folder / "home", folder / "cache")
+
+
+def test_choices_are_made_by_what_was_counted(model: Path, tmp_path: Path) -> None:
+    documents = [{"start": "the cat sat on", "a": "the mat", "b": "mat the", "label": 0}]
+    documents += [{"start": "the dog sat on", "a": "gur eht", "b": "the rug", "label": 1}]
+    dataset = language_world.dataset_of(
+        language_world.write_documents(tmp_path / "ends.jsonl", documents),
+        "multiple_choice",
+        {"question": "{{start}}", "choices": ["{{a}}", "{{b}}"], "answer": "label"},
+    )
+    record = evaluate(language_world.model_of(model), dataset, Options(), settings=settings(tmp_path))
+    assert record.failed == 0 and record.metrics["choice-accuracy"].value == 1.0
+
+
+def test_its_perplexity_is_that_of_its_own_counts(tmp_path: Path) -> None:
+    # One line, one token: after a line's beginning `a` comes always, but for what was discounted for all else.
+    graph = language_world.write_arpa(tmp_path / "a.arpa", [["a"]], order=2)
+    dataset = language_world.dataset_of(
+        language_world.write_documents(tmp_path / "as.jsonl", [{"text": "a"}]), "language_modeling", {"answer": "text"}
+    )
+    record = evaluate(language_world.model_of(graph), dataset, Options(), settings=settings(tmp_path))
+    # 1 of 1 less a half; of that half: 1 of 2 less a half, and a quarter of another half (</s>, <unk>, a blank, a).
+    assert record.metrics["perplexity"].value == pytest.approx(1 / (0.5 + 0.5 * (0.25 + 0.5 / 4)))
+    assert record.metrics["bits-per-byte"].value == pytest.approx(math.log2(record.metrics["perplexity"].value))

@@ -80,6 +80,8 @@ def right_choices(target: Any, choices: Any, count: int) -> set[int]:
             found.add(choices.index(each))
         elif isinstance(each, int) and not isinstance(each, bool) and 0 <= each < count:
             found.add(each)
+        elif isinstance(choices, list) and str(each) in choices:  # a number that is a choice, and none of one
+            found.add(choices.index(str(each)))
         else:
             raise ScoreError(f"the right answer {str(each)[:60]!r} is none of its {count} choices")
     return found

@@ -72,7 +72,7 @@ def literal(text, what):
 def fill_answer(template, fields, library="jinja2", has_choices=True):
     """What is true of a document: a text, a list of texts, or, where there are choices, the number of one."""
     found = fill(template, fields, library)
-    if has_choices and isinstance(found, str) and found.isdigit() and found != template:
+    if has_choices and isinstance(found, str) and found.isdigit():
         return int(found)
     if isinstance(found, str) and found.startswith("[") and found.endswith("]"):
         try:

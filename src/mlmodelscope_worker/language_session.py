@@ -5,6 +5,7 @@ once, and what was scored before is remembered.
 """
 
 import collections
+import json
 import threading
 
 from .clock import nanoseconds
@@ -94,20 +95,20 @@ class LanguageSession(object):
         asked = [each for listed in questions.values() for _, each in listed if not isinstance(each, Failure)]
         answers = dict(zip(map(id, asked), self._answers(asked)))
         for variant, listed in questions.items():
-            errors, rows, key = dict(batch.errors), [], []
+            errors, rows = dict(batch.errors), []
             for slot, question in listed:
                 row = question if isinstance(question, Failure) else answers[id(question)]
                 if isinstance(row, Failure):
                     errors[slot] = row.reason
                 else:
                     rows.append(row)
-                    key.append(id(row))
             group = None
             if rows:
-                group = known.get(tuple(key))
-                if group is None:
-                    group = known[tuple(key)] = len(told)
-                    read = arrays_read(rows, {})
+                read = arrays_read(rows, {})
+                key = (json.dumps(read.content, sort_keys=True), tuple(map(bytes, read.buffers)))
+                group = known.get(key)
+                if group is None:  # no other prompt was answered the same
+                    group = known[key] = len(told)
                     told.append({"content": read.content, "buffers": len(read.buffers)})
                     buffers.extend(read.buffers)
                     calls += 1

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from typing import Any
 
-from mlmodelscope.confine.confined import Confined
+from mlmodelscope.confine.confined import Confined, Limits
 from mlmodelscope.dataset.format import dataset_format
 from mlmodelscope.dataset.parts import digest_of, name_of
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
@@ -18,6 +18,8 @@ from mlmodelscope_worker.pipeline.document import fill_answer
 from mlmodelscope_worker.pipeline.value import SampleError
 
 _AT_ONCE = 500
+_LIMITS = Limits(cpu_s=10.0)
+"""For so many answers; an ordinary template takes a hundredth of it."""
 _LARGEST = 1 << 22
 """Characters of a document."""
 
@@ -73,7 +75,7 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
             f"the answers of {dataset.name} are a template, which needs jinja2", hint=install_extra("language")
         )
     found: list[Any] = []
-    with Confined(processes=1) as confined:
+    with Confined(_LIMITS, processes=1) as confined:
         for start in range(0, len(documents), _AT_ONCE):
             found += confined.call(
                 fill_all,

@@ -15,6 +15,7 @@ from typing import Any
 
 from mlmodelscope.errors import PluginError, Problem
 from mlmodelscope.manifest.schema.model import needed_keys
+from mlmodelscope.manifest.schema.task import ASKED
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.registry import Registry
@@ -54,6 +55,8 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
             manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
         _refuse_missing_files(manifest, problems)
         _refuse_decoder(manifest, problems)
+    elif kind == "dataset":
+        _check_question(manifest, problems)
     elif kind == "software":
         _spell_out_container(manifest)
         _read_variables(manifest, "env")
@@ -119,6 +122,41 @@ def _refuse_missing_files(manifest: SourceMap, problems: Problems) -> None:
             steps = layer.get("processing") if isinstance(layer, dict) else None
             _refuse_unknown_names(steps, registry, (kind, index, "processing"), known, problems)
     _refuse_unknown_names(manifest.get("answer"), ANSWER_STEPS, ("answer",), known, problems)
+
+
+def _check_question(manifest: SourceMap, problems: Problems) -> None:
+    """What a dataset shows and asks a language model: the parameters of the steps that do it."""
+    task = manifest.get("task")
+    asked = ASKED.get(task) if isinstance(task, str) else None
+    files = manifest.get("files")
+    known = tuple(files) if isinstance(files, dict) else ()
+    for key, name in (("prompt", "prompt"), ("ask", asked)):
+        written = manifest.get(key)
+        if written is None:
+            continue
+        if name is None:
+            tasks = ", ".join(ASKED)
+            problems.note(
+                (key,), Problem(f"only datasets of the tasks {tasks} ask language models", known=tuple(ASKED))
+            )
+            continue
+        step = _resolved(STEPS[name], key, written, (key,), problems)
+        if step is not None:
+            _refuse_unknown_names([{"name": name, "parameters": step}], STEPS, (key,), known, problems)
+
+
+def _resolved(
+    declaration: Declaration, name: str, written: Any, path: DataPath, problems: Problems
+) -> dict[str, Any] | None:
+    """A step's parameters, every one explicit; None, and a problem, where they cannot be that."""
+    try:
+        found: dict[str, Any] = declaration.resolve(_plain(written))
+        return found
+    except ParameterError as error:
+        where = (*path, error.parameter) if error.parameter else path
+        hint = error.hint or (nearest(str(error.seen), error.known) if error.seen is not None else None)
+        problems.note(where, Problem(f"step `{name}`: {error.message}", known=error.known, hint=hint))
+        return None
 
 
 def _refuse_decoder(manifest: SourceMap, problems: Problems) -> None:
@@ -220,12 +258,9 @@ def _read_steps(written: Any, path: DataPath, known: Registry[Declaration], prob
             problem = Problem(f"unknown step `{name}`", known=tuple(known), hint=nearest(name, known))
             problems.note(at, problem)
             continue
-        try:
-            steps.append({"name": name, "parameters": declaration.resolve(_plain(value))})
-        except ParameterError as error:
-            where = (*at, error.parameter) if error.parameter else at
-            hint = error.hint or (nearest(str(error.seen), error.known) if error.seen is not None else None)
-            problems.note(where, Problem(f"step `{name}`: {error.message}", known=error.known, hint=hint))
+        parameters = _resolved(declaration, name, value, at, problems)
+        if parameters is not None:
+            steps.append({"name": name, "parameters": parameters})
     return steps
 
 

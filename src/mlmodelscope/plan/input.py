@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
-from mlmodelscope.manifest.schema.model import LANGUAGE_MODEL, RECORDED, Input
+from mlmodelscope.manifest.schema.model import RECORDED, Input
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
 from mlmodelscope.plan.language import plan_question
 from mlmodelscope.plan.plan import PlannedInput
 from mlmodelscope.plugins.steps import STEPS
@@ -123,6 +124,8 @@ def _refuse_what_steps_cannot(model: ModelManifest) -> None:
 def _refuse_kinds(model: ModelManifest, number: int, given: Input) -> None:
     """Each step must be for what the one before it makes: nobody resizes a text."""
     kind, before = _KINDS[given.type], f"an input of type {given.type}"
+    if kind == "prompt" and given.processing and given.processing[0].name == kind:
+        kind = "document"  # it makes the prompt itself
     for step in given.processing:
         declaration = STEPS[step.name]
         if not isinstance(declaration, StepDeclaration):

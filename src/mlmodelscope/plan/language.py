@@ -7,14 +7,11 @@ from typing import Any
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
-from mlmodelscope.manifest.schema.model import LANGUAGE_MODEL
+from mlmodelscope.manifest.schema.task import ASKED, LANGUAGE_MODEL
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plan.plan import PlannedInput
 from mlmodelscope.plugins.steps import STEPS
 from mlmodelscope_worker.parameters import File, ParameterError
-
-ASKED = {"multiple_choice": "choose", "language_modeling": "read", "text_generation": "write"}
-"""The last step of each task: what a language model is asked to do."""
 
 
 def is_language_pair(model: ModelManifest, dataset: DatasetManifest) -> bool:

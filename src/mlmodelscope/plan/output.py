@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
-from mlmodelscope.manifest.schema.model import LANGUAGE_MODEL
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
 from mlmodelscope.plan.file import Pins, plan_optional_file
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import PlannedAnswer, PlannedGeneration, PlannedOutput

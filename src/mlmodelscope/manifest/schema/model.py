@@ -22,7 +22,7 @@ from mlmodelscope.manifest.schema.part import (
     text_as_written,
 )
 from mlmodelscope.manifest.schema.step_file import StepFile
-from mlmodelscope.manifest.schema.task import Task
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL, Task
 
 
 class Step(Part):
@@ -268,10 +268,6 @@ RECORDED = "recorded"
 def is_served(framework: str) -> bool:
     """Whether a model of this framework is somebody else's to run, so that it needs no files of its own."""
     return re.sub(r"[\s_-]", "", framework.lower()) in SERVERS
-
-
-LANGUAGE_MODEL = "language_model"
-"""The task of models that choose, read and write, each as a dataset asks."""
 
 
 def needed_keys(framework: str, task: str = "") -> tuple[str, ...]:

@@ -50,6 +50,12 @@ def task_names() -> tuple[str, ...]:
     return (*_OURS, *sorted(theirs.difference(_OURS)))
 
 
+LANGUAGE_MODEL = "language_model"
+"""The task of models that choose, read and write, each as a dataset asks."""
+ASKED = {"multiple_choice": "choose", "language_modeling": "read", "text_generation": "write"}
+"""The step that asks a language model, by the task of the dataset."""
+
+
 def is_task(name: str) -> bool:
     return name in _OURS or name in task_names()
 

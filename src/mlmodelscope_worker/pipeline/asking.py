@@ -63,7 +63,10 @@ class Question(Opaque):
         if overlap >= longest:
             raise SampleError("windows of %d tokens cannot have %d in common" % (longest, overlap))
         if self.settings["first"] == "score":
-            found = rolling(tokens, self.encoding.prefix(engine), longest, max(1, overlap))
+            prefix = self.encoding.prefix(engine)
+            if tokens[:1] == [prefix] and len(tokens) > 1:  # it stands in front already, and is no part of the text
+                tokens = tokens[1:]
+            found = rolling(tokens, prefix, longest, max(1, overlap))
         else:
             found = strided(tokens, longest, overlap)
         return found[: self.settings["windows"]] if self.settings["windows"] else found

@@ -136,6 +136,11 @@ def test_read_takes_as_many_windows_as_it_is_told() -> None:
         asked("read", question="", choices=[""])
 
 
+def test_read_does_not_score_what_stands_for_the_beginning() -> None:
+    found = asked("read", None, {"special_tokens": "always"}, question="", choices=["abc"])
+    assert found.tokens == [([1], [97, 98, 99])]
+
+
 def test_read_with_a_context_scores_what_comes_behind_it() -> None:
     assert texts(asked("read", question="Q", choices=["abc"])) == [("Q", " abc")]
 

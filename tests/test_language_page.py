@@ -1,0 +1,51 @@
+"""The examples of the page on language models run, and their numbers can be computed by hand."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from mlmodelscope import Settings, evaluate
+from mlmodelscope.record.record import Record
+
+PAGE = Path(__file__).parents[1] / "docs" / "language-models.md"
+pytestmark = pytest.mark.usefixtures("few_calls")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    text = PAGE.read_text()
+    for name, body in re.findall(r"`([\w.]+)`[^`]*?:\n\n```text\n(.*?)```", text, re.DOTALL):
+        (tmp_path / name).write_text(body)
+    for name, body in re.findall(r"```yaml\n# (\S+\.yml)\n(.*?)```", text, re.DOTALL):
+        (tmp_path / name).write_text(body)
+    return tmp_path
+
+
+def record(place: Path, settings: Settings, dataset: str) -> Record:
+    found = evaluate(str(place / "pets.yml"), str(place / dataset), settings=settings)
+    assert found.failed == 0
+    return found
+
+
+def test_the_choices_of_the_page(place: Path, settings: Settings) -> None:
+    found = record(place, settings, "ends.yml")
+    assert {name: each.value for name, each in found.metrics.items()} == pytest.approx(
+        {f"choice-accuracy{rule}": 1.0 for rule in ("", "-characters", "-bytes", "-tokens")}
+    )
+
+
+def test_the_perplexity_of_the_page(place: Path, settings: Settings) -> None:
+    """Logarithms to the base of 10 in the file: the, cat, sat; the, dog, barked."""
+    logs = (-0.1, -0.4, -0.2, -0.1, -0.5, -0.3)
+    found = record(place, settings, "films.yml").metrics
+    assert found["perplexity"].value == pytest.approx(10 ** (-sum(logs) / 6))
+    assert found["bits-per-byte"].value == pytest.approx(-sum(logs) * math.log2(10) / (11 + 14))
+    assert found["greedy-accuracy"].value == 0.5, "behind `the` comes `cat` more often than `dog`"
+
+
+def test_the_texts_of_the_page(place: Path, settings: Settings) -> None:
+    found = record(place, settings, "sums.yml")
+    assert found.metrics["exact-match"].value == 0.0 and found.metrics["exact-match"].samples == 1
+    assert found.details["answers"]["written"] == 1 and found.details["answers"]["empty"] == 1

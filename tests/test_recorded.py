@@ -99,6 +99,11 @@ def test_a_sample_without_one_fails_and_says_so(tmp_path: Path, settings: Settin
     assert record.failed == 1
 
 
+def numbered(*rows: tuple[object, object]) -> str:
+    """As many programs write them: names of samples are numbers."""
+    return "".join(json.dumps({"0": name, "1": answer}) + "\n" for name, answer in rows)
+
+
 @pytest.mark.parametrize(
     ("answers", "reason"),
     [
@@ -106,6 +111,11 @@ def test_a_sample_without_one_fails_and_says_so(tmp_path: Path, settings: Settin
         ("a\nb\n", "line 1 of the recorded answers has no column `1`"),
         ('{"id": 1}\n[1]\n', "line 2 of the recorded answers is not an object"),
         ('{"id": 1\n', "line 1 of the recorded answers is not JSON"),
+        (numbered((1, 1.0), (1, 100.0)), "two recorded answers for `1`"),
+        (numbered((1, 1.0), ("1", 100.0)), "two recorded answers for `1`"),
+        (numbered((1, 1.0), (1, True)), "two recorded answers for `1`"),
+        (numbered(([1], 1.0)), r"line 1 of the recorded answers names no sample: \[1\] is neither"),
+        (numbered((1, 1.0), (None, 1.0)), "line 2 of the recorded answers names no sample"),
     ],
 )
 def test_what_cannot_be_read_is_refused(tmp_path: Path, settings: Settings, answers: str, reason: str) -> None:
@@ -113,7 +123,35 @@ def test_what_cannot_be_read_is_refused(tmp_path: Path, settings: Settings, answ
         evaluated(tmp_path, settings, answers)
 
 
-@pytest.mark.parametrize("answer", ["nan", "inf", "many", ""])
+@pytest.mark.parametrize("answer", ["nan", "inf", "many", "", "1_000"])
 def test_an_answer_that_is_no_number_is_a_failed_sample(tmp_path: Path, settings: Settings, answer: str) -> None:
     record = evaluated(tmp_path, settings, PLAIN.replace("c,3.5", f"c,{answer}"))
     assert record.failed == 1 and record.metrics["mae"].samples == 3
+
+
+def test_the_same_answer_twice_is_one(tmp_path: Path, settings: Settings) -> None:
+    record = evaluated(tmp_path, settings, PLAIN + "a,1.5\n")
+    assert record.failed == 0 and record.metrics["mae"].value == pytest.approx(0.375)
+
+
+def test_a_number_that_no_float_holds_is_a_failed_sample(tmp_path: Path, settings: Settings) -> None:
+    answers = numbered(*ANSWERS.items()).replace("3.5", "1" + 400 * "0")
+    record = evaluated(tmp_path, settings, answers)
+    assert record.failed == 1 and "is not a number" in record.failures[0].reason
+
+
+@pytest.mark.parametrize("answer", [["two"], {"text": "two"}, True])
+def test_what_has_parts_is_no_text(tmp_path: Path, settings: Settings, answer: object) -> None:
+    """Python would print it in brackets, and the brackets would be scored."""
+    model, dataset = world(
+        tmp_path,
+        numbered(("a", "one"), ("b", answer), ("c", 3), ("d", None)),
+        "a.jsonl",
+        task="translation",
+        outputs=[{"type": "text"}],
+    )
+    about = yaml.safe_load(dataset.read_text()) | {"task": "translation"}
+    about["columns"] = {"id": "id", "text": "x", "target": "y"}
+    dataset.write_text(yaml.safe_dump(about))
+    record = evaluate(model, dataset, Options(timed_runs=1), settings=settings)
+    assert [(each.sample, "is not a text" in each.reason) for each in record.failures] == [("b", True)]

@@ -30,6 +30,7 @@ from mlmodelscope.errors import ArtifactError, DatasetError, StackError
 from mlmodelscope.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
+BY_HAND = "## Right manifests and their known numbers"
 RESULTS = ROOT / "reports" / "acceptance.jsonl"
 
 
@@ -56,7 +57,13 @@ def main() -> None:
     print("\n".join(("", *results.summary(shown))))
     if options.write is not None:
         text = results.page(beds, shown, len(faults) - len(shown), _made(shown))
-        options.write.write_text(text, encoding="utf-8")
+        options.write.write_text(text + _by_hand(options.write), encoding="utf-8")
+
+
+def _by_hand(page: Path) -> str:
+    """What stands at the end of the page since another command was run, which this one does not repeat."""
+    old = page.read_text(encoding="utf-8") if page.exists() else ""
+    return f"\n{BY_HAND}{old.partition(BY_HAND)[2]}" if BY_HAND in old else ""
 
 
 def _made(shown: Sequence[planted.Outcome]) -> str:

@@ -13,6 +13,20 @@ from .task import reader_of
 from .task.reader import StepReader, arrays_read
 
 
+def _text(recorded):
+    """A text, or a number as it was written; what has parts is no text, however Python would print it."""
+    if isinstance(recorded, (list, dict, bool)):
+        raise Refused("the recorded answer %.40r is not a text" % (recorded,))
+    return "" if recorded is None else str(recorded)
+
+
+def _number(recorded):
+    """Python reads `1_000` as 1000; nobody else does."""
+    if isinstance(recorded, str) and "_" in recorded:
+        raise ValueError(recorded)
+    return float(recorded)
+
+
 class RecordedSession(object):
     """Looks answers up by the names of samples."""
 
@@ -69,13 +83,13 @@ class RecordedSession(object):
         import numpy as np
 
         if self._role == "text":
-            return {"text": "" if recorded is None else str(recorded)}
+            return {"text": _text(recorded)}
         if self._role in ("general", "spans") and isinstance(recorded, list):
             return {"spans": recorded}
         numbers = recorded if isinstance(recorded, list) else [recorded]
         try:
-            return {self._role: np.array([float(each) for each in numbers])}
-        except (TypeError, ValueError):
+            return {self._role: np.array([_number(each) for each in numbers])}
+        except (TypeError, ValueError, OverflowError):
             raise Refused("the recorded answer %.40r is not a number" % (recorded,))
 
     def measure(self, samples, warm_up_runs, most, budget_s):

@@ -49,6 +49,11 @@ def test_csv_has_raw_numbers_and_nothing_for_what_is_not_known() -> None:
     assert table().to_csv() == 'name,time_ns,bytes\n"a, b",1500,2048\nc,2000000.0,\n'
 
 
+def test_names_of_strangers_layers_are_no_formulas_in_csv() -> None:
+    found = Table("t", "t", (NAME, SIZE), [("=1+1", 1), ("@sum", -2), ("a", None)]).to_csv()
+    assert found == "name,bytes\n'=1+1,1\n'@sum,-2\na,\n"
+
+
 def test_json_names_every_value() -> None:
     found = json.loads(json.dumps(table().to_json()))
     assert found["rows"][1] == {"name": "c", "time_ns": 2e6, "bytes": None}

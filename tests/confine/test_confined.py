@@ -8,6 +8,7 @@ import deeds
 import pytest
 
 from mlmodelscope.confine.confined import Confined, Limits
+from mlmodelscope.confine.inside import is_confined
 from mlmodelscope.errors import ChecksumError, LimitError, ManifestError
 
 LITTLE = Limits(cpu_s=0.5, memory_bytes=64 << 20, answer_bytes=1 << 20)
@@ -86,3 +87,38 @@ def test_whoever_waits_is_told_when_it_is_closed(confined: Confined) -> None:
     assert told == ["the process that read it was ended"]
     with pytest.raises(LimitError, match="about to stop"):
         confined.call(deeds.process)
+
+
+def test_a_confined_process_knows_that_it_is_one(confined: Confined) -> None:
+    assert confined.call(deeds.confined) and not is_confined()
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"),
+    [
+        (Limits(cpu_s=3.0), "more than 3 s of processor time"),
+        (Limits(memory_bytes=256 << 20), "more than 256 MiB of memory"),
+    ],
+)
+def test_what_is_read_inside_has_no_limits_of_its_own(
+    limits: Limits, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A Parquet file took five minutes and a gigabyte of a server that allows less, and left its rows behind."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    numbers, word = pa.array([1] * 3_000_000, pa.int8()), pa.array(["x" * (2 << 20)])
+    words = pa.DictionaryArray.from_arrays(pa.array([0] * 5000, pa.int32()), word)
+    table = {"a": numbers} if limits.cpu_s < 60 else {"a": words}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet", store_schema=False)
+    left = tmp_path / "left"
+    left.mkdir()
+    monkeypatch.setenv("TMPDIR", str(left))
+    with Confined(limits, processes=1) as confined, pytest.raises(LimitError, match=reason):
+        confined.call(deeds.count_rows, path=str(tmp_path / "t.parquet"))
+    assert not list(left.iterdir())
+
+
+def test_rows_are_the_same_inside(tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    pq.write_table(pa.table({"a": [1, 2, 3]}), tmp_path / "t.parquet")
+    with Confined(processes=1) as confined:
+        assert confined.call(deeds.count_rows, path=str(tmp_path / "t.parquet")) == 3

@@ -259,3 +259,12 @@ def test_a_table_without_columns_asks_for_them(write: Write, open_as: Open) -> N
         open_as("table", write({"t.csv": "a,b\n1,2\n"}) / "t.csv", task="text_classification")
     with pytest.raises(DatasetError, match="is a folder, and a file is needed"):
         read(open_as, write({"t.csv": "a,b\n1,2\n"}), "text_classification", REVIEWS)
+
+
+@pytest.mark.parametrize("word", ["1e999", "-1e999"])
+def test_a_number_beyond_all_floats_is_refused(write: Write, open_as: Open, word: str) -> None:
+    """CSV has it as text; JSON refuses it, and a tensor would have infinity."""
+    folder = write({"t.csv": f"x,y\n1,0\n{word},1\n"})
+    columns = {"features": ["x"], "target": "y"}
+    with pytest.raises(DatasetError, match=r"line 3 of t\.csv has .* in the column `x`, which is beyond all floats"):
+        read(open_as, folder / "t.csv", "tabular_classification", columns)

@@ -83,6 +83,13 @@ def test_another_kind_is_not_taken_for_it(folder: Path) -> None:
         find_model(str(folder / "pictures.yaml"))
 
 
+def test_what_is_known_is_of_the_kind_that_is_sought() -> None:
+    with pytest.raises(UsageError) as refused:
+        find_model("nothing-like-it")
+    known = refused.value.message.partition("known: ")[2].split(", ")
+    assert {"toy", "broken"} <= {*known} and not {"pictures", "in-json", "two-words"} & {*known}
+
+
 def test_a_broken_neighbour_hides_nothing_but_itself() -> None:
     with pytest.raises(ManifestError, match=r"broken.yml:\d"):
         find_model("broken")

@@ -8,7 +8,7 @@ from typing import Any
 from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.plan import PlannedAnswer
-from mlmodelscope.replicate.confusion import fit, other_orders
+from mlmodelscope.replicate.confusion import consistency, fit, other_orders
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.relabel import given_order, relabelled
@@ -78,3 +78,23 @@ def test_one_sample_of_each_class_tells_no_order() -> None:
 def test_a_class_that_is_never_answered_keeps_its_place_where_that_is_free() -> None:
     assert fit([(0, 1), (1, 0), (3, 3)]) == [1, 0, 2, 3]
     assert fit([(0, 2), (0, 2), (3, 3)]) == [2, 1, 0, 3]
+
+
+def consistent(labels: Sequence[int], answers: Sequence[int]) -> float:
+    trials: Any = SimpleNamespace(
+        dataset=SimpleNamespace(samples=[SimpleNamespace(label=each) for each in labels]),
+        answer=lambda plan, at: Answer((answers[at],), (0.9,)),
+    )
+    return consistency(trials, trials, range(len(labels)))
+
+
+def test_how_consistent_answers_are_does_not_depend_on_names_of_classes() -> None:
+    truth, good = drawn(32, 0.9)
+    _, bad = drawn(32, 0.4)
+    renamed = [ORDER[each] for each in truth]
+    assert consistent(truth, good) == consistent(renamed, good) > consistent(renamed, bad) > 0
+    assert consistent(truth, truth) == 1.0
+
+
+def test_samples_of_which_no_two_share_a_class_tell_nothing() -> None:
+    assert consistent(range(20), [0] * 20) == consistent([1] * 5, range(5)) == consistent([], []) == 0.0

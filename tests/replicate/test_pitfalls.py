@@ -135,6 +135,19 @@ def test_where_a_plan_quantizes_as_the_file_says_the_real_values_before_it_are_t
     assert round(byte) == 200
 
 
+@pytest.mark.parametrize("processing", [{}, {"layout": "NCHW"}])
+def test_what_is_not_normalized_at_all_is_normalized_before_it_is_quantized(processing: dict[str, object]) -> None:
+    """Such a plan ends in a cast; in its place, arithmetic would be done with the integers."""
+    plan = planned("uint8", {"decode": None, "quantize": {"scale": 1 / 128, "zero_point": 128}, **processing})
+    for each in variants_of(plan, ["normalization"]):
+        names = [one.name for one in steps_of(each.plan)]
+        assert names.count("quantize") == 1
+        behind = names[names.index("quantize") + 1 :]
+        assert not {"mean", "rescale", "normalize"} & set(behind), each.words
+    (centred,) = [each for each in variants_of(plan, ["normalization"]) if each.words == "values from -1 to 1"]
+    assert spelled(centred.plan)[:3] == ["mean 127.5", "rescale 127.5", "quantize 128"]
+
+
 def test_common_edits_of_a_pitfall_start_ahead_of_rare_ones() -> None:
     plan = planned("float32", {"decode": None, "resize": {"dimensions": [224, 224]}, "rescale": 255})
     for name, first in (("cropping", "the centre 87.5 %"), ("normalization", "ImageNet's mean and deviation")):

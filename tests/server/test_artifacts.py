@@ -384,6 +384,22 @@ def test_a_manifest_cannot_have_a_private_file_sent(client: Client, tmp_path: Pa
     assert "secret" not in {each["name"] for each in client.artifacts()}
 
 
+def test_a_file_elsewhere_with_its_checksum_is_for_the_server_to_know(client: Client, tmp_path: Path) -> None:
+    """It is not sent; the server takes the manifest where it has that content, and refuses it where it has not."""
+    (tmp_path / "work").mkdir()
+    (tmp_path / "net.json").write_text(json.dumps({"shape": [None, 3, 8, 8], "classes": 10, "seed": 77}))
+    digest = hashlib.sha256((tmp_path / "net.json").read_bytes()).hexdigest()
+    text = MODEL.replace("name: toy", "name: elsewhere").partition("source:")[0]
+    file = tmp_path / "work" / "model.yml"
+    file.write_text(f"{text}source: {{graph_path: ../net.json, graph_checksum: 'sha256:{digest}'}}\n")
+    sent = manifest_text(client, file)
+    assert sent == file.read_text() and digest not in {each["sha256"] for each in client.artifacts()}
+    with pytest.raises(ManifestError, match="a file of your machine"):
+        client.put_manifest(sent)
+    client.upload(tmp_path / "net.json")
+    assert client.put_manifest(manifest_text(client, file))["name"] == "elsewhere"
+
+
 def test_the_same_over_grpc(server: Apart, client: Client) -> None:
     from mlmodelscope.server.rpc.messages import methods
 

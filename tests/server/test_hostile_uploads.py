@@ -140,6 +140,48 @@ def test_truth_that_explodes(guest: Guest, name: str) -> None:
     assert found.status_code == (200 if name == "polygons" else 404), found.text
 
 
+def parquet() -> bytes:
+    """Ten gigabytes in some kilobytes."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    words = pa.DictionaryArray.from_arrays(pa.array([0] * 5000, pa.int32()), pa.array(["x" * (2 << 20)]))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"x": words, "y": [1] * 5000}), out, store_schema=False)
+    return out.getvalue()
+
+
+TABLES: dict[str, tuple[str, Callable[[], bytes], str]] = {
+    "parquet": ("table", parquet, "more than 512 MiB of memory"),
+    "rows": ("table", lambda: b"x,y\n" + b"1,1\n" * 1_500_000, "more than 512 MiB of memory"),
+    "lists": ("table", lambda: b"[" + b"[]," * (5 << 20) + b"[]]", "is not an object"),
+    "quote": ("table", lambda: b'x,y\n"' + b"a\n" * (3 << 20), "field larger than"),
+    "squad": ("squad", lambda: b'{"data":[' + b"[]," * (8 << 20) + b"[]]}", "more than 512 MiB of memory"),
+    "conll": ("conll", lambda: b"a B-PER\n" * 1_200_000, "has more than 1,000,000 tokens"),
+}
+
+
+@pytest.mark.slow(reason="tables of many rows are packed, sent and read until they are refused")
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_and_texts_that_explode(guest: Guest, name: str) -> None:
+    format, make, reason = TABLES[name]
+    archive = f"artifact:sha256:{guest.upload(zipped(make()))}/data.zip"
+    task = {"squad": "question_answering", "conll": "token_classification"}.get(name, "tabular_classification")
+    columns = "columns: {features: [x], target: y}\n" if format == "table" else ""
+    text = f"name: table-{name}\nversion: 1.0.0\ntask: {task}\nformat: {format}\n"
+    text += f"sources: [{{url: '{archive}#t'}}]\n{columns}"
+    assert guest.ask("POST", "/manifests", json={"text": text}).status_code == 201
+    found = guest.ask("GET", f"/datasets/table-{name}/samples")
+    assert found.status_code == 404 and reason in found.json()["detail"], found.text
+
+
+def zipped(table: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("t", table)
+    return out.getvalue()
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_archives_that_explode(guest: Guest, name: str) -> None:
     found = guest.samples(bomb(name))

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -124,6 +125,13 @@ def test_a_row_for_each_span(trace: Trace) -> None:
     assert Counter(row["id"] for row in rows) == Counter(span.id for span in trace.spans)
     assert all(int(row["end_ns"]) - int(row["start_ns"]) == int(row["duration_ns"]) for row in rows)
     assert {row["trace_id"] for row in rows} == {trace.id}
+
+
+def test_names_of_strangers_spans_are_no_formulas(trace: Trace) -> None:
+    """They come over OTLP from any program, and spreadsheets open the file."""
+    hostile = replace(trace, spans=tuple(replace(span, name=f"=HYPERLINK({span.id})") for span in trace.spans))
+    names = [row["name"] for row in csv.DictReader(io.StringIO(write_csv(hostile)))]
+    assert names and all(name.startswith("'=HYPERLINK(") for name in names)
 
 
 def test_the_tree_says_what_it_leaves_out() -> None:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.report import words
+from mlmodelscope.report.inert import inert
 from mlmodelscope.trace.text import spell
 
 Kind = Literal["text", "count", "time_ns", "bytes", "share", "rate", "number"]
@@ -149,7 +150,9 @@ def _unit_of(column: Column) -> str:
 
 
 def _plain(value: Value) -> Any:
-    return json.dumps(list(value)) if isinstance(value, Sequence) and not isinstance(value, str) else value
+    if isinstance(value, str):
+        return inert(value)
+    return json.dumps(list(value)) if isinstance(value, Sequence) else value
 
 
 def _listed(value: Value) -> Any:

@@ -183,9 +183,11 @@ def _nearest_existing(folder: Path) -> Path:
 
 
 def _catalogue() -> list[Finding]:
-    from mlmodelscope.manifest.catalog import list_catalog
+    from mlmodelscope.manifest.catalog import is_of_kind, list_catalog
+    from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 
-    counts = f"{sum(1 for _ in list_catalog('models'))} models, {sum(1 for _ in list_catalog('datasets'))} datasets"
+    models = sum(is_of_kind(each, ModelManifest) for each in list_catalog("models"))
+    counts = f"{models} models, {sum(is_of_kind(each, DatasetManifest) for each in list_catalog('datasets'))} datasets"
     return [Finding("catalog", "ok", counts)]
 
 

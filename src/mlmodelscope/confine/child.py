@@ -17,6 +17,7 @@ import traceback
 from typing import Any
 
 from mlmodelscope import errors
+from mlmodelscope.confine import inside
 from mlmodelscope.errors import ManifestError, MLModelScopeError
 from mlmodelscope_worker.protocol import Channel, Closed
 
@@ -91,4 +92,5 @@ def _data_bytes() -> int | None:
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends us
+    inside.enter()
     serve(Channel(socket.socket(fileno=int(sys.argv[1]))))

@@ -153,7 +153,7 @@ def _column(rows: Sequence[Row], column: Column) -> Iterator[Any]:
     words = [_cell(row.get(column, optional=True), row, column) for row in rows]
     known = [each for each in words if each is not None]
     if all(isinstance(each, str) and len(each) <= _LONGEST_NUMBER and _NUMBER.fullmatch(each) for each in known):
-        return (None if each is None else _number(each) for each in words)
+        return (None if each is None else _number(each, row, column) for each, row in zip(words, rows, strict=True))
     return iter(words)
 
 
@@ -170,6 +170,9 @@ def _cell(value: Any, row: Row, column: Column) -> Any:
     return value
 
 
-def _number(text: str) -> int | float:
+def _number(text: str, row: Row, column: Column) -> int | float:
     match = _NUMBER.fullmatch(text)
-    return int(text) if match is not None and match[1] else float(text)
+    number = int(text) if match is not None and match[1] else float(text)
+    if not is_finite(number):
+        raise DatasetError(f"{row.where} has {text[:80]} in the column `{column}`, which is beyond all floats")
+    return number

@@ -155,7 +155,7 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
     if candidates:
         versions = ", ".join(str(version) for version in sorted({Version(each.version) for each in candidates}))
         raise UsageError(f"no version of {wanted} satisfies {constraint}; there is {versions}")
-    known = sorted({entry.name for entry in entries})
+    known = sorted({entry.name for entry in entries if is_of_kind(entry, sought)})
     raise UsageError(
         f"there is no {word} `{wanted}`\nknown: {', '.join(known)}",
         hint=nearest(wanted, known) or "a path to a manifest file will do as well",
@@ -166,6 +166,16 @@ def _load(path: Path, sought: type[Manifest]) -> Manifest | None:
     """Folders may hold several kinds of manifest; only those of the kind that is sought count."""
     manifest = _manifests(path)
     return manifest if isinstance(manifest, sought) else None
+
+
+def is_of_kind(entry: Catalogued, sought: type[Manifest]) -> bool:
+    """Whether its file is of that kind, where the folder that holds it may have several; one that is broken may be."""
+    if entry.path.parent.name in {kind for kind, _ in _WORDS.values()}:
+        return True
+    try:
+        return _load(entry.path, sought) is not None
+    except ManifestError:
+        return True
 
 
 def _by_digest(start: str, name: str, sought: type[Manifest], entries: list[Catalogued]) -> Manifest:

@@ -45,6 +45,23 @@ def other_orders(goal: Goal, trials: Trials, base: Variant | None = None) -> lis
     return [Variant((*base.pitfalls, "label-order"), f"{base.words}; {told}", ordered, base.plan)]
 
 
+def consistency(trials: Trials, plan: Plan, samples: Sequence[int]) -> float:
+    """How much more often two samples of one class are answered alike than two of different classes.
+
+    It is the same whatever the classes are called, so that it tells where a model sees well and its labels are wrong.
+    """
+    pairs = [pair for at in samples if (pair := _pair(trials, plan, at)) is not None]
+
+    def together(counts: Counter[int] | Counter[Pair]) -> int:
+        return sum(count * (count - 1) // 2 for count in counts.values())
+
+    both, every = together(Counter(pairs)), len(pairs) * (len(pairs) - 1) // 2
+    of_one, alike = (together(Counter(pair[place] for pair in pairs)) for place in (1, 0))
+    if not of_one or of_one == every:
+        return 0.0
+    return both / of_one - (alike - both) / (every - of_one)
+
+
 def fit(pairs: Iterable[Pair]) -> list[int]:
     """For each class that is answered, the label that it stands for: each label once, the clearest first."""
     counts = Counter(pairs)

@@ -17,7 +17,7 @@ from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.assess import assess
 from mlmodelscope.replicate.candidate import Candidate, rank
-from mlmodelscope.replicate.confusion import other_orders
+from mlmodelscope.replicate.confusion import consistency, other_orders
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import PITFALLS, Variant, finer_variants, variants_of
 from mlmodelscope.replicate.race import Race, Told, Tried
@@ -294,12 +294,23 @@ def _bases(state: _State, is_ordered: bool) -> list[Candidate]:
     """The nearest of each pitfall: with two mistakes, undoing one of them mostly helps.
 
     Where two mistakes hide one another, undoing either makes it worse, so the commonest mistake is one of them, too;
-    where the order of the classes is one of them, no number tells what undoing the other is worth.
+    where the order of the classes is one of them, no number tells what undoing the other is worth, but how consistent
+    its answers are.
     """
 
-    def nearness(each: Candidate) -> tuple[bool, float]:
+    def gained(plan: Plan) -> float:
+        trials = state.trials
+        seen = [at for at in trials.labelled if trials.is_known(plan, at)]
+        return consistency(trials, plan, seen) - consistency(trials, trials.plan, seen)
+
+    gains = {id(each.variant): gained(each.variant.plan) for each in state.found} if is_ordered else {}
+
+    def gain(each: Candidate) -> float:
+        return gains.get(id(each.variant), 0.0)
+
+    def nearness(each: Candidate) -> tuple[float, bool, float]:
         surely = _closes_surely(each, state.goal)
-        return surely > 0, surely if surely > 0 else each.closes
+        return gain(each), surely > 0, surely if surely > 0 else each.closes
 
     def prior(each: Candidate) -> float:
         return state.race.prior(each.variant)
@@ -310,7 +321,9 @@ def _bases(state: _State, is_ordered: bool) -> list[Candidate]:
             best.setdefault(each.pitfalls, each)
     near = list(best.values())
     if is_ordered:
-        return sorted(near, key=prior, reverse=True)[:_BASES]
+        clearest = [each for each in near[:1] if gain(each) > 0]
+        others = [each for each in near if each not in clearest]
+        return [*clearest, *sorted(others, key=prior, reverse=True)][:_BASES]
     return [*near[:_BASES], *sorted(near[_BASES:], key=prior, reverse=True)[:1]]
 
 

@@ -13,6 +13,7 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
+from mlmodelscope.report.inert import inert
 from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.task import task_named
 
@@ -36,7 +37,7 @@ def _plain(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
     """Truth and answer as JSON."""
     answer = row["answer"] or spelled_answer(row, record)
     quality = quality_of(row.get("score"))
-    return _inert(row["id"]), row["digest"], _inert(row.get("target")), _inert(answer), quality, _inert(row["error"])
+    return inert(row["id"]), row["digest"], inert(row.get("target")), inert(answer), quality, inert(row["error"])
 
 
 def spelled_answer(row: Mapping[str, Any], record: Record) -> str | None:
@@ -60,7 +61,7 @@ def _cells(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
     classes, scores = row["classes"] or (None,), row["scores"] or (None,)
     label, answer, score = row["label"], classes[0], scores[0]
     return (
-        _inert(row["id"]),
+        inert(row["id"]),
         row["digest"],
         label,
         _name(record, label),
@@ -68,18 +69,13 @@ def _cells(row: dict[str, Any], record: Record) -> tuple[Any, ...]:
         _name(record, answer),
         f"{score:.9g}" if score is not None else None,  # nine digits give back every 32-bit float
         {True: "true", False: "false", None: None}[row["right"]],
-        _inert(row["error"]),
+        inert(row["error"]),
         ";".join(str(number) for number in classes[:5] if number is not None),
     )
 
 
 def _name(record: Record, number: int | None) -> str | None:
-    return _inert(words.class_name(record, number)) if number is not None else None
-
-
-def _inert(text: str | None) -> str | None:
-    """A spreadsheet must not take somebody's file name for a formula; JSON has the text as it is."""
-    return f"'{text}" if text and text[0] in "=+-@\t\r" else text
+    return inert(words.class_name(record, number)) if number is not None else None
 
 
 def write_json(record: Record, store: Store, artifacts: ArtifactStore) -> str:

@@ -12,6 +12,7 @@ from mlmodelscope.record.record import Record, TrainingRecord
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.html import render, style
+from mlmodelscope.report.inert import inert
 
 
 def curves(training: TrainingRecord) -> dict[str, list[tuple[float, float]]]:
@@ -92,7 +93,7 @@ def write_training_csv(record: Record, store: Store, artifacts: ArtifactStore) -
     names = list(curves(training))
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("progress", "wall_s", *names))
+    writer.writerow(("progress", "wall_s", *map(inert, names)))
     for point in training.curve:
         writer.writerow((point.progress, f"{point.wall_s:.3f}", *(point.metrics.get(name, "") for name in names)))
     return out.getvalue()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import csv
 import io
 import json
+from typing import Any
 
+from mlmodelscope.report.inert import inert
 from mlmodelscope.trace.span import Trace
 
 _OWN = ("kind", "memory_bytes", "shapes", "lane", "measured_ns")
@@ -22,10 +24,16 @@ def write_csv(trace: Trace) -> str:
         own = [said.pop(name, "") for name in _OWN]
         writer.writerow(
             [
-                *(span.trace_id, span.id, span.parent or "", depth, span.level, span.name),
+                *(span.trace_id, span.id, span.parent or "", depth, span.level, inert(span.name)),
                 *(span.start_ns, span.end_ns, span.duration_ns),
-                *(json.dumps(value) if isinstance(value, list) else value for value in own),
+                *(_cell(value) for value in own),
                 json.dumps(said, sort_keys=True) if said else "",
             ]
         )
     return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, list):
+        return json.dumps(value)
+    return inert(value) if isinstance(value, str) else value

@@ -208,6 +208,32 @@ def _numbers(line, name):
     return list(range(len(line.ids))) if name == "positions" else sum(line.mask)
 
 
+class Guarded(object):
+    """A tokenizer whose file does not fit a text fails that sample: libraries in Rust panic, which is no Exception."""
+
+    def __init__(self, name, found):
+        self._name = name
+        self._found = found
+
+    def line(self, text, special):
+        return self._asked("cut the text", self._found.line, text, special)
+
+    def pair(self, text, other, special):
+        return self._asked("cut the texts", self._found.pair, text, other, special)
+
+    def text(self, tokens):
+        return self._asked("make a text of the tokens", self._found.text, tokens)
+
+    def _asked(self, what, method, *given):
+        try:
+            return method(*given)
+        except (SampleError, ModelError, KeyboardInterrupt, SystemExit, MemoryError):
+            raise
+        except BaseException as error:
+            line = str(error).split("\n")[0][:200]
+            raise SampleError("%s cannot %s: %s" % (self._name, what, line or type(error).__name__))
+
+
 @functools.lru_cache(maxsize=16)
 def opened(name, path, lowercase, unknown):
     """A tokenizer, read once: something with `line(text, special)` and `pair(text, other, special)`."""
@@ -216,7 +242,7 @@ def opened(name, path, lowercase, unknown):
         size = os.path.getsize(path)
         if size > MOST_BYTES:
             raise ModelError("the tokenizer's file has %d bytes; at most %d" % (size, MOST_BYTES))
-        return module.read(path, lowercase, unknown)
+        return Guarded(name, module.read(path, lowercase, unknown))
     except (ModelError, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # libraries in Rust panic, which is no Exception

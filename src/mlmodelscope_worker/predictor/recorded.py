@@ -35,11 +35,27 @@ class Recorded(Predictor):
         found = {}
         for rows in self._tables:
             for number, row in enumerate(rows, 1):
-                name, answer = _cell(row, name_column, rows, number), _cell(row, answer_column, rows, number)
-                if name in found and found[name] != answer:
-                    raise ModelError("there are two recorded answers for `%s`" % str(name)[:80])
-                found[str(name)] = answer
+                name = _name(_cell(row, name_column, rows, number), number)
+                answer = _cell(row, answer_column, rows, number)
+                if name in found and _spelled(found[name]) != _spelled(answer):
+                    raise ModelError("there are two recorded answers for `%s`" % name[:80])
+                found[name] = answer
         return found
+
+
+def _name(value, number):
+    """A sample's name as a text: a number and the same number in quotes are one name."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        words = (number, str(value)[:80])
+        raise ModelError(
+            "line %d of the recorded answers names no sample: %s is neither a text nor a whole number" % words
+        )
+    return str(value)
+
+
+def _spelled(answer):
+    """For comparison: not-a-number equals itself, and true is not 1."""
+    return json.dumps(answer, sort_keys=True)
 
 
 def _files(path):

@@ -1,6 +1,7 @@
 """What cuts texts into tokens: libraries give what they give, and plain Python gives the same as they do."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from budget import tries
 from mlmodelscope_worker.pipeline import library as libraries
 from mlmodelscope_worker.pipeline import tokens
+from mlmodelscope_worker.pipeline.value import SampleError
 from mlmodelscope_worker.predictor import ModelError
 from worker_package.vocabularies import (
     PIECES,
@@ -186,6 +188,46 @@ def test_a_file_that_is_garbage_is_the_models_fault(tmp_path: Path, library: str
     with pytest.raises(ModelError) as found:
         tokens.opened(library, str(tmp_path / "file"), False, None)
     assert "\n" not in str(found.value) and len(str(found.value)) < 300
+
+
+def without_a(folder: Path) -> Path:
+    """Ranks of single letters; text of any other cannot be cut."""
+    (folder / "few.tiktoken").write_text("YQ== 0\nYg== 1\n")
+    return folder / "few.tiktoken"
+
+
+def with_a_pattern_that_takes_for_ever(folder: Path) -> Path:
+    split = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
+    model = {"type": "WordLevel", "vocab": {"a": 0, "[UNK]": 1}, "unk_token": "[UNK]"}
+    nothing = dict.fromkeys(("truncation", "padding", "normalizer", "post_processor", "decoder"))
+    file = {"version": "1.0", **nothing, "added_tokens": [], "pre_tokenizer": split, "model": model}
+    (folder / "slow.json").write_text(json.dumps(file))
+    return folder / "slow.json"
+
+
+@pytest.mark.parametrize(
+    ("library", "make", "good", "bad"),
+    [
+        ("tiktoken", without_a, "abba", "abcba"),
+        ("tokenizers", with_a_pattern_that_takes_for_ever, "a", "a" * 40 + "!"),
+    ],
+)
+def test_a_file_that_does_not_fit_a_text_fails_that_sample(
+    tmp_path: Path, library: str, make: Callable[[Path], Path], good: str, bad: str
+) -> None:
+    """The library panics, which is no Exception and would end the worker."""
+    pytest.importorskip(library)
+    path = make(tmp_path)
+    assert tokenized(path, good, library=library).lines[0].ids
+    with pytest.raises(SampleError, match=f"{library} cannot cut the text: ") as found:
+        tokenized(path, bad, library=library)
+    assert "\n" not in str(found.value) and len(str(found.value)) < 300
+
+
+def test_tokens_that_the_file_does_not_know_fail_their_sample(tmp_path: Path) -> None:
+    pytest.importorskip("tiktoken")
+    with pytest.raises(SampleError, match="tiktoken cannot make a text of the tokens: "):
+        tokens.opened("tiktoken", str(without_a(tmp_path)), False, None).text([7])
 
 
 def test_a_file_that_is_not_there_or_huge_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,10 @@ def _block(plan: Plan, names: Sequence[str]) -> tuple[int, int]:
     """(first, behind the last) of the arithmetic; an empty range where it would stand if there were any."""
     steps = steps_of(plan)
     inside = [at for at, each in enumerate(steps) if each.name in names]
-    if inside:
+    last = find(plan, "quantize")
+    # A plan that quantizes ends in a cast of integers, which is no arithmetic: real values are made before.
+    is_behind = last is not None and "quantize" not in names and all(at > last for at in inside)
+    if inside and not (is_behind and all(steps[at].name == "cast" for at in inside)):
         return inside[0], inside[-1] + 1
     behind = find(plan, "layout", "reinterpret", "quantize")
     place = len(steps) if behind is None else behind

@@ -16,10 +16,10 @@ _WAVE_HEIGHT, _WAVE_WIDTH, _MOST_FRAMES = 120, 800, 4000
 
 def look(load, pipelines):
     """One sample through several pipelines (lists of steps); `load` reads it. See `draw` for what comes back."""
-    return draw([_image(load, steps) for steps in pipelines])
+    return draw([tensor_of(load, steps) for steps in pipelines])
 
 
-def _image(load, steps):
+def tensor_of(load, steps):
     """The last value of a pipeline, or a text on why there is none."""
     try:
         found = Pipeline(steps)(load())

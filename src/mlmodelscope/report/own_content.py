@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from mlmodelscope.report.heard import Heard, Hearing
 from mlmodelscope.report.sound import Sound, Sounds
 
 _MOST_TEXT = 12_000
@@ -24,12 +25,14 @@ class OwnContent:
     """(column, value) of a row."""
     more_cells: int = 0
     sound: Sound | None = None
+    heard: tuple[Heard, ...] = ()
+    """What the model hears of the sound, for each input that takes it."""
 
     def __bool__(self) -> bool:
         return bool(self.texts or self.cells or self.sound)
 
 
-def own_content(content: Mapping[str, Any], sounds: Sounds) -> OwnContent:
+def own_content(content: Mapping[str, Any], sounds: Sounds, hearing: Hearing | None = None) -> OwnContent:
     """What is shown of a sample beside its truth and its answer; `sounds` says how much a page may carry."""
     parts: Mapping[str, Mapping[str, Any]] = content.get("parts", {})
     texts = tuple(
@@ -38,7 +41,8 @@ def own_content(content: Mapping[str, Any], sounds: Sounds) -> OwnContent:
     cells = parts.get("columns", {}).get("cells", {})
     shown = tuple((str(name)[:_LONGEST_CELL], _cell(value)) for name, value in list(cells.items())[:_MOST_CELLS])
     sound = sounds.make(parts["audio"]) if "file" in parts.get("audio", {}) else None
-    return OwnContent(texts, shown, max(0, len(cells) - _MOST_CELLS), sound)
+    heard = hearing(content) if hearing is not None and sound is not None else ()
+    return OwnContent(texts, shown, max(0, len(cells) - _MOST_CELLS), sound, heard)
 
 
 def cut_text(text: str, most: int = _MOST_TEXT) -> str:

@@ -12,6 +12,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.record import Record
+from mlmodelscope.report.heard import Hearing
 from mlmodelscope.report.own_content import OwnContent, own_content
 from mlmodelscope.report.sound import Sounds
 from mlmodelscope.report.thumbnail import Thumbnail, Thumbnails, refuse_no_picture
@@ -41,16 +42,17 @@ def sample_pictures(
         return [SamplePicture(Thumbnail(None))] * len(rows), reason
     found = {sample.id: sample for sample in dataset.samples if sample.id in wanted}
     make, sounds = Thumbnails().make, Sounds()
+    with Hearing(record.plan.inputs) as hearing:
 
-    def shown(sample: Sample) -> SamplePicture:
-        return SamplePicture(make(sample.content), sample, own_content(sample.content, sounds))
+        def shown(sample: Sample) -> SamplePicture:
+            return SamplePicture(make(sample.content), sample, own_content(sample.content, sounds, hearing))
 
-    return [
-        shown(found[row["id"]])
-        if row["id"] in found and found[row["id"]].digest == row["digest"]
-        else SamplePicture(Thumbnail(None, "the dataset no longer has it"))
-        for row in rows
-    ], None
+        return [
+            shown(found[row["id"]])
+            if row["id"] in found and found[row["id"]].digest == row["digest"]
+            else SamplePicture(Thumbnail(None, "the dataset no longer has it"))
+            for row in rows
+        ], None
 
 
 def picture_size(content: Mapping[str, Any]) -> tuple[int, int] | None:

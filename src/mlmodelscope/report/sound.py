@@ -123,47 +123,74 @@ def _cut_wav(path: Path, start: float, seconds: float | None, most: int) -> byte
     return made.getvalue()
 
 
-def waveform(data: bytes) -> str:
-    """The loudest and the softest value in each of some columns, as SVG; empty where it is not plain WAV."""
+@dataclass(frozen=True)
+class Wave:
+    """How loud a sound is in the course of time."""
+
+    seconds: float
+    loudest: float
+    """The largest value without its sign, where 1 is as loud as the file can say."""
+    peaks: tuple[tuple[float, float], ...]
+    """(lowest, highest) value in each of some columns, from -1 to 1."""
+
+    @property
+    def about(self) -> str:
+        level = f"loudest {20 * math.log10(self.loudest):.0f} dB" if self.loudest else "silence"
+        return f"Waveform of {self.seconds:.2f} s, {level}"
+
+
+def wave_of(data: bytes, columns: int = _COLUMNS) -> Wave | None:
+    """The first channel of a sound; None where it is not plain WAV, or has no samples."""
     if kind_of(data[:16]) != "audio/wav":
-        return ""
+        return None
     try:
         with wave.open(io.BytesIO(data)) as file:
-            rate, frames = file.getframerate(), file.getnframes()
-            values = _values(file.readframes(frames), file.getsampwidth(), file.getnchannels())
+            rate, width, channels = file.getframerate(), file.getsampwidth(), file.getnchannels()
+            values, top = _values(file.readframes(file.getnframes()), width, channels)
     except (wave.Error, EOFError, ValueError, ArithmeticError):
-        return ""
-    return _drawn(values, len(values) / rate) if values and rate > 0 else ""
+        return None
+    if not values or rate <= 0:
+        return None
+    columns = min(columns, len(values))
+    peaks = []
+    for column in range(columns):
+        piece = values[column * len(values) // columns : (column + 1) * len(values) // columns]
+        peaks.append(((min(piece) - _middle(width)) / top, (max(piece) - _middle(width)) / top))
+    return Wave(len(values) / rate, max(max(-low, high) for low, high in peaks), tuple(peaks))
 
 
-def _values(frames: bytes, width: int, channels: int) -> Sequence[float]:
-    """The first channel, from -1 to 1."""
-    if width == 1:  # without a sign, by the format's own rule
-        return [(each - 128) / 128 for each in frames[::channels]]
-    if width == 3:
-        frames = b"".join(frames[at + 1 : at + 3] for at in range(0, len(frames) - 2, 3))
-        width = 2
+def _middle(width: int) -> int:
+    """What silence is: bytes have no sign, by the format's own rule."""
+    return 128 if width == 1 else 0
+
+
+def _values(frames: bytes, width: int, channels: int) -> tuple[Sequence[int], float]:
+    """(the samples of the first channel, the value that counts as 1): whole numbers, which take little memory."""
+    if width == 1:
+        return frames[::channels], 128.0
+    if width == 3:  # the lowest byte is not seen
+        whole = bytearray(len(frames) // 3 * 2)
+        whole[::2], whole[1::2] = frames[1 : len(whole) // 2 * 3 : 3], frames[2 : len(whole) // 2 * 3 : 3]
+        frames, width = bytes(whole), 2
     if width not in (2, 4):
-        return []
+        return (), 1.0
     numbers = array.array("h" if width == 2 else "i", frames[: len(frames) // width * width])
     if sys.byteorder == "big":
         numbers.byteswap()
-    top = float(1 << (8 * width - 1))
-    return [each / top for each in numbers[::channels]]
+    return numbers[::channels], float(1 << (8 * width - 1))
 
 
-def _drawn(values: Sequence[float], seconds: float) -> str:
-    columns = min(_COLUMNS, len(values))
+def waveform(data: bytes) -> str:
+    """The highest and the lowest value in each of some columns, as SVG; empty where it is not plain WAV."""
+    found = wave_of(data)
+    if found is None:
+        return ""
     middle, path = _HEIGHT / 2, []
-    loudest = max(max(values), -min(values))
-    scale = (middle - 2) / max(loudest, 1e-4)
-    for column in range(columns):
-        piece = values[column * len(values) // columns : max((column + 1) * len(values) // columns, 1)]
-        x = (column + 0.5) * _COLUMNS / columns
-        path.append(f"M{x:.1f} {middle - scale * max(piece):.1f}V{middle - scale * min(piece) + 0.5:.1f}")
-    decibels = f"{20 * math.log10(loudest):.0f} dB" if loudest else "silence"
-    label = f"Waveform of {seconds:.2f} s, {'loudest ' if loudest else ''}{decibels}"
+    scale = (middle - 2) / max(found.loudest, 1e-4)
+    for column, (low, high) in enumerate(found.peaks):
+        x = (column + 0.5) * _COLUMNS / len(found.peaks)
+        path.append(f"M{x:.1f} {middle - scale * high:.1f}V{middle - scale * low + 0.5:.1f}")
     return (
         f'<svg class="wave" viewBox="0 0 {_COLUMNS} {_HEIGHT}" preserveAspectRatio="none" role="img" '
-        f'aria-label="{label}"><path d="{"".join(path)}"/></svg>'
+        f'aria-label="{found.about}"><path d="{"".join(path)}"/></svg>'
     )

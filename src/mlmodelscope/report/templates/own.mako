@@ -24,5 +24,12 @@
 % if own.sound.remark:
       <p class="muted">${own.sound.remark}</p>
 % endif
+% for each in own.heard:
+% if each.uri:
+      <figure class="heard${" is-wave" if each.is_wave else ""}"><img src="${each.uri}" alt="What the model hears: ${each.about}"><figcaption>What the model hears: ${each.about}</figcaption></figure>
+% else:
+      <p class="muted">What the model hears cannot be drawn: ${words.shorten(each.about, 120)}</p>
+% endif
+% endfor
       </div>
 % endif

@@ -120,3 +120,56 @@ def write_alike(folder: Path) -> Files:
     return write_files(
         folder, model, table("text_similarity", "pairs", id="id", text="one", text_pair="two", target="y")
     )
+
+
+def write_library(folder: Path) -> Files:
+    """Questions about animals, and texts that are found for them by vectors of two numbers."""
+    texts = {"d1": "Cats purr.", "d2": f"Dogs bark {EVIL}.", "d3": f"Fish swim {ODD}.", "d4": "Cats sleep all day."}
+    vectors = {
+        "d1": [1.0, 0.1],
+        "d2": [0.1, 1.0],
+        "d3": [-1.0, 0.2],
+        "d4": [0.2, 0.9],
+        "q1": [1.0, 0.0],
+        "q2": [0.0, 1.0],
+    }
+    rows: list[dict[str, Any]] = [
+        {"id": name, "text": text, "role": "document", "relevant": {}} for name, text in texts.items()
+    ]
+    rows.append({"id": "q1", "text": f"What do cats do? {EVIL}", "role": "query", "relevant": {"d1": 1, "d4": 2}})
+    rows.append({"id": "q2", "text": "What barks?", "role": "query", "relevant": {"d2": 1}})
+    write_rows(folder, rows)
+    model = recorded("embedding", "finder", vectors, folder, "embedding")
+    return write_files(
+        folder, model, table("embedding", "animals", id="id", text="text", role="role", target="relevant")
+    )
+
+
+def write_series(folder: Path) -> Files:
+    """Three values each of five series."""
+    rows = [{"id": f"series-{at}", "x": at, "y": [at, 2.0 * at, 3.0 * at]} for at in range(5)]
+    write_rows(folder, rows)
+    answers = {f"series-{at}": [at + 0.5, 2.0 * at, 3.5 * at] for at in range(5)}
+    model = recorded("time_series_forecasting", "seer", answers, folder, "number")
+    return write_files(folder, model, table("time_series_forecasting", "series", id="id", features=["x"], target="y"))
+
+
+def write_people(folder: Path) -> Files:
+    """A text with names in it; the model finds one of them, and something else."""
+    words, tags = ["Ada", "Lovelace", "met", EVIL, "Babbage", ODD], ["B-PER", "I-PER", "O", "O", "B-PER", "O"]
+    write_rows(folder, [{"id": "text-1", "tokens": words, "tags": tags}])
+    spans = [{"start": 0, "end": 12, "type": "PER"}, {"start": 13, "end": 16, "type": "<b>LOC"}]
+    answers = {"text-1": spans}
+    model = recorded("token_classification", "namer", answers, folder, "general")
+    return write_files(folder, model, table("token_classification", "people", id="id", text="tokens", target="tags"))
+
+
+WORLDS = {
+    "audio_classification": write_keywords,
+    "speech_recognition": write_speech,
+    "tabular_regression": write_numbers,
+    "text_similarity": write_alike,
+    "embedding": write_library,
+    "time_series_forecasting": write_series,
+    "token_classification": write_people,
+}

@@ -113,6 +113,35 @@ def test_details_list_the_worst_queries_first() -> None:
     assert values == sorted(values) and len(values) == 12 and found["documents"] == 150
 
 
+@pytest.mark.parametrize("similarity", ["cosine", "dot", "euclidean"])
+def test_the_worst_queries_keep_their_best_documents_in_order(similarity: str) -> None:
+    world = World(3, queries=30, documents=60)
+    found = RULE.details(world.scores(similarity=similarity))["queries"]
+    assert [len(each.get("best", ())) for each in found] == [10] * 24 + [0] * 6
+    alike = world.similarities(similarity)
+    for each in found[:24]:
+        own, at = alike[int(each["id"][1:])], [world.ids.index(one["id"]) for one in each["best"]]
+        told = [one["similarity"] for one in each["best"]]
+        assert told == sorted(told, reverse=True) == pytest.approx(sorted(own, reverse=True)[:10], rel=1e-5)
+        assert told == pytest.approx(own[at], rel=1e-5)
+        gains = world.relevant[int(each["id"][1:])]
+        assert [one["gain"] for one in each["best"]] == [gains.get(one["id"], 0) for one in each["best"]]
+        named = {one["id"] for one in (*each["best"], *each["missed"])}
+        assert all(one["rank"] > 10 for one in each["missed"]) and each["relevant"] == len(gains)
+        assert len(each["missed"]) == 5 or set(gains) - {"nowhere"} <= named
+
+
+def test_a_skipped_document_and_equal_ones_stand_where_trec_eval_has_them() -> None:
+    def score(role: str, name: str, values: list[float], **more: Any) -> bytes:
+        target = {"role": role, "id": name, **more}
+        return RULE.score({"values": np.array(values)}, {}, target, {"same_id": "skip"})
+
+    scores = [score("query", "a", [1, 0], relevant={"b": 1.0, "gone": 1.0})]
+    scores += [score("document", name, [1, 0]) for name in ("a", "b", "c")]
+    (query,) = RULE.details(scores)["queries"]
+    assert [each["id"] for each in query["best"]] == ["c", "b"] and query["missed"] == [] and query["relevant"] == 2
+
+
 @pytest.mark.parametrize("what", ["no documents", "no queries", "other lengths", "twice"])
 def test_what_cannot_be_ranked_has_no_numbers_and_a_reason(what: str) -> None:
     world = World(0, queries=2, documents=3)

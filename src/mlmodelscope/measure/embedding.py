@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,51 @@ MEASURES = ("ndcg10", "mrr10", *(f"recall{each}" for each in RECALLS), "retrieva
 _AT_ONCE = 1 << 22
 """Similarities that are computed at a time."""
 _LISTED = 100
+_RANKED = 24
+"""Queries whose best documents are kept."""
+_BEST, _MISSED = 10, 5
+"""Documents of such a query: the best, and relevant ones behind them."""
 _LONGEST_ID = 1000
+
+
+@dataclass(frozen=True)
+class Library:
+    """All embeddings, with a length of 1 where their directions are compared."""
+
+    queries: np.ndarray
+    documents: np.ndarray
+    facts: Sequence[Mapping[str, Any]]
+    """Of each query."""
+    ids: Sequence[str]
+    """Of each document."""
+
+    @cached_property
+    def at(self) -> Mapping[str, int]:
+        """The place of each document."""
+        return {name: place for place, name in enumerate(self.ids)}
+
+    @cached_property
+    def order(self) -> np.ndarray:
+        """The rank of each document's id: of equally similar ones the greater comes first."""
+        named = sorted(range(len(self.ids)), key=lambda place: self.ids[place].encode("utf-8", "surrogatepass"))
+        found = np.empty(len(self.ids), int)
+        found[named] = np.arange(len(self.ids))
+        return found
+
+    def alike(self, start: int, end: int) -> np.ndarray:
+        """How similar each document is to some queries; one that is skipped is further than all."""
+        found = _similarities(self.queries[start:end], self.documents, self.facts[0]["similarity"])
+        for own, query in zip(found, self.facts[start:end], strict=True):
+            if query["same_id"] == "skip" and query["id"] in self.at:
+                own[self.at[query["id"]]] = -np.inf
+        return found
+
+    def relevant(self, query: int) -> list[tuple[int, float]]:
+        """(document, gain) of those that are there."""
+        facts = self.facts[query]
+        skipped = facts["id"] if facts["same_id"] == "skip" else None
+        known = facts["relevant"].items()
+        return [(self.at[name], gain) for name, gain in known if name in self.at and name != skipped]
 
 
 @dataclass(frozen=True)
@@ -38,6 +82,7 @@ class Found:
     """Queries x measures."""
     reason: str = ""
     """Why there is nothing."""
+    library: Library | None = None
 
 
 @task_rule("embedding")
@@ -85,10 +130,13 @@ class Embedding:
         return dict.fromkeys(names, _found(tuple(scores)).reason)
 
     def details(self, scores: Sequence[bytes]) -> dict[str, Any]:
-        """The queries with the lowest nDCG."""
+        """The queries with the lowest nDCG, the worst of them with the documents that came first."""
         found = _found(tuple(scores))
         order = np.argsort(found.values[:, 0], kind="stable")[:_LISTED]
-        told = [{"id": found.names[at], "ndcg10": float(found.values[at, 0])} for at in order]
+        told: list[dict[str, Any]] = [{"id": found.names[at], "ndcg10": float(found.values[at, 0])} for at in order]
+        if found.library is not None:
+            for query, at in zip(told[:_RANKED], order, strict=False):
+                query.update(_nearest(found.library, int(at)))
         return {"queries": told, "documents": len(scores) - len(found.places)}
 
 
@@ -123,9 +171,9 @@ def _found(scores: tuple[bytes, ...]) -> Found:
         _directed(np.stack([parts[at][0]["vector"] for at in chosen]).astype(np.float64), parts[0][1]["similarity"])
         for chosen in (places, texts)
     )
-    facts = [parts[at][1] for at in places]
-    values = _values(queries, documents, facts, ids)
-    return Found(places, tuple(each["id"] for each in facts), values)
+    library = Library(queries, documents, [parts[at][1] for at in places], ids)
+    names = tuple(each["id"] for each in library.facts)
+    return Found(places, names, _values(library), library=library)
 
 
 def _directed(vectors: np.ndarray, similarity: str) -> np.ndarray:
@@ -135,22 +183,13 @@ def _directed(vectors: np.ndarray, similarity: str) -> np.ndarray:
     return found
 
 
-def _values(
-    queries: np.ndarray, documents: np.ndarray, facts: Sequence[Mapping[str, Any]], ids: Sequence[str]
-) -> np.ndarray:
+def _values(library: Library) -> np.ndarray:
     """Queries x measures."""
-    at = {name: place for place, name in enumerate(ids)}
-    order = np.empty(len(ids), int)
-    order[sorted(range(len(ids)), key=lambda place: ids[place].encode("utf-8", "surrogatepass"))] = np.arange(len(ids))
-    rows, step = [], max(1, _AT_ONCE // len(ids))
-    for start in range(0, len(queries), step):
-        alike = _similarities(queries[start : start + step], documents, facts[0]["similarity"])
-        for own, query in zip(alike, facts[start : start + step], strict=True):
-            skipped = query["id"] if query["same_id"] == "skip" else None
-            if skipped in at:
-                own[at[skipped]] = -np.inf
-            known = [(at[name], gain) for name, gain in query["relevant"].items() if name in at and name != skipped]
-            rows.append(_measured(own, known, order, sorted(query["relevant"].values(), reverse=True)))
+    rows, step = [], max(1, _AT_ONCE // len(library.ids))
+    for start in range(0, len(library.facts), step):
+        for query, own in enumerate(library.alike(start, start + step), start):
+            ideal = sorted(library.facts[query]["relevant"].values(), reverse=True)
+            rows.append(_measured(own, library.relevant(query), library.order, ideal))
     return np.array(rows)
 
 
@@ -164,14 +203,30 @@ def _similarities(queries: np.ndarray, documents: np.ndarray, similarity: str) -
     return found
 
 
+def _nearest(library: Library, query: int) -> dict[str, Any]:
+    """The documents that come first for a query, and where relevant ones behind them are."""
+    (own,), gains = library.alike(query, query + 1), dict(library.relevant(query))
+    most = min(_BEST, len(own))
+    near = np.flatnonzero(own >= np.partition(own, -most)[-most])
+    near = near[np.isfinite(own[near])]
+    best = near[np.lexsort((-library.order[near], -own[near]))][:most].tolist()
+    late = [(_rank(own, at, library.order), at) for at in gains if at not in best and np.isfinite(own[at])]
+    return {
+        "best": [{"id": library.ids[at], "similarity": float(own[at]), "gain": gains.get(at, 0.0)} for at in best],
+        "missed": [{"id": library.ids[at], "rank": rank, "gain": gains[at]} for rank, at in sorted(late)[:_MISSED]],
+        "relevant": len(library.facts[query]["relevant"]),
+    }
+
+
+def _rank(own: np.ndarray, at: int, order: np.ndarray) -> int:
+    return 1 + int((own > own[at]).sum()) + int(((own == own[at]) & (order > order[at])).sum())
+
+
 def _measured(
     own: np.ndarray, known: Sequence[tuple[int, float]], order: np.ndarray, ideal: Sequence[float]
 ) -> list[float]:
     """Every measure of one query, from the ranks of its relevant documents alone."""
-    ranked = sorted(
-        (1 + int((own > own[at]).sum()) + int(((own == own[at]) & (order > order[at])).sum()), gain)
-        for at, gain in known
-    )
+    ranked = sorted((_rank(own, at, order), gain) for at, gain in known)
     due = sum(gain / math.log2(place + 2) for place, gain in enumerate(ideal[:10]))
     gained = sum(gain / math.log2(rank + 1) for rank, gain in ranked if rank <= 10)
     first = ranked[0][0] if ranked else math.inf

@@ -10,8 +10,9 @@ import itertools
 import math
 from collections.abc import Sequence
 from typing import Any
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import escape
 
+from mlmodelscope.report.chart_parts import line, marked, svg, text
 from mlmodelscope.statistic.interval import wilson
 from mlmodelscope.task.measure import SHARE, Unit
 from mlmodelscope.types import Interval
@@ -31,21 +32,21 @@ def interval_bar(interval: Interval, published: str | None = None, remark: str =
     def x(number: float) -> float:
         return _across(number, ticks[0], ticks[-1])
 
-    parts = [_line(x(ticks[0]), 34, x(ticks[-1]), 34, "track")]
+    parts = [line(x(ticks[0]), 34, x(ticks[-1]), 34, "track")]
     for tick in ticks:
-        parts.append(_line(x(tick), 30, x(tick), 38, "tick"))
-        parts.append(_text(x(tick), 56, f"{tick:g}", "scale"))
+        parts.append(line(x(tick), 30, x(tick), 38, "tick"))
+        parts.append(text(x(tick), 56, f"{tick:g}", "scale"))
     parts.append(f'<rect class="band" x="{x(low):.2f}%" y="27" width="{x(high) - x(low):.2f}%" height="14" rx="7"/>')
     parts.append(f'<circle class="dot" cx="{x(value):.2f}%" cy="34" r="7"/>')
     symbol = f" {unit.symbol}" if unit.symbol else ""
     label = f"{value:.2f}{symbol}, interval {low:.2f} to {high:.2f}{symbol}"
     if claim is not None:
-        parts.append(_line(x(claim), 17, x(claim), 46, "claim"))
+        parts.append(line(x(claim), 17, x(claim), 46, "claim"))
         # Narrow screens leave the remark out, and show it beside the claim alone.
         content = f'published {escape(published or "")}<tspan class="remark">{escape(remark)}</tspan>'
-        parts.append(_marked(x(claim), 11, content, "claim-text", _anchor(x(claim))))
+        parts.append(marked(x(claim), 11, content, "claim-text", _anchor(x(claim))))
         label += f", published {published}{symbol}{remark}"
-    return _svg(62, label, parts)
+    return svg(62, label, parts)
 
 
 def histogram(values: Sequence[float], lines: Sequence[tuple[str, float]], unit: str) -> str:
@@ -74,20 +75,20 @@ def histogram(values: Sequence[float], lines: Sequence[tuple[str, float]], unit:
             f'<rect class="column" x="{x(start):.2f}%" y="{base - height:.1f}" width="{x(stop) - x(start):.2f}%" '
             f'height="{height:.1f}"><title>{escape(title)}</title></rect>'
         )
-    parts.append(_line(0, base, 100, base, "axis"))
+    parts.append(line(0, base, 100, base, "axis"))
     for tick in ticks:
-        parts.append(_line(x(tick), base, x(tick), base + 5, "tick"))
-        parts.append(_text(x(tick), base + 20, f"{tick:g}", "scale"))
+        parts.append(line(x(tick), base, x(tick), base + 5, "tick"))
+        parts.append(text(x(tick), base + 20, f"{tick:g}", "scale"))
     # Each name has a row of its own, the first lowest, and lies above all lines: percentiles may be close together.
     names = []
     for row, (name, place) in enumerate(reversed(lines)):
         at = x(min(place, low + bins * width))
         anchor, nudge = ("end", "-7") if at > 50 else ("start", "7")
-        names.append(_text(at, 18 * row + 12, f"{name} {place:.4g} {unit}", "quantile-text", anchor, nudge))
-        parts.append(_line(at, 18 * row + 4, at, base, "quantile"))
+        names.append(text(at, 18 * row + 12, f"{name} {place:.4g} {unit}", "quantile-text", anchor, nudge))
+        parts.append(line(at, 18 * row + 4, at, base, "quantile"))
     parts += names
     label = f"Histogram of {len(values)} durations; " + ", ".join(f"{name} {place:.4g} {unit}" for name, place in lines)
-    return _svg(242, label, parts)
+    return svg(242, label, parts)
 
 
 def tail_start(values: Sequence[float]) -> float:
@@ -109,9 +110,9 @@ def reliability(bins: Sequence[dict[str, Any]]) -> str:
 
     parts = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_line(x(0), y(share), x(1), y(share), "grid"))
-        parts.append(_text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
-        parts.append(_text(x(share), foot + 18, f"{100 * share:g}", "scale"))
+        parts.append(line(x(0), y(share), x(1), y(share), "grid"))
+        parts.append(text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
+        parts.append(text(x(share), foot + 18, f"{100 * share:g}", "scale"))
     most = max((each["count"] for each in bins), default=1)
     for each in bins:
         left, width = x(each["low"]), x(each["high"]) - x(each["low"])
@@ -125,15 +126,15 @@ def reliability(bins: Sequence[dict[str, Any]]) -> str:
         parts.append(
             f'<g><title>{escape(title)}</title><rect class="column" x="{left:.2f}%" y="{y(each["accuracy"]):.1f}" '
             f'width="{width:.2f}%" height="{base - y(each["accuracy"]):.1f}"/>'
-            f"{_line(left, y(each['accuracy']), left + width, y(each['accuracy']), 'cap')}"
-            f"{_line(middle, y(whisker.low), middle, y(whisker.high), 'whisker')}"
+            f"{line(left, y(each['accuracy']), left + width, y(each['accuracy']), 'cap')}"
+            f"{line(middle, y(whisker.low), middle, y(whisker.high), 'whisker')}"
             f'<rect class="count" x="{left:.2f}%" y="{foot - height:.1f}" width="{width:.2f}%" '
             f'height="{height:.1f}"/></g>'
         )
-    parts.append(_line(x(0), y(0), x(1), y(1), "ideal"))
-    parts.append(_line(x(0), base, x(1), base, "axis"))
-    parts.append(_line(x(0), foot, x(1), foot, "axis"))
-    return _svg(336, f"Reliability diagram of {len(bins)} bins of confidence", parts)
+    parts.append(line(x(0), y(0), x(1), y(1), "ideal"))
+    parts.append(line(x(0), base, x(1), base, "axis"))
+    parts.append(line(x(0), foot, x(1), foot, "axis"))
+    return svg(336, f"Reliability diagram of {len(bins)} bins of confidence", parts)
 
 
 def curve(points: Sequence[tuple[float, float]], name: str) -> str:
@@ -141,7 +142,7 @@ def curve(points: Sequence[tuple[float, float]], name: str) -> str:
     top, base = 14, 190
     values = [value for _, value in points if math.isfinite(value)]
     if not values:
-        return _svg(20, f"{name}: no finite values", [])
+        return svg(20, f"{name}: no finite values", [])
     ticks = nice_ticks(min(values), max(values), 4)
 
     def y(value: float) -> float:
@@ -152,19 +153,19 @@ def curve(points: Sequence[tuple[float, float]], name: str) -> str:
 
     parts = []
     for tick in ticks:
-        parts.append(_line(x(0), y(tick), x(1), y(tick), "grid"))
-        parts.append(_text(x(0), y(tick) + 4, f"{tick:g}", "scale", "end", "-7"))
+        parts.append(line(x(0), y(tick), x(1), y(tick), "grid"))
+        parts.append(text(x(0), y(tick) + 4, f"{tick:g}", "scale", "end", "-7"))
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_text(x(share), base + 20, f"{100 * share:g} %", "scale"))
+        parts.append(text(x(share), base + 20, f"{100 * share:g} %", "scale"))
     known = [(progress, value) for progress, value in points if math.isfinite(value)]
     for (start, low), (end, high) in itertools.pairwise(known):
-        parts.append(_line(x(start), y(low), x(end), y(high), "whisker"))
+        parts.append(line(x(start), y(low), x(end), y(high), "whisker"))
     for progress, value in known:
         parts.append(
             f'<circle class="dot" cx="{x(progress):.2f}%" cy="{y(value):.1f}" r="4">'
             f"<title>{escape(f'{100 * progress:.0f} %: {name} {value:.5g}')}</title></circle>"
         )
-    return _svg(216, f"{name} from {known[0][1]:.4g} to {known[-1][1]:.4g}", parts)
+    return svg(216, f"{name} from {known[0][1]:.4g} to {known[-1][1]:.4g}", parts)
 
 
 def precision_recall(points: Sequence[dict[str, float]]) -> str:
@@ -179,12 +180,12 @@ def precision_recall(points: Sequence[dict[str, float]]) -> str:
 
     parts = []
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_line(x(0), y(share), x(1), y(share), "grid"))
-        parts.append(_text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
-        parts.append(_text(x(share), base + 20, f"{100 * share:g}", "scale"))
+        parts.append(line(x(0), y(share), x(1), y(share), "grid"))
+        parts.append(text(x(0), y(share) + 4, f"{100 * share:g}", "scale", "end", "-7"))
+        parts.append(text(x(share), base + 20, f"{100 * share:g}", "scale"))
     for before, after in itertools.pairwise(points):
         parts.append(
-            _line(x(before["recall"]), y(before["precision"]), x(after["recall"]), y(after["precision"]), "cap")
+            line(x(before["recall"]), y(before["precision"]), x(after["recall"]), y(after["precision"]), "cap")
         )
     for each in points:
         title = f"recall {100 * each['recall']:.0f} %: precision {100 * each['precision']:.1f} %"
@@ -192,9 +193,9 @@ def precision_recall(points: Sequence[dict[str, float]]) -> str:
             f'<circle class="dot" cx="{x(each["recall"]):.2f}%" cy="{y(each["precision"]):.1f}" r="4.5">'
             f"<title>{escape(title)}</title></circle>"
         )
-    parts.append(_line(x(0), base, x(1), base, "axis"))
+    parts.append(line(x(0), base, x(1), base, "axis"))
     half = next((each["precision"] for each in points if each["recall"] >= 0.5), 0.0)
-    return _svg(276, f"Precision over recall; {100 * half:.1f} % at a recall of 50 %", parts)
+    return svg(276, f"Precision over recall; {100 * half:.1f} % at a recall of 50 %", parts)
 
 
 def qualities(counts: Sequence[int]) -> str:
@@ -212,12 +213,12 @@ def qualities(counts: Sequence[int]) -> str:
             f'<rect class="column" x="{x(at):.2f}%" y="{base - height:.1f}" width="{x(at + 1) - x(at):.2f}%" '
             f'height="{height:.1f}"><title>{escape(reach)}</title></rect>'
         )
-    parts.append(_line(0, base, 100, base, "axis"))
+    parts.append(line(0, base, 100, base, "axis"))
     for share in (0.0, 0.25, 0.5, 0.75, 1.0):
-        parts.append(_text(x(share * len(counts)), base + 20, f"{100 * share:g}", "scale"))
-    parts.append(_text(x(counts.index(max(counts)) + 0.5), top - 6, f"{most:,}", "scale"))
+        parts.append(text(x(share * len(counts)), base + 20, f"{100 * share:g}", "scale"))
+    parts.append(text(x(counts.index(max(counts)) + 0.5), top - 6, f"{most:,}", "scale"))
     low = sum(counts[: len(counts) // 2])
-    return _svg(178, f"Quality of {sum(counts):,} samples; {low:,} of them below 50 %", parts)
+    return svg(178, f"Quality of {sum(counts):,} samples; {low:,} of them below 50 %", parts)
 
 
 def nice_ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -239,26 +240,6 @@ def _anchor(place: float) -> str:
     return "start" if place < 28 else "end" if place > 72 else "middle"
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.2f}%" y1="{y1:.1f}" x2="{x2:.2f}%" y2="{y2:.1f}"/>'
-
-
-def _text(x: float, y: float, content: str, kind: str, anchor: str = "middle", nudge: str = "0") -> str:
-    return _marked(x, y, escape(content), kind, anchor, nudge)
-
-
-def _marked(x: float, y: float, content: str, kind: str, anchor: str, nudge: str = "0") -> str:
-    """The same of a text that is SVG already."""
-    return f'<text class="{kind}" x="{x:.2f}%" y="{y:.1f}" dx="{nudge}" text-anchor="{anchor}">{content}</text>'
-
-
-def _svg(height: int, label: str, parts: Sequence[str]) -> str:
-    return (
-        f'<svg class="chart" width="100%" height="{height}" role="img" aria-label={quoteattr(label)}>'
-        f"{''.join(parts)}</svg>"
-    )
-
-
 def stacked_bar(parts: Sequence[tuple[str, int]]) -> str:
     """Shares of a whole, side by side in one bar, darkest first; the names stand in the legend."""
     total = sum(number for _, number in parts) or 1
@@ -270,4 +251,4 @@ def stacked_bar(parts: Sequence[tuple[str, int]]) -> str:
             f"<title>{escape(f'{name}: {number}')}</title></rect>"
         )
         at += width
-    return _svg(18, ", ".join(f"{name}: {number}" for name, number in parts), drawn)
+    return svg(18, ", ".join(f"{name}: {number}" for name, number in parts), drawn)

@@ -20,8 +20,11 @@ from mlmodelscope.report.classes import confusions, describe_classes, split_clas
 from mlmodelscope.report.confusion import taken_for
 from mlmodelscope.report.latency import describe_latency, latency_chart, latency_rows
 from mlmodelscope.report.mistakes import find_mistakes
+from mlmodelscope.report.neighbors import find_neighbors
 from mlmodelscope.report.numbers import headline_of, other_numbers
 from mlmodelscope.report.pipeline import pipeline_blocks
+from mlmodelscope.report.predictions import find_predictions
+from mlmodelscope.report.residual_charts import predicted_chart, residual_chart
 from mlmodelscope.report.worst import find_worst, quality_words
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.task import task_named
@@ -32,6 +35,8 @@ _SECTIONS = (
     ("claims", "Claims"),
     ("latency", "Latency"),
     ("accuracy", "Accuracy"),
+    ("predictions", "Predicted and true"),
+    ("neighbors", "Nearest documents"),
     ("mistakes", "Wrong answers"),
     ("worst", "Samples"),
     ("pipeline", "Pipeline"),
@@ -40,6 +45,8 @@ _SECTIONS = (
 
 _CURVES = 40
 """Classes that have a curve of their own."""
+_PAIRS = 10
+"""Texts beside one another that a table lists."""
 _CARDS = 4
 """More numbers than these, the first ones aside, are a table."""
 
@@ -68,7 +75,14 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
     comparisons = compare_claims(record)
     calibration = record.details.get("calibration")
     worst = find_worst(record, store, artifacts)
-    left_out = {"claims" if not record.plan.claims else "", "worst" if worst is None else "mistakes"}
+    predictions = find_predictions(store.samples_file(record).parent, record.plan.task)
+    neighbors = find_neighbors(record, artifacts)
+    left_out = {
+        "claims" if not record.plan.claims else "",
+        "worst" if worst is None else "mistakes",
+        "predictions" if predictions is None else "",
+        "neighbors" if neighbors is None else "",
+    }
     others = other_numbers(record)
     return {
         "style": style(),
@@ -99,6 +113,11 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
         "taken": taken_for(record),
         "qualities_chart": charts.qualities(counts) if (counts := record.details.get("qualities")) else "",
         "worst": worst,
+        "predictions": predictions,
+        "neighbors": neighbors,
+        "predicted_chart": predicted_chart(predictions) if predictions and predictions.points else "",
+        "residual_chart": residual_chart(predictions) if predictions and predictions.points else "",
+        "pairs": worst.shown[:_PAIRS] if worst and predictions and not predictions.has_residuals else (),
         "script": SCRIPT if worst is not None and any(each.pair for each in worst.shown) else "",
         "script_hash": SCRIPT_HASH,
         "quality_words": quality_words,

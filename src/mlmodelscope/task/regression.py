@@ -38,6 +38,7 @@ task = Task(
     values=values.values_of,
     plain=values.plain,
     shapes=values.shapes,
+    compared=values.compared,
     quality=QUALITY,
     sentence=_sentence,
 )

@@ -48,6 +48,8 @@ task = Task(
     values=values.values_of,
     plain=values.plain,
     shapes=values.shapes,
+    compared=values.compared,
+    has_residuals=False,
     quality="Quality is 1 less the distance of the answer, cut to 0..1, from the truth, brought there from `scale`.",
     sentence=_sentence,
 )

@@ -128,6 +128,10 @@ class Task:
     None; a row that was made without one has no truth. The last argument names classes."""
     glance: Callable[[Mapping[str, Any], Named], Sequence[Shape]] | None = None
     """The same of many rows in a list, without pixels; by default all of it."""
+    compared: Callable[[Mapping[str, Any]], Sequence[tuple[float, float]]] | None = None
+    """The numbers of a row, (the true one, the one that was answered), where answers are numbers."""
+    has_residuals: bool = True
+    """Whether those numbers are on one scale, so that one less the other means something."""
     quality: str = ""
     """What the number is that its samples are sorted by, the worst first: a sentence. See `task/quality.py`."""
     sentence: Callable[[int, Mapping[str, Number]], str] = lambda samples, numbers: ""
@@ -254,4 +258,6 @@ def _blamed(task: Task) -> Task:
         return call
 
     named: dict[str, Any] = {name: careful(getattr(task, name)) for name in _CALLED}
+    if task.compared is not None:
+        named["compared"] = careful(task.compared)
     return replace(task, **named)

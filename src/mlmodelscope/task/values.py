@@ -42,6 +42,14 @@ def shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[TextShape]
     return found
 
 
+def compared(row: Mapping[str, Any]) -> list[tuple[float, float]]:
+    """Each true number beside the one that was answered; none where they are not as many."""
+    truth, answer = truth_of(row, None).get("values"), row.get("values")
+    if not isinstance(truth, list) or not isinstance(answer, list) or len(truth) != len(answer):
+        return []
+    return list(zip(truth, answer, strict=True))
+
+
 def spelled(values: Sequence[float]) -> str:
     """The first numbers, and how many there are."""
     text = ", ".join(f"{each:.6g}" for each in values[:_SHOWN])

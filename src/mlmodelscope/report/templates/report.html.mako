@@ -22,6 +22,12 @@
 % else:
 <%include file="accuracy.mako"/>
 % endif
+% if predictions:
+<%include file="predictions.mako"/>
+% endif
+% if neighbors:
+<%include file="neighbors.mako"/>
+% endif
 % if worst:
 <%include file="worst.mako"/>
 % else:

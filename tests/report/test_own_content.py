@@ -65,6 +65,7 @@ def test_long_texts_of_any_script_fit_a_phone(tmp_path: Path, settings: Settings
 def test_a_text_is_no_longer_than_a_page_should_carry() -> None:
     found = own_content({"parts": {"text": {"text": "x" * 50_000}}}, Sounds())
     assert len(found.texts[0][1]) < 13_000 and found.texts[0][1].endswith("(50,000 characters)")
+    assert len(own_content({"parts": {"text": {"text": "word " * 2_000_000}}}).texts[0][1]) < 13_000
     assert not own_content({"file": "a.png"}, Sounds())
 
 

@@ -43,10 +43,15 @@ def sample_of(
     content: dict[str, Any] = {"parts": {key: dict(part) for key, part in parts.items()}}
     if files and len(parts) == 1 and all(len(part) == 1 for part in parts.values()):
         return Unlabelled(name, {**content, "file": files[0]}, word, target=target)
+    return Unlabelled(name, content, word, digest_of_parts(parts), target)
+
+
+def digest_of_parts(parts: Mapping[str, Mapping[str, Any]]) -> str:
+    """What identifies a sample by its parts: of a file its content, wherever it lies."""
     known = {
         key: {**part, "file": _hash(part["file"])} if "file" in part else dict(part) for key, part in parts.items()
     }
-    return Unlabelled(name, content, word, digest_of(known), target)
+    return digest_of(known)
 
 
 def digest_of(value: Any) -> str:

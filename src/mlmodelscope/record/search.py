@@ -37,6 +37,8 @@ class Wanted:
     only: Only | None = None
     word: str = ""
     """What the sample's id, its label, its answer or its error contains, whatever the case."""
+    id: str | None = None
+    """The whole name of one."""
     named: frozenset[int] = frozenset()
     """Classes whose names contain the word."""
     label: int | None = None
@@ -140,6 +142,8 @@ def _columns(wanted: Wanted) -> set[str]:
     found = {"right"} if wanted.only in ("right", "wrong") else set()
     if wanted.word:
         found |= {"id", "label", "classes", "target", "answer"}
+    if wanted.id is not None:
+        found.add("id")
     if wanted.label is not None:
         found |= {"label", "target"}
     if wanted.answer is not None:
@@ -156,6 +160,8 @@ def _masks(table: pa.Table, wanted: Wanted) -> list[pa.ChunkedArray]:
         found.append(table["error"].is_valid())
     elif wanted.only is not None:
         found.append(pc.equal(table["right"], wanted.only == "right") if "right" in has else none)
+    if wanted.id is not None:
+        found.append(pc.equal(table["id"], wanted.id))
     if wanted.word:
         found.append(_mentioned(table, wanted.word, wanted.named))
     if wanted.label is not None:

@@ -32,7 +32,7 @@ class OwnContent:
         return bool(self.texts or self.cells or self.sound)
 
 
-def own_content(content: Mapping[str, Any], sounds: Sounds, hearing: Hearing | None = None) -> OwnContent:
+def own_content(content: Mapping[str, Any], sounds: Sounds | None = None, hearing: Hearing | None = None) -> OwnContent:
     """What is shown of a sample beside its truth and its answer; `sounds` says how much a page may carry."""
     parts: Mapping[str, Mapping[str, Any]] = content.get("parts", {})
     texts = tuple(
@@ -40,7 +40,7 @@ def own_content(content: Mapping[str, Any], sounds: Sounds, hearing: Hearing | N
     )
     cells = parts.get("columns", {}).get("cells", {})
     shown = tuple((str(name)[:_LONGEST_CELL], _cell(value)) for name, value in list(cells.items())[:_MOST_CELLS])
-    sound = sounds.make(parts["audio"]) if "file" in parts.get("audio", {}) else None
+    sound = sounds.make(parts["audio"]) if sounds is not None and "file" in parts.get("audio", {}) else None
     heard = hearing(content) if hearing is not None and sound is not None else ()
     return OwnContent(texts, shown, max(0, len(cells) - _MOST_CELLS), sound, heard)
 

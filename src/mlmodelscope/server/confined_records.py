@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +15,18 @@ from mlmodelscope.record.search import Search, Wanted
 from mlmodelscope.record.store import Store
 from mlmodelscope.record.table_check import DAMAGE, read_target
 from mlmodelscope.report.classes import wrong_pairs
+from mlmodelscope.report.own_content import cut_text
 from mlmodelscope.report.report import write_report
 from mlmodelscope.server.confined_work import read_settings
 from mlmodelscope.task.quality import quality_of
-from mlmodelscope.task.shape import named_by, summary
+from mlmodelscope.task.shape import Change, DifferenceShape, Shape, SpansShape, TextShape, named_by, summary
 from mlmodelscope.task.task import Task, task_named
 
 _SEARCH = Search()
 """What was found is remembered by each process."""
 _LONGEST_REPORT = 32 << 20
+_LONGEST_TEXT, _LONGEST_IN_LISTS = 20_000, 400
+"""Characters of a text that are shown."""
 _LARGEST_SHOWN = 1 << 20
 """Pictures of a list that are larger are not looked into for it."""
 
@@ -49,7 +52,8 @@ def _told(task: Task, names: list[str], row: dict[str, Any]) -> dict[str, Any]:
         return kept
     if not shapes:
         return kept
-    return {**kept, "truth": summary(shapes, "truth"), "said": summary(shapes, "answer")}
+    truth, said = (cut_text(summary(shapes, side), _LONGEST_IN_LISTS) for side in ("truth", "answer"))
+    return {**kept, "truth": truth, "said": said}
 
 
 def seen_sample(folder: str, task: str, names: list[str], sample: str, target: str | None) -> dict[str, Any] | None:
@@ -65,8 +69,23 @@ def seen_sample(folder: str, task: str, names: list[str], sample: str, target: s
     return {
         "quality": quality_of(row.get("score")),
         "size": [size[1], size[0]] if size else None,
-        "shapes": [asdict(each) for each in shapes],
+        "shapes": [asdict(_shortened(each)) for each in shapes],
     }
+
+
+def _shortened(shape: Shape) -> Shape:
+    """No more of a text than somebody reads."""
+    if isinstance(shape, TextShape | SpansShape):
+        return replace(shape, text=cut_text(shape.text, _LONGEST_TEXT))
+    if not isinstance(shape, DifferenceShape):
+        return shape
+    left, parts = _LONGEST_TEXT, list[tuple[Change, str, str]]()
+    for change, due, said in shape.parts:
+        if left <= 0:
+            return replace(shape, parts=(*parts, ("equal", "…", "…")))
+        parts.append((change, cut_text(due, left), cut_text(said, left)))
+        left -= max(len(due), len(said)) + 1
+    return shape if left > 0 else replace(shape, parts=tuple(parts))
 
 
 def taken_for(file: str) -> list[tuple[tuple[int, int], int]]:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from mlmodelscope.confine.confined import Confined
 from mlmodelscope.dataset.sample import Sample
@@ -129,6 +130,22 @@ class Gallery:
             raise NoPicture(f"there is no picture of `{name}`: {error.message}") from None
         target = sample.target if isinstance(sample.target, str) else None
         return target, (size[0], size[1]) if size else None
+
+    def read(
+        self,
+        dataset: PlannedDataset,
+        name: str,
+        function: Callable[..., Any],
+        *,
+        public_only: bool = False,
+        **more: Any,
+    ) -> Any:
+        """What a function of `confined_inputs` makes of a sample that is not a picture."""
+        sample = _sample(self.opened(dataset, public_only=public_only), dataset, name)
+        try:
+            return self._confined.call(function, content=dict(sample.content), digest=sample.digest, **more)
+        except UsageError as error:
+            raise NoPicture(f"`{name[:200]}` cannot be shown: {error.message}") from None
 
     def content(self, dataset: PlannedDataset, name: str, largest: int, *, public_only: bool = False) -> bytes:
         """The sample as its file is, to be given to a model; one without a file becomes a PNG."""

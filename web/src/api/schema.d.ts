@@ -529,6 +529,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/records/{name}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Input
+         * @description What the model was asked about, where the dataset is at hand: texts, cells of a row, or how loud a sound is.
+         */
+        get: operations["get_sample_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/sound": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Sound
+         * @description A sample's sound, to be played: WAV, FLAC, MP3 or Ogg, no larger than an input may be.
+         */
+        get: operations["get_sample_sound"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/heard": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Heard
+         * @description What the model hears of a sound: the tensor of each input that takes it, as a picture.
+         */
+        get: operations["get_sample_heard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/residuals": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Record Residuals
+         * @description Numbers that were answered beside those that are true, as points of a plot, and the largest errors.
+         */
+        get: operations["get_record_residuals"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets/{name}/samples": {
         parameters: {
             query?: never;
@@ -4063,6 +4143,49 @@ export interface components {
             status: "up";
             /** Version */
             version: string;
+        };
+        /**
+         * HeardInput
+         * @example {
+         *       "high": 4.2,
+         *       "is_wave": false,
+         *       "low": -13.8,
+         *       "png": "iVBORw0KGgo=",
+         *       "reason": "",
+         *       "tensor": "float32 98 x 40"
+         *     }
+         */
+        HeardInput: {
+            /**
+             * Png
+             * @description Base64: time to the right, the first feature at the bottom.
+             */
+            png: string | null;
+            /**
+             * Reason
+             * @description Why there is no picture.
+             */
+            reason: string;
+            /**
+             * Tensor
+             * @description Element type and shape.
+             */
+            tensor: string;
+            /**
+             * Low
+             * @description The value that is black.
+             */
+            low: number;
+            /**
+             * High
+             * @description The value that is white.
+             */
+            high: number;
+            /**
+             * Is Wave
+             * @description Whether it is samples and no features.
+             */
+            is_wave: boolean;
         };
         /**
          * Inline
@@ -7844,6 +7967,71 @@ export interface components {
             wait_for_agent: boolean;
         };
         /**
+         * ResidualPoint
+         * @example {
+         *       "answer": 206.1,
+         *       "place": 0,
+         *       "sample": "row-17",
+         *       "truth": 151
+         *     }
+         */
+        ResidualPoint: {
+            /** Sample */
+            sample: string;
+            /**
+             * Place
+             * @description Which of the sample's numbers.
+             */
+            place: number;
+            /** Truth */
+            truth: number;
+            /** Answer */
+            answer: number;
+        };
+        /**
+         * Residuals
+         * @description Numbers that were answered beside those that are true.
+         */
+        Residuals: {
+            /** Dataset */
+            dataset: string;
+            /**
+             * Samples
+             * @description That have numbers to compare.
+             */
+            samples: number;
+            /**
+             * Values
+             * @description Numbers of all of them.
+             */
+            values: number;
+            /**
+             * Lost
+             * @description Those that are not finite, or too large to be drawn.
+             */
+            lost: number;
+            /**
+             * Is Several
+             * @description Whether samples have several numbers.
+             */
+            is_several: boolean;
+            /**
+             * Has Residuals
+             * @description Whether truth and answer are on one scale.
+             */
+            has_residuals: boolean;
+            /**
+             * Points
+             * @description All, or about a thousand at equal distances and the largest errors.
+             */
+            points: components["schemas"]["ResidualPoint"][];
+            /**
+             * Largest
+             * @description The ten largest errors, the largest first.
+             */
+            largest: components["schemas"]["ResidualPoint"][];
+        };
+        /**
          * Resolution
          * @description Which agents fit, or what stands in the way.
          * @example {
@@ -7960,6 +8148,67 @@ export interface components {
              */
             said?: string | null;
         };
+        /**
+         * SampleCell
+         * @example {
+         *       "column": "age",
+         *       "value": "41"
+         *     }
+         */
+        SampleCell: {
+            /** Column */
+            column: string;
+            /** Value */
+            value: string;
+        };
+        /**
+         * SampleHeard
+         * @description What the model hears of a sound.
+         */
+        SampleHeard: {
+            /** Id */
+            id: string;
+            /**
+             * Inputs
+             * @description Each input of the model that takes sounds; the first two.
+             */
+            inputs: components["schemas"]["HeardInput"][];
+        };
+        /**
+         * SampleInput
+         * @description What the model was asked about.
+         * @example {
+         *       "cells": [],
+         *       "id": "row-17",
+         *       "kind": "text",
+         *       "more_cells": 0,
+         *       "texts": [
+         *         {
+         *           "text": "A cat sits on a mat.",
+         *           "title": "Text"
+         *         }
+         *       ]
+         *     }
+         */
+        SampleInput: {
+            /** Id */
+            id: string;
+            /**
+             * Kind
+             * @description The part that people look at first: `image`, `audio`, `text`, `columns`, …
+             */
+            kind: string;
+            /** Texts */
+            texts: components["schemas"]["SampleText"][];
+            /** Cells */
+            cells: components["schemas"]["SampleCell"][];
+            /**
+             * More Cells
+             * @description Cells of the row that are left out.
+             */
+            more_cells: number;
+            sound: components["schemas"]["SampleSound"] | null;
+        };
         /** SamplePage */
         SamplePage: {
             /** Items */
@@ -8024,6 +8273,67 @@ export interface components {
              * @description Answers with a lower score are hidden at first.
              */
             shown_above: number;
+        };
+        /**
+         * SampleSound
+         * @example {
+         *       "about": "Waveform of 1.00 s, loudest -3 dB",
+         *       "peaks": [
+         *         [
+         *           -0.7,
+         *           0.71
+         *         ],
+         *         [
+         *           -0.2,
+         *           0.2
+         *         ]
+         *       ],
+         *       "remark": "",
+         *       "seconds": 1
+         *     }
+         */
+        SampleSound: {
+            /**
+             * Reason
+             * @description Why it cannot be played.
+             */
+            reason: string | null;
+            /**
+             * Remark
+             * @description Which piece of the file the sample is, where all of it is played.
+             */
+            remark: string;
+            /**
+             * Seconds
+             * @description How long it is, where it is plain WAV.
+             */
+            seconds: number | null;
+            /**
+             * About
+             * @description Its waveform in words.
+             */
+            about: string;
+            /**
+             * Peaks
+             * @description Lowest and highest value in some columns, from -1 to 1.
+             */
+            peaks: number[][];
+        };
+        /**
+         * SampleText
+         * @example {
+         *       "text": "A cat sits on a mat.",
+         *       "title": "Text"
+         *     }
+         */
+        SampleText: {
+            /** Title */
+            title: string;
+            /**
+             * Text
+             * @description The first 12,000 characters of it.
+             */
+            text: string;
         };
         /**
          * Scenario
@@ -12318,6 +12628,8 @@ export interface operations {
                 only?: ("right" | "wrong" | "failed") | null;
                 /** @description In the id, the label, the answer or the error. */
                 q?: string | null;
+                /** @description The whole name of one sample. */
+                id?: string | null;
                 /** @description The class that it is. */
                 label?: number | null;
                 /** @description The class that was said first. */
@@ -12974,6 +13286,430 @@ export interface operations {
                 content: {
                     "image/jpeg": string;
                     "image/png": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_input: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleInput"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_sound: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound, or the piece of a WAV file that the sample is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": string;
+                    "audio/flac": string;
+                    "audio/mpeg": string;
+                    "audio/ogg": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_sample_heard: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleHeard"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_record_residuals: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Residuals"];
                 };
             };
             /** @description The question is not one that can be read. */

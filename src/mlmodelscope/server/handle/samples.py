@@ -33,6 +33,7 @@ def find(
     limit: int,
     only: Only | None = None,
     q: str | None = None,
+    id: str | None = None,
     label: int | None = None,
     answer: int | None = None,
     above: float | None = None,
@@ -44,7 +45,7 @@ def find(
     demand(person, "read")
     record = desk.store.get(name)
     word = (q or "").strip()
-    wanted = Wanted(only, word, _named(record, word), label, answer, above, below, sort, descending)
+    wanted = Wanted(only, word, id, _named(record, word), label, answer, above, below, sort, descending)
     known: dict[str, Any] = desk.confined.call(
         confined_records.found_samples,
         **_about(desk, record),
@@ -81,7 +82,7 @@ def shapes(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]
 def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[str | None, tuple[int, int] | None]:
     """(what is true of it as JSON, its size), where the dataset is at hand."""
     try:
-        return desk.gallery.seen(record.plan.dataset, sample, public_only=_is_strangers(desk, record))
+        return desk.gallery.seen(record.plan.dataset, sample, public_only=is_strangers(desk, record))
     except (NoPictures, NoPicture):
         return None, None
 
@@ -129,15 +130,15 @@ def table(desk: Desk, person: Person, name: str) -> Path:
 def picture(desk: Desk, person: Person, name: str, sample: str, side: int) -> Picture:
     demand(person, "read")
     record = desk.store.get(name)
-    return desk.gallery.picture(record.plan.dataset, sample, side, public_only=_is_strangers(desk, record))
+    return desk.gallery.picture(record.plan.dataset, sample, side, public_only=is_strangers(desk, record))
 
 
-def _is_strangers(desk: Desk, record: Record) -> bool:
+def is_strangers(desk: Desk, record: Record) -> bool:
     """Whether somebody else made it; one whose dataset lies on their machine is refused."""
-    is_strangers = origin_of(desk.store.database, record.id) is not None
-    if is_strangers:
+    came_from = origin_of(desk.store.database, record.id)
+    if came_from is not None:
         _refuse_local(record.plan.dataset)
-    return is_strangers
+    return came_from is not None
 
 
 def _refuse_local(dataset: PlannedDataset) -> None:

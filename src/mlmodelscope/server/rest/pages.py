@@ -20,8 +20,8 @@ FOLDER = Path(str(resources.files("mlmodelscope.server"))) / "pages"
 _NOT_PAGES = ("/api/", "/metrics")
 _ASSETS = "/assets/"  # their names change with what is in them
 _POLICY = (
-    "default-src 'self'; img-src 'self' data: blob:; style-src 'self' 'unsafe-inline'; object-src 'none'; "
-    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+    "default-src 'self'; img-src 'self' data: blob:; media-src 'self' blob:; style-src 'self' 'unsafe-inline'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 _NOT_BUILT = """<!doctype html>
 <html lang="en"><meta charset="utf-8"><title>MLModelScope</title>

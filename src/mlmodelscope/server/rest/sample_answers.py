@@ -103,6 +103,96 @@ class SampleShapes(Answer):
     shown_above: Annotated[float, Field(description="Answers with a lower score are hidden at first.")]
 
 
+class SampleText(Answer):
+    model_config = example(title="Text", text="A cat sits on a mat.")
+    title: str
+    text: Annotated[str, Field(description="The first 12,000 characters of it.")]
+
+
+class SampleCell(Answer):
+    model_config = example(column="age", value="41")
+    column: str
+    value: str
+
+
+class SampleSound(Answer):
+    model_config = example(
+        reason=None,
+        remark="",
+        seconds=1.0,
+        about="Waveform of 1.00 s, loudest -3 dB",
+        peaks=[[-0.7, 0.71], [-0.2, 0.2]],
+    )
+    reason: Annotated[str | None, Field(description="Why it cannot be played.")]
+    remark: Annotated[str, Field(description="Which piece of the file the sample is, where all of it is played.")]
+    seconds: Annotated[float | None, Field(description="How long it is, where it is plain WAV.")]
+    about: Annotated[str, Field(description="Its waveform in words.")]
+    peaks: Annotated[
+        list[list[float]], Field(description="Lowest and highest value in some columns, from -1 to 1.")
+    ]
+
+
+class SampleInput(Answer):
+    """What the model was asked about."""
+
+    model_config = example(
+        id="row-17",
+        kind="text",
+        texts=[{"title": "Text", "text": "A cat sits on a mat."}],
+        cells=[],
+        more_cells=0,
+        sound=None,
+    )
+    id: str
+    kind: Annotated[
+        str, Field(description="The part that people look at first: `image`, `audio`, `text`, `columns`, …")
+    ]
+    texts: list[SampleText]
+    cells: list[SampleCell]
+    more_cells: Annotated[int, Field(description="Cells of the row that are left out.")]
+    sound: SampleSound | None
+
+
+class HeardInput(Answer):
+    model_config = example(png="iVBORw0KGgo=", reason="", tensor="float32 98 x 40", low=-13.8, high=4.2, is_wave=False)
+    png: Annotated[str | None, Field(description="Base64: time to the right, the first feature at the bottom.")]
+    reason: Annotated[str, Field(description="Why there is no picture.")]
+    tensor: Annotated[str, Field(description="Element type and shape.")]
+    low: Annotated[float, Field(description="The value that is black.")]
+    high: Annotated[float, Field(description="The value that is white.")]
+    is_wave: Annotated[bool, Field(description="Whether it is samples and no features.")]
+
+
+class SampleHeard(Answer):
+    """What the model hears of a sound."""
+
+    id: str
+    inputs: Annotated[list[HeardInput], Field(description="Each input of the model that takes sounds; the first two.")]
+
+
+class ResidualPoint(Answer):
+    model_config = example(sample="row-17", place=0, truth=151.0, answer=206.1)
+    sample: str
+    place: Annotated[int, Field(description="Which of the sample's numbers.")]
+    truth: float
+    answer: float
+
+
+class Residuals(Answer):
+    """Numbers that were answered beside those that are true."""
+
+    dataset: str
+    samples: Annotated[int, Field(description="That have numbers to compare.")]
+    values: Annotated[int, Field(description="Numbers of all of them.")]
+    lost: Annotated[int, Field(description="Those that are not finite, or too large to be drawn.")]
+    is_several: Annotated[bool, Field(description="Whether samples have several numbers.")]
+    has_residuals: Annotated[bool, Field(description="Whether truth and answer are on one scale.")]
+    points: Annotated[
+        list[ResidualPoint], Field(description="All, or about a thousand at equal distances and the largest errors.")
+    ]
+    largest: Annotated[list[ResidualPoint], Field(description="The ten largest errors, the largest first.")]
+
+
 class DatasetSample(Answer):
     model_config = example(id="cats/0001.jpg", label=281, label_name="tabby")
     id: str

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Path, Query, Response
 
 from mlmodelscope.report.thumbnail import Picture
 from mlmodelscope.server.desk import Desk
-from mlmodelscope.server.handle import dataset_samples, record_claims, records, rerun, samples
+from mlmodelscope.server.handle import dataset_samples, record_claims, records, rerun, sample_inputs, samples
 from mlmodelscope.server.rest import record_answers
 from mlmodelscope.server.rest import sample_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -31,6 +31,13 @@ _PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": _BINARY, "image/png": _BINARY}, "description": "A small picture."},
     **fails(404),
 }
+_SOUND: dict[int | str, dict[str, Any]] = {
+    200: {
+        "content": dict.fromkeys(("audio/wav", "audio/flac", "audio/mpeg", "audio/ogg"), _BINARY),
+        "description": "The sound, or the piece of a WAV file that the sample is.",
+    },
+    **fails(404),
+}
 
 
 @router.get("/records/{name}/samples", tags=["records"], response_model=record_answers.SamplePage, responses=fails(404))
@@ -42,6 +49,7 @@ def get_samples(
     q: Annotated[
         str | None, Query(max_length=200, description="In the id, the label, the answer or the error.")
     ] = None,
+    id: Annotated[str | None, Query(min_length=1, max_length=1000, description="The whole name of one sample.")] = None,
     label: Annotated[Class, Query(description="The class that it is.")] = None,
     answer: Annotated[Class, Query(description="The class that was said first.")] = None,
     above: Annotated[Score, Query(description="The first score is greater.")] = None,
@@ -55,7 +63,15 @@ def get_samples(
     limit: Limit = 100,
 ) -> dict[str, Any]:
     """What the model said of each sample: some of them, a page at a time."""
-    narrowed: dict[str, Any] = {"only": only, "q": q, "label": label, "answer": answer, "above": above, "below": below}
+    narrowed: dict[str, Any] = {
+        "only": only,
+        "q": q,
+        "id": id,
+        "label": label,
+        "answer": answer,
+        "above": above,
+        "below": below,
+    }
     return samples.find(desk, person, name, **narrowed, sort=sort, descending=descending, start=start, limit=limit)
 
 
@@ -97,6 +113,31 @@ async def get_sample_picture(
     return _shown(await _slowly(desk, samples.picture, desk, person, name, sample, side))
 
 
+@router.get("/records/{name}/input", tags=["records"], response_model=own.SampleInput, responses=fails(404))
+async def get_sample_input(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Any:
+    """What the model was asked about, where the dataset is at hand: texts, cells of a row, or how loud a sound is."""
+    return await _slowly(desk, sample_inputs.told, desk, person, name, sample)
+
+
+@router.get("/records/{name}/sound", tags=["records"], response_class=Response, responses=_SOUND)
+async def get_sample_sound(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Response:
+    """A sample's sound, to be played: WAV, FLAC, MP3 or Ogg, no larger than an input may be."""
+    found = await _slowly(desk, sample_inputs.sound, desk, person, name, sample)
+    return _shown(found)
+
+
+@router.get("/records/{name}/heard", tags=["records"], response_model=own.SampleHeard, responses=fails(404))
+async def get_sample_heard(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Any:
+    """What the model hears of a sound: the tensor of each input that takes it, as a picture."""
+    return await _slowly(desk, sample_inputs.heard, desk, person, name, sample)
+
+
+@router.get("/records/{name}/residuals", tags=["records"], response_model=own.Residuals, responses=fails(404))
+def get_record_residuals(desk: TheDesk, person: Someone, name: Name) -> Any:
+    """Numbers that were answered beside those that are true, as points of a plot, and the largest errors."""
+    return sample_inputs.residuals(desk, person, name)
+
+
 @router.get("/datasets/{name}/samples", tags=["catalogue"], response_model=own.DatasetSamplePage, responses=fails(404))
 async def get_dataset_samples(desk: TheDesk, person: Someone, name: Name, start: Start = 0, limit: Limit = 24) -> Any:
     """Samples of a dataset that is at hand, to try a model with."""
@@ -132,6 +173,6 @@ async def _slowly(desk: Desk, handle: Callable[..., Any], *arguments: Any) -> An
     return await asyncio.get_running_loop().run_in_executor(desk.gallery.pool, handle, *arguments)
 
 
-def _shown(picture: Picture) -> Response:
+def _shown(picture: Picture | sample_inputs.SoundFile) -> Response:
     headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
     return Response(picture.data, media_type=picture.media_type, headers=headers)

@@ -158,7 +158,7 @@ def write_people(folder: Path) -> Files:
     """A text with names in it; the model finds one of them, and something else."""
     words, tags = ["Ada", "Lovelace", "met", EVIL, "Babbage", ODD], ["B-PER", "I-PER", "O", "O", "B-PER", "O"]
     write_rows(folder, [{"id": "text-1", "tokens": words, "tags": tags}])
-    spans = [{"start": 0, "end": 12, "type": "PER"}, {"start": 13, "end": 16, "type": "<b>LOC"}]
+    spans = [[0, 12, "PER"], [13, 16, "<b>LOC"]]
     answers = {"text-1": spans}
     model = recorded("token_classification", "namer", answers, folder, "general")
     return write_files(folder, model, table("token_classification", "people", id="id", text="tokens", target="tags"))

@@ -58,6 +58,11 @@ const drawnNames = (legend: readonly unknown[][]): string => {
   return (drawn.length ? drawn : legend).map(([name]) => name as string).join(", ");
 };
 
+type Written = Extract<Shape, { kind: "text" | "values" | "spans" | "difference" }>;
+/** Whether it is words, and not something that is drawn. */
+export const isText = (shape: Shape): shape is Written =>
+  ["text", "values", "spans", "difference"].includes(shape.kind);
+
 export const hasSides = (shapes: readonly Shape[]): boolean => shapes.some((each) => each.side === "truth");
 
 /** Truth always is shown, and answers without a score. */

@@ -6,7 +6,7 @@ import { headers, Problem } from "../api/client";
 /** Where a whole dataset is not at hand, nobody need ask for every sample of it. */
 const without = new Map<string, string>();
 
-export function usePicture(source: string, sample: string, side: number) {
+export function usePicture(source: string, sample: string, side: number, enabled = true) {
   return useQuery({
     queryKey: ["picture", source, sample, side],
     queryFn: async ({ signal }) => {
@@ -22,6 +22,7 @@ export function usePicture(source: string, sample: string, side: number) {
     retry: false,
     staleTime: Infinity,
     gcTime: 60_000,
+    enabled,
   });
 }
 

@@ -6,6 +6,7 @@ import {
   colour,
   firstAbove,
   hasSides,
+  isText,
   isShown,
   nameOf,
   type Shape,
@@ -86,13 +87,19 @@ function Switch({ side, choice, children }: { side: Side; choice: Choice; childr
         }
         className="accent-(--accent)"
       />
-      <span
-        aria-hidden="true"
-        className={`w-4 border-t-2 ${side === "truth" ? "border-dashed" : ""}`}
-        style={{ borderColor: side === "truth" ? TRUTH : ANSWER }}
-      />
+      <Line side={side} />
       {children}
     </label>
+  );
+}
+
+function Line({ side }: { side: Side }) {
+  return (
+    <span
+      aria-hidden="true"
+      className={`w-4 border-t-2 ${side === "truth" ? "border-dashed" : ""}`}
+      style={{ borderColor: side === "truth" ? TRUTH : ANSWER }}
+    />
   );
 }
 
@@ -124,22 +131,30 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
         </ul>
       )}
       {shapes.map((each, place) =>
-        each.kind === "text" || each.kind === "values" || each.kind === "spans" || each.kind === "difference" ? (
-          <p
-            key={place}
-            className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] ${each.kind === "values" ? "font-mono text-xs" : ""}`}
-            tabIndex={0}
-            aria-label={each.side === "truth" ? "What is true" : "What it says"}
-            role="region"
-          >
-            {each.kind === "spans" ? (
-              <MarkedText shape={each} />
-            ) : each.kind === "difference" ? (
-              <ChangedText shape={each} />
-            ) : (
-              each.text
+        isText(each) ? (
+          <div key={place}>
+            {hasSides(shapes) && (
+              <p className="mb-1 flex items-center gap-1.5 text-xs text-muted">
+                <Line side={each.side} />
+                {each.side === "truth" ? "Truth" : "Answer"}
+              </p>
             )}
-          </p>
+            <p
+              dir="auto"
+              className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] [unicode-bidi:plaintext] ${each.kind === "values" ? "font-mono text-xs" : ""}`}
+              tabIndex={0}
+              aria-label={each.side === "truth" ? "What is true" : "What it says"}
+              role="region"
+            >
+              {each.kind === "spans" ? (
+                <MarkedText shape={each} />
+              ) : each.kind === "difference" ? (
+                <ChangedText shape={each} />
+              ) : (
+                each.text
+              )}
+            </p>
+          </div>
         ) : null,
       )}
     </div>

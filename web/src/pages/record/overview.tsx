@@ -8,6 +8,8 @@ import { Table } from "../../ui/table";
 import { Bench } from "./bench";
 import { Claims } from "./claims";
 import { Curves } from "./curves";
+import { Nearest } from "./nearest";
+import { NumbersBesideTruth } from "./numbers-beside-truth";
 import { called, seconds, shownNumbers, spanOf } from "./numbers";
 import { Profile } from "./profile";
 import { Training } from "./training";
@@ -69,6 +71,12 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
           </Card>
         )}
       </div>
+      {record.status === "finished" && !record.bench && !record.profile && !record.training && (
+        <>
+          <NumbersBesideTruth record={record} />
+          <Nearest record={record} />
+        </>
+      )}
       <Refused of={record.refused ?? {}} />
     </div>
   );

@@ -3,14 +3,19 @@ import * as Dialog from "@radix-ui/react-dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { answer, api, type Schemas } from "../../api/client";
-import { time } from "../../lib/format";
-import { type Shape, shapesOf } from "../../lib/shapes";
+import { percent, plural, time } from "../../lib/format";
+import { partOf } from "../../lib/parts";
+import { rankedQueries } from "../../lib/rankings";
+import { isText, type Shape, shapesOf } from "../../lib/shapes";
+import { SampleContent } from "../../shown/sample-content";
+import { useInput } from "../../shown/sample-input";
 import { Bars } from "../../ui/bars";
 import { Overlay } from "../../ui/overlay";
 import { Badge, Button, Fact, Trouble, Waiting } from "../../ui/parts";
 import { useAddress, usePicture } from "../../ui/picture";
 import { qualityWords, ShapeControls, ShapeList, useShown } from "../../ui/shown-shapes";
 import { BeforeAfter } from "./before-after";
+import { Ranking } from "./nearest";
 
 export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
   const found = useQuery({
@@ -18,7 +23,7 @@ export function SampleDialog({ record, id, close }: { record: Schemas["Record"];
     queryFn: () =>
       answer(
         api.GET("/api/v1/records/{name}/samples", {
-          params: { path: { name: record.id }, query: { q: id.slice(0, 200), limit: 1000 } },
+          params: { path: { name: record.id }, query: { id: id.slice(0, 1000), limit: 1 } },
         }),
       ),
     staleTime: Infinity,
@@ -33,7 +38,9 @@ export function SampleDialog({ record, id, close }: { record: Schemas["Record"];
           className="fixed top-1/2 left-1/2 z-30 max-h-[92dvh] w-[min(64rem,94vw)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-card p-5 shadow-xl sm:p-6"
         >
           <div className="mb-4 flex items-start justify-between gap-4">
-            <Dialog.Title className="min-w-0 text-lg [overflow-wrap:anywhere]">{id}</Dialog.Title>
+            <Dialog.Title className="min-w-0 text-lg [overflow-wrap:anywhere]">
+              <bdi>{id}</bdi>
+            </Dialog.Title>
             <Dialog.Close asChild>
               <Button aria-label="Close">×</Button>
             </Dialog.Close>
@@ -54,7 +61,11 @@ export function SampleDialog({ record, id, close }: { record: Schemas["Record"];
 }
 
 function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas["Sample"] }) {
-  const picture = usePicture(`records/${record.id}`, sample.id, 1024);
+  const part = partOf(record);
+  const input = useInput(record.id, sample.id, part !== "image");
+  // Where the plan does not say what samples are, the dataset does; a picture is tried where that is not at hand.
+  const isPicture = part === "image" || (part === null && (input.isError || input.data?.kind === "image"));
+  const picture = usePicture(`records/${record.id}`, sample.id, 1024, isPicture);
   const address = useAddress(picture.data);
   const seen = useQuery({
     queryKey: ["shapes", record.id, sample.id],
@@ -75,7 +86,13 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
   return (
     <div className="grid gap-6 md:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <div>
-        {pictured ? (
+        {input.data && input.data.kind !== "image" ? (
+          <SampleContent record={record.id} input={input.data} />
+        ) : !isPicture && input.error ? (
+          <p className="rounded-xl border border-dashed border-line p-8 text-center text-sm text-muted">
+            {input.error.message}
+          </p>
+        ) : pictured ? (
           <BeforeAfter name={sample.id} shapes={shapes} own={address} />
         ) : address || (picture.error && seen.data?.size && shapes.length > 0) ? (
           <>
@@ -93,12 +110,27 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
             {picture.error.message}
           </p>
         ) : (
-          <Waiting what="Fetching the picture" />
+          <Waiting what={isPicture ? "Fetching the picture" : "Fetching the sample"} />
         )}
         {!pictured && <ShapeControls shapes={shapes} choice={choice} />}
+        <OwnRanking record={record} id={sample.id} />
       </div>
       <Words record={record} sample={sample} shown={choice.shown} about={seen.data?.about} />
       {seen.error && <Trouble error={seen.error} again={() => void seen.refetch()} />}
+    </div>
+  );
+}
+
+/** Of a query: what was found for it. Only those with the lowest numbers have theirs kept. */
+function OwnRanking({ record, id }: { record: Schemas["Record"]; id: string }) {
+  const query = rankedQueries(record.details ?? {}).queries.find((each) => each.id === id);
+  if (!query) return null;
+  return (
+    <div className="mt-4 text-sm">
+      <p className="mb-2 text-xs text-muted">
+        Nearest documents; nDCG@10 {percent(query.ndcg, 1)}, {plural(query.relevant, "relevant document")}
+      </p>
+      <Ranking record={record.id} query={query} />
     </div>
   );
 }
@@ -123,9 +155,11 @@ function Words({
         {sample.error && <Badge tone="bad">failed</Badge>}
       </p>
       {sample.error && <p className="text-sm text-bad">{sample.error}</p>}
-      {sample.truth != null && (
+      {sample.truth != null && !shown.some((each) => each.side === "truth" && isText(each)) && (
         <dl className="text-sm">
-          <Fact name="Truth">{sample.truth || "nothing"}</Fact>
+          <Fact name="Truth">
+            <bdi>{sample.truth || "nothing"}</bdi>
+          </Fact>
         </dl>
       )}
       {sample.classes && (

@@ -4,8 +4,9 @@ import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import type { Schemas } from "../../api/client";
 import { percent, plural, time } from "../../lib/format";
+import { partOf } from "../../lib/parts";
+import { Excerpt, Small } from "../../shown/sample-content";
 import { Badge, Card, Empty, Trouble, Waiting } from "../../ui/parts";
-import { Thumbnail } from "../../ui/picture";
 import { qualityWords } from "../../ui/shown-shapes";
 import { Filters } from "./filters";
 import { isNarrowed, type Look } from "./look";
@@ -151,10 +152,12 @@ function Row({
   );
   const truth = sample.truth ?? named(sample.label);
   const score = sample.scores?.[0];
+  const part = partOf(record);
+  const took = sample.run_ns != null && time(sample.run_ns);
   return (
     <>
       <span role="cell">
-        <Thumbnail source={`records/${record.id}`} sample={sample.id} />
+        <Small record={record.id} sample={sample.id} part={part} />
       </span>
       <span role="cell" className="min-w-0 text-sm">
         <button
@@ -162,18 +165,20 @@ function Row({
           onClick={() => open(sample.id)}
           className="block max-w-full truncate font-mono text-xs text-accent hover:underline"
         >
-          {sample.id}
+          <bdi>{sample.id}</bdi>
         </button>
         <span className="block truncate text-xs text-muted sm:hidden">
-          {truth} → {said}
+          <bdi>{truth}</bdi> → <bdi>{said}</bdi>
         </span>
-        <span className="hidden text-xs text-muted sm:block">{sample.run_ns != null && time(sample.run_ns)}</span>
+        <span className="hidden truncate text-xs text-muted sm:block">
+          {part === "image" ? took : <Excerpt record={record.id} sample={sample.id} otherwise={took} />}
+        </span>
       </span>
       <span role="cell" className="hidden truncate text-sm sm:block" title={sample.truth ?? undefined}>
-        {truth}
+        <bdi>{truth}</bdi>
       </span>
       <span role="cell" className="hidden truncate text-sm sm:block" title={sample.said ?? undefined}>
-        {said}
+        <bdi>{said}</bdi>
       </span>
       <span role="cell" className="hidden text-right text-sm sm:block">
         {sample.quality != null

@@ -23,9 +23,9 @@ from mlmodelscope.report.mistakes import find_mistakes
 from mlmodelscope.report.neighbors import find_neighbors
 from mlmodelscope.report.numbers import headline_of, other_numbers
 from mlmodelscope.report.pipeline import pipeline_blocks
-from mlmodelscope.report.predictions import find_predictions
+from mlmodelscope.report.predictions import Predictions, find_predictions
 from mlmodelscope.report.residual_charts import predicted_chart, residual_chart
-from mlmodelscope.report.worst import find_worst, quality_words
+from mlmodelscope.report.worst import Worst, find_worst, quality_words
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.task import task_named
 
@@ -71,7 +71,6 @@ def _templates() -> TemplateLookup:
 
 def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, Any]:
     """All that the templates show; they compute nothing."""
-    classes = worst_classes(record)
     comparisons = compare_claims(record)
     calibration = record.details.get("calibration")
     worst = find_worst(record, store, artifacts)
@@ -113,20 +112,12 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
         "taken": taken_for(record),
         "qualities_chart": charts.qualities(counts) if (counts := record.details.get("qualities")) else "",
         "worst": worst,
-        "predictions": predictions,
         "neighbors": neighbors,
-        "predicted_chart": predicted_chart(predictions) if predictions and predictions.points else "",
-        "residual_chart": residual_chart(predictions) if predictions and predictions.points else "",
-        "pairs": worst.shown[:_PAIRS] if worst and predictions and not predictions.has_residuals else (),
+        **_compared(predictions, worst),
         "script": SCRIPT if worst is not None and any(each.pair for each in worst.shown) else "",
         "script_hash": SCRIPT_HASH,
         "quality_words": quality_words,
-        "classes": classes,
-        "classes_sentence": describe_classes(classes) if classes else "",
-        "classes_split": split_classes(classes),
-        "classes_chart": charts.stacked_bar(split_classes(classes)),
-        "classes_few": bool(classes) and too_few(classes),
-        "confusions": confusions(record),
+        **_by_class(record),
         "mistakes": find_mistakes(record, store, artifacts),
         "blocks": pipeline_blocks(record.plan),
         "command": reproduction.command(record.plan),
@@ -135,6 +126,29 @@ def _page(record: Record, store: Store, artifacts: ArtifactStore) -> dict[str, A
         "software": reproduction.software(record),
         "machine": reproduction.machine(record),
         "plan_json": record.plan.model_dump_json(indent=2),
+    }
+
+
+def _by_class(record: Record) -> dict[str, Any]:
+    classes = worst_classes(record)
+    return {
+        "classes": classes,
+        "classes_sentence": describe_classes(classes) if classes else "",
+        "classes_split": split_classes(classes),
+        "classes_chart": charts.stacked_bar(split_classes(classes)),
+        "classes_few": bool(classes) and too_few(classes),
+        "confusions": confusions(record),
+    }
+
+
+def _compared(predictions: Predictions | None, worst: Worst | None) -> dict[str, Any]:
+    """Numbers that were answered beside those that are true."""
+    is_drawn = predictions is not None and bool(predictions.points)
+    return {
+        "predictions": predictions,
+        "predicted_chart": predicted_chart(predictions) if predictions and is_drawn else "",
+        "residual_chart": residual_chart(predictions) if predictions and is_drawn else "",
+        "pairs": worst.shown[:_PAIRS] if worst and predictions and not predictions.has_residuals else (),
     }
 
 

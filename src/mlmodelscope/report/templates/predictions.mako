@@ -36,7 +36,11 @@
   <div class="panel">
     <h3>Largest errors</h3>
     <div class="scroll"><table class="largest">
-      <thead><tr><th scope="col">Sample</th>${'<th scope="col" class="number">Number</th>' if predictions.is_several else "" | n}<th scope="col" class="number">True</th><th scope="col" class="number">Predicted</th><th scope="col" class="number">Error</th></tr></thead>
+      <thead><tr><th scope="col">Sample</th>\
+% if predictions.is_several:
+<th scope="col" class="number">Number</th>\
+% endif
+<th scope="col" class="number">True</th><th scope="col" class="number">Predicted</th><th scope="col" class="number">Error</th></tr></thead>
       <tbody>
 % for each in predictions.largest:
         <tr><th scope="row"><bdi class="name">${words.shorten(each.sample, 120)}</bdi></th>\

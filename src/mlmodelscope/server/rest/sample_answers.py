@@ -127,9 +127,7 @@ class SampleSound(Answer):
     remark: Annotated[str, Field(description="Which piece of the file the sample is, where all of it is played.")]
     seconds: Annotated[float | None, Field(description="How long it is, where it is plain WAV.")]
     about: Annotated[str, Field(description="Its waveform in words.")]
-    peaks: Annotated[
-        list[list[float]], Field(description="Lowest and highest value in some columns, from -1 to 1.")
-    ]
+    peaks: Annotated[list[list[float]], Field(description="Lowest and highest value in some columns, from -1 to 1.")]
 
 
 class SampleInput(Answer):

@@ -164,7 +164,8 @@ def test_masks_points_and_maps_lie_over_the_truth(visit: Visit, pairs: dict[str,
     card = changed(visit, pairs["instance_segmentation"]).first
     expect(card.get_by_role("img", name="truth: <b>dog</b>", exact=True)).to_have_count(2)
     expect(card.get_by_role("img", name="answer: <b>dog</b>", exact=True)).to_have_count(1)
-    expect(card.get_by_role("img", name="answer: cat", exact=True)).to_have_count(1)
+    # The first has found a less sure cat as well; in the second the dog is one.
+    expect(card.get_by_role("img", name="answer: cat", exact=True)).to_have_count(2)
     card = changed(visit, pairs["keypoint_detection"]).first
     expect(card.get_by_role("img", name=re.compile("things: .*truth: cat"))).to_have_count(2)
     expect(card.locator("circle").first).to_be_visible()

@@ -6325,6 +6325,19 @@ export interface components {
              * @description Which split of the dataset it is.
              */
             split?: string | null;
+            /**
+             * Answer
+             * @description What is true of a document: a template over its fields.
+             */
+            answer?: string | null;
+            /**
+             * Files
+             * @description What steps need of it, by the name they call it.
+             * @default {}
+             */
+            files: {
+                [key: string]: components["schemas"]["PlannedFile"];
+            };
         };
         /**
          * PlannedFile

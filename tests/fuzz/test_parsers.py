@@ -7,6 +7,7 @@ import contextlib
 import io
 import json
 import socket
+import struct
 import tempfile
 import zipfile
 from collections.abc import Iterator
@@ -254,12 +255,16 @@ def test_spans_of_protocol_buffers(body: bytes) -> None:
         read_message(protobuf_document(body))
 
 
-@given(damaged(write_png(bytes(range(12)), 4, 3, 1), write_png(bytes(36), 4, 3, 3)))
+DEEP = write_png(bytes(range(24)), 8, 3, 1).replace(struct.pack(">IIB", 8, 3, 8), struct.pack(">IIB", 4, 3, 16))
+
+
+@given(damaged(write_png(bytes(range(12)), 4, 3, 1), write_png(bytes(36), 4, 3, 3), DEEP))
 @example(b"\x89PNG\r\n\x1a\n")
 @example(b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\xff\xff\xff\xff\xff\xff\xff\xff\x08\0\0\0\0" + bytes(16))
 def test_maps_of_classes(body: bytes) -> None:
     found = read_levels(body)
-    assert found is None or len(found[0]) == found[1] * found[2]
+    assert found is None or len(found.plane) == found.width * found.height
+    assert found is None or set(found.plane) <= set(range(len(found.numbers)))
 
 
 PANOPTIC = json.dumps(

@@ -224,15 +224,17 @@ def test_functions_of_instances_give_masks_in_boxes() -> None:
     assert steps(planned(text)) == ["boxes yxyx share original", "class_ids coco91", "paste_masks"]
 
 
+_NO_ORDER = "Caffe has no habit for boxes, and what the files give is nowhere written"
+_NO_BOXES = "one output is named, that of the scores; which one has the boxes, and in which unit, is not"
 OPEN = {
-    "AI_Matrix_Faster_RCNN",
-    "AI_Matrix_SSD_ResNet_18",
-    "AI_Matrix_SSD_VGG16",
-    "MobileNet_SSD_Lite_v2.0",
-    "MobileNet_SSD_v1.0",
-    "SSD_VGG16",
+    "AI_Matrix_Faster_RCNN": _NO_ORDER,
+    "AI_Matrix_SSD_ResNet_18": _NO_ORDER,
+    "AI_Matrix_SSD_VGG16": _NO_ORDER,
+    "MobileNet_SSD_Lite_v2.0": _NO_BOXES,
+    "MobileNet_SSD_v1.0": _NO_BOXES,
+    "SSD_VGG16": "the keys of scores and classes are empty, and the manifest is hidden since it needs post-processing",
 }
-"""Names of the published manifests that do not say enough, in both corpora."""
+"""Published manifests that leave open what only a guess could fill in, each in both corpora, and why."""
 
 
 @pytest.mark.shared
@@ -255,7 +257,7 @@ def test_all_published_ones_have_a_plan_but_those_that_leave_something_open() ->
             except PlanError as error:
                 refused[path] = str(error)
             print(f"{path.stem} | {model.task} | {refused.get(path, 'yes')}")
-    assert {path.stem for path in refused} == OPEN and len(refused) == 12
+    assert {path.stem for path in refused} == OPEN.keys() and len(refused) == 12
     assert made == {
         "object_detection": 62,
         "object_detection by functions": 37,

@@ -10,6 +10,7 @@ import pytest
 from mlmodelscope.measure.detection import MEASURES, RULE
 from mlmodelscope.measure.rule import ScoreError
 from mlmodelscope.task.task import task_named
+from pycoco import reference_numbers
 
 ORACLES = Path(__file__).parents[2].parent / "shared" / "tasks"
 shared = pytest.mark.skipif(not ORACLES.exists(), reason="needs the oracles of ../shared")
@@ -153,21 +154,10 @@ def random_pair(seed: int, images: int = 12) -> tuple[dict[str, Any], list[dict[
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_pictures_give_the_numbers_of_pycocotools(seed: int, tmp_path: Path) -> None:
-    coco = pytest.importorskip("pycocotools.coco")
-    from pycocotools.cocoeval import COCOeval
-
-    data, answers = random_pair(seed)
-    gt, dt = tmp_path / "gt.json", tmp_path / "dt.json"
-    gt.write_text(json.dumps(data))
-    dt.write_text(json.dumps(answers))
-    known = coco.COCO(str(gt))
-    reference = COCOeval(known, known.loadRes(str(dt)), "bbox")
-    reference.evaluate()
-    reference.accumulate()
-    reference.summarize()
-    found = RULE.numbers(scored(gt, dt), MEASURES, None)
+    expected_numbers = reference_numbers(*random_pair(seed), "bbox", tmp_path)
+    found = RULE.numbers(scored(tmp_path / "gt.json", tmp_path / "dt.json"), MEASURES, None)
     names = [name for name in MEASURES if not name.startswith("voc")]
-    for name, expected in zip(names, reference.stats, strict=True):
+    for name, expected in zip(names, expected_numbers, strict=True):
         assert found.get(name, -1) == pytest.approx(expected, abs=1e-12), name
 
 

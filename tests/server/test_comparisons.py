@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from detector_world import write_detector
 from small_world import MODEL
 
 from .conftest import World
@@ -126,3 +127,47 @@ def test_a_profile_beside_something_else_says_why_nothing_is_said(made: Made) ->
 def test_what_cannot_be_compared_is_refused(made: Made, asked: str, status: int) -> None:
     answer = made.http.get(f"/comparisons?{asked}")
     assert answer.status_code == status and answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.fixture(scope="module")
+def detected(lasting_world: World) -> tuple[str, str]:
+    """A detector's record, and one of its twin whose boxes are read in another order."""
+    folder = lasting_world.place / "manifests"
+    model, _ = write_detector(folder)
+    twin = model.read_text().replace("name: finder", "name: twin") + "answer: [{boxes: xyxy}]\n"
+    (folder / "twin.yml").write_text(twin)
+    made = (lasting_world.evaluate(name, "things", timed_runs=1, warm_up_runs=0).id for name in ("finder", "twin"))
+    first, second = made
+    return first, second
+
+
+def test_answers_that_are_more_or_less_good_are_compared_by_their_quality(
+    made: Made, detected: tuple[str, str]
+) -> None:
+    pair = made.compared(*detected)["pair"]
+    found = pair["qualities"]
+    assert pair["answers"] is None and pair["accuracy"] is None
+    assert found["samples"] == 12 and found["only_one"] == 0 and "F-measure" in found["about"]
+    assert sum(found["counts"].values()) + found["same"] == 12 and found["counts"]["worse"] > 0
+    lost = [each["first"] - each["second"] for each in found["changed"] if each["kind"] == "worse"]
+    assert lost == sorted(lost, reverse=True) and lost[-1] > 0
+    back = made.compared(*reversed(detected))["pair"]["qualities"]
+    assert back["counts"]["better"] == found["counts"]["worse"]
+    assert back["mean_change"] == pytest.approx(-found["mean_change"])
+
+
+def test_records_of_two_tasks_say_why_their_answers_are_not_compared(made: Made, detected: tuple[str, str]) -> None:
+    pair = made.compared(made.toy, detected[0])["pair"]
+    assert pair["qualities"] is None and any("the answers are not compared" in note for note in pair["notes"])
+
+
+def test_a_damaged_table_is_a_note_and_no_end(made: Made, detected: tuple[str, str], lasting_world: World) -> None:
+    place = next(lasting_world.place.rglob(f"{detected[0]}/samples.parquet"))
+    whole = place.read_bytes()
+    try:
+        for content in (b"", whole[:100], b"PAR1" + bytes(200) + b"PAR1"):
+            place.write_bytes(content)
+            pair = made.compared(*detected)["pair"]
+            assert pair["qualities"] is None and any("answers are not compared" in each for each in pair["notes"])
+    finally:
+        place.write_bytes(whole)

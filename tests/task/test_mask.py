@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from mlmodelscope.task.levels import Levels
 from mlmodelscope.task.mask import contour, map_png, mask_png, plane_of
 from mlmodelscope.task.png import read_levels, value_range, write_palette, write_png
 from mlmodelscope.task.shape import CLEAR, MaskShape, PointsShape, class_map, class_names, read_shapes
@@ -67,17 +68,17 @@ def test_truth_is_lines_and_answers_are_tints() -> None:
 
 def test_a_map_has_names_and_shares_and_the_background_is_clear() -> None:
     names = ("__background__", "cat")
-    shape = class_map(bytes([0, 0, 1, 255]), 2, 2, lambda number: names[number], void=(255,))
+    shape = class_map(Levels(bytes([0, 0, 1, 255]), 2, 2), lambda number: names[number], void=(255,))
     assert shape.legend == (("__background__", CLEAR), ("cat", "#17bebb")) and shape.shares == (0.5, 0.25)
     assert shape.name == "cat" and shown(b64decode(shape.png))[0, 0, 3] == 0
-    brief = class_names(bytes([0, 0, 1, 255]), lambda number: names[number], void=(255,))
+    brief = class_names(Levels(bytes([0, 0, 1, 255]), 2, 2), lambda number: names[number], void=(255,))
     assert brief.png == "" and brief.shares == shape.shares
 
 
 def test_the_range_of_a_picture_is_known_where_a_worker_wrote_it() -> None:
     assert value_range(write_png(bytes([3, 9, 200, 7, 7, 7]), 2, 1, 3)) == (3, 200)
     assert value_range(b"") is None and value_range(write_palette(b"\1", 1, 1, {})) is None
-    assert read_levels(write_palette(b"\1\2", 2, 1, {})) == (b"\1\2", 2, 1)
+    assert read_levels(write_palette(b"\1\2", 2, 1, {})) == Levels(b"\1\2", 2, 1)
 
 
 def test_a_row_that_is_damaged_shows_its_boxes() -> None:

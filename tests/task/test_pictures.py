@@ -19,6 +19,7 @@ from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.sharding import evaluate_shard, join_shards
+from mlmodelscope.task.levels import Levels
 from mlmodelscope.task.png import read_levels
 from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.shape import named_by
@@ -122,7 +123,7 @@ def test_masks_are_read_whatever_filters_they_have(mode: str) -> None:
     if mode == "P":
         picture.putpalette(list(range(256)) * 3)
     picture.save(made, "PNG", optimize=True)
-    assert read_levels(made.getvalue()) == (plane.tobytes(), 30, 40)
+    assert read_levels(made.getvalue()) == Levels(plane.tobytes(), 30, 40)
     for damaged in (made.getvalue()[:100], b"", b"GIF89a", made.getvalue()[:40] + bytes(60)):
         assert read_levels(damaged) is None
 
@@ -185,7 +186,7 @@ def test_an_answer_of_floats_is_shown_as_bytes() -> None:
     levels = np.array([-5.0, 0.4, 99.6, 300.0, np.nan, 7.0], np.float32)
     row = {"picture": zlib.compress(levels.tobytes()), "form": "float32", "size": [2, 3, 1]}
     (shape,) = task_named("image_enhancement").shapes(row, None, str)
-    assert read_levels(b64decode(shape.png)) == (bytes([0, 0, 100, 255, 0, 7]), 3, 2)  # type: ignore[union-attr]
+    assert read_levels(b64decode(shape.png)) == Levels(bytes([0, 0, 100, 255, 0, 7]), 3, 2)  # type: ignore[union-attr]
     assert not task_named("image_enhancement").shapes({**row, "size": [2, 4, 1]}, None, str)
 
 

@@ -6,6 +6,7 @@ import json
 
 from mlmodelscope.measure.detection import RULE
 from mlmodelscope.task.detection import box_shapes
+from mlmodelscope.task.levels import Levels
 from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.shape import (
     BoxShape,
@@ -69,7 +70,7 @@ def test_shapes_of_a_newer_release_are_left_out() -> None:
 def test_a_class_map_is_a_picture_that_is_transparent_where_nothing_is() -> None:
     from PIL import Image
 
-    shape = class_map(bytes([0, 1, 1, 255]), 2, 2, NAMED, void=(0, 255))
+    shape = class_map(Levels(bytes([0, 1, 1, 255]), 2, 2), NAMED, void=(0, 255))
     assert [name for name, _ in shape.legend] == ["dog"] and shape.name == "dog"
     with Image.open(io.BytesIO(base64.b64decode(shape.png))) as opened:
         content = opened.convert("RGBA").tobytes()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.analysis.quality_comparison import compare_qualities
 from mlmodelscope.errors import LimitError, UsageError
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.files import KeptFile, RecordFiles
@@ -88,19 +90,38 @@ def _shortened(shape: Shape) -> Shape:
     return shape if left > 0 else replace(shape, parts=tuple(parts))
 
 
+def compared_qualities(records: list[str], folders: list[str], most: int) -> dict[str, Any]:
+    """Of two records, the samples with other answers, by what became of them: some of each kind, and how many."""
+    first, second = (Record.model_validate_json(each) for each in records)
+    store = FolderStore({each.id: Path(folder) for each, folder in zip((first, second), folders, strict=True)})
+    try:
+        found = compare_qualities(first, second, store)
+    except (*DAMAGE, OSError) as error:  # Arrow's errors are these
+        raise UsageError(f"what cannot be read cannot be compared: {str(error)[:200]}") from None
+    changed = found.changed()
+    return {
+        "samples": len(found.pairs),
+        "only_one": found.only_one,
+        "same": sum(each.same for each in found.pairs),
+        "mean_change": found.mean_change,
+        "counts": {kind: len(pairs) for kind, pairs in changed.items()},
+        "changed": [{**asdict(each), "kind": kind} for kind, pairs in changed.items() for each in pairs[:most]],
+    }
+
+
 def taken_for(file: str) -> list[tuple[tuple[int, int], int]]:
     """((what was there, what was said), how often)."""
     return wrong_pairs(Path(file))
 
 
 class _Files(RecordFiles):
-    """Of one record, which were looked at before."""
+    """Of records that were looked at before."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self._folders = folders
 
     def place(self, record: str) -> Path:
-        return self._folder
+        return self._folders[record]
 
     def known(self, record: str) -> list[KeptFile]:
         return []
@@ -110,17 +131,18 @@ class _Files(RecordFiles):
 
 
 class FolderStore(Store):
-    """The files of one record and no database: all that a report needs."""
+    """The files of some records by their ids and no database: all that a report or a comparison needs."""
 
-    def __init__(self, folder: Path) -> None:
-        self.files = _Files(folder)
+    def __init__(self, folders: Mapping[str, Path]) -> None:
+        self.files = _Files(folders)
 
 
 def reported(record: str, folder: str, settings: dict[str, Any], form: str) -> bytes:
     """A report, with the pictures that are here."""
     artifacts = ArtifactStore(read_settings(settings))
     try:
-        text = write_report(Record.model_validate_json(record), FolderStore(Path(folder)), artifacts, form)
+        known = Record.model_validate_json(record)
+        text = write_report(known, FolderStore({known.id: Path(folder)}), artifacts, form)
     except DAMAGE as error:
         raise UsageError(f"there is no report of what cannot be read: {str(error)[:200]}") from None
     found = text.encode()

@@ -84,6 +84,17 @@ def box_shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[BoxSha
     ]
 
 
+def boxes_with(
+    row: Mapping[str, Any], truth: Mapping[str, Any], named: Named, part: str, answers: Any
+) -> list[tuple[BoxShape, int, Any]]:
+    """(box, class, what else there is of the thing) of the truth, then of the answers, the best first."""
+    boxes = box_shapes(row, truth, named)
+    true = list(zip(truth.get("classes", ()), truth.get(part, ()), strict=False))
+    said = [(each["class"], each.get(part)) for each in sorted(answers or (), key=lambda each: -each["score"])]
+    things = [*(true or [(0, None)] * (len(boxes) - len(said))), *said]
+    return [(box, number, more) for box, (number, more) in zip(boxes, things, strict=True)]
+
+
 def _corners(box: Sequence[float]) -> tuple[float, float, float, float]:
     left, top, right, bottom = box
     return left, top, right, bottom

@@ -21,6 +21,7 @@ from mlmodelscope.task.detection import (
     box_shapes,
     box_steps,
     box_values,
+    boxes_with,
     sentence_of,
 )
 from mlmodelscope.task.mask import mask_png, plane_of
@@ -58,15 +59,11 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     """True things by their outlines, answered ones by their pixels, the best first. A mask that cannot be drawn leaves
     the box."""
     truth = target if target is not None else json.loads(row.get("target") or "{}")
-    boxes = box_shapes(row, truth, named)
-    true = [(number, mask) for number, mask in zip(truth.get("classes", ()), truth.get("masks", ()), strict=False)]
-    answers = sorted(_answer(row) or (), key=lambda each: -each["score"])
-    said = [(each["class"], (each.get("mask") or {}).get("counts")) for each in answers]
     size = truth.get("size") or row.get("size")
-    masks = [*(true or [(0, None)] * (len(boxes) - len(said))), *said]
+    answers = [{**each, "masks": (each.get("mask") or {}).get("counts")} for each in _answer(row) or ()]
     return [
         box if mask is None or size is None else _masked(box, number, mask, size)
-        for box, (number, mask) in zip(boxes, masks, strict=True)
+        for box, number, mask in boxes_with(row, truth, named, "masks", answers)
     ]
 
 

@@ -20,6 +20,7 @@ from mlmodelscope.task.detection import (
     box_shapes,
     box_steps,
     box_values,
+    boxes_with,
     sentence_of,
 )
 from mlmodelscope.task.measure import MEASURES
@@ -61,14 +62,9 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     """The points of each true thing that are annotated, then those of the answers, the best first."""
     truth = target if target is not None else json.loads(row.get("target") or "{}")
     skeletons = {number: pairs for number, pairs in truth.get("skeleton") or ()}
-    boxes = box_shapes(row, truth, named)
-    true = list(zip(truth.get("classes", ()), truth.get("keypoints", ()), strict=False))
-    answers = sorted(_answer(row) or (), key=lambda each: -each["score"])
-    said = [(each["class"], each.get("keypoints", ())) for each in answers]
-    things = [*(true or [(0, ())] * (len(boxes) - len(said))), *said]
     return [
         _pointed(box, points, skeletons.get(number)) if points else box
-        for box, (number, points) in zip(boxes, things, strict=True)
+        for box, number, points in boxes_with(row, truth, named, "keypoints", _answer(row))
     ]
 
 

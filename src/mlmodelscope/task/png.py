@@ -6,22 +6,29 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 
+from mlmodelscope.task.levels import Levels, levels_of_pairs
+
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 _MOST = 1 << 24
 """Pixels: each takes several bytes and a step of Python on its way to a page."""
 _GRAY, _RGB, _PALETTE = 0, 2, 3
+_LEVELS = ((8, _GRAY), (8, _PALETTE), (16, _GRAY))
+"""Bits and kind of pictures that have a number for each pixel."""
 
 
-def read_levels(content: bytes) -> tuple[bytes, int, int] | None:
-    """(gray levels or palette indices, row by row, width, height); None where it is another kind of PNG, or damaged."""
+def read_levels(content: bytes) -> Levels | None:
+    """Gray levels of 8 or 16 bits, or palette indices; None where it is another kind of PNG, or damaged."""
     try:
         chunks = list(_chunks(content))
         width, height, depth, color, _, _, interlaced = struct.unpack(">IIBBBBB", chunks[0][1])
-        if (depth, interlaced) != (8, 0) or color not in (_GRAY, _PALETTE) or width * height > _MOST:
+        if (depth, color) not in _LEVELS or interlaced or not 0 < width * height <= _MOST:
             return None
-        unpacker = zlib.decompressobj()
-        lines = unpacker.decompress(b"".join(part for kind, part in chunks if kind == b"IDAT"), (width + 1) * height)
-        return (_plain(lines, width, height), width, height) if len(lines) == (width + 1) * height else None
+        stride, unpacker = width * depth // 8, zlib.decompressobj()
+        lines = unpacker.decompress(b"".join(part for kind, part in chunks if kind == b"IDAT"), (stride + 1) * height)
+        if len(lines) != (stride + 1) * height:
+            return None
+        plain = _plain(lines, stride, depth // 8)
+        return Levels(plain, width, height) if depth == 8 else levels_of_pairs(plain, width, height)
     except (struct.error, zlib.error, IndexError, ValueError):
         return None
 
@@ -83,28 +90,28 @@ def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         at += 12 + length
 
 
-def _plain(lines: bytes, width: int, height: int) -> bytes:
-    """Pixels without the filters of their rows."""
-    before, found = bytes(width), []
-    for start in range(0, (width + 1) * height, width + 1):
-        before = _row(lines[start], lines[start + 1 : start + 1 + width], before)
+def _plain(lines: bytes, stride: int, size: int) -> bytes:
+    """Pixels of so many bytes without the filters of their rows."""
+    before, found = bytes(stride), []
+    for start in range(0, len(lines), stride + 1):
+        before = _row(lines[start], lines[start + 1 : start + 1 + stride], before, size)
         found.append(before)
     return b"".join(found)
 
 
-def _row(kind: int, line: bytes, above: bytes) -> bytes:
+def _row(kind: int, line: bytes, above: bytes, size: int) -> bytes:
     if kind == 0:
         return line
     if kind == 2:
         return bytes((each + up) & 255 for each, up in zip(line, above, strict=True))
     if kind not in (1, 3, 4):
         raise ValueError("a row has an unknown filter")
-    found, left, corner = bytearray(len(line)), 0, 0
-    for at, (each, up) in enumerate(zip(line, above, strict=True)):
-        expected = left if kind == 1 else (left + up) // 2 if kind == 3 else _paeth(left, up, corner)
-        found[at] = left = (each + expected) & 255
-        corner = up
-    return bytes(found)
+    found, above = bytearray(size) + line, bytes(size) + above  # left of the first pixel is nothing
+    for at in range(size, len(found)):
+        left, up = found[at - size], above[at]
+        expected = left if kind == 1 else (left + up) // 2 if kind == 3 else _paeth(left, up, above[at - size])
+        found[at] = (found[at] + expected) & 255
+    return bytes(found[size:])
 
 
 def _paeth(left: int, up: int, corner: int) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -61,17 +61,17 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[MaskShape]:
-    """The mask, where it is at hand and one byte for each pixel, and the map."""
+    """The mask, where it is at hand, and the map."""
     found = list(_true_shapes(target, named))
     answer = read_levels(row["map"]) if row.get("map") is not None else None
     if answer is not None:
-        found.append(class_map(*answer, named, void=(row["no_class"],)))
+        found.append(class_map(answer, named, void=(row["no_class"],)))
     return found
 
 
 def _glance(row: Mapping[str, Any], named: Named) -> list[MaskShape]:
     answer = read_levels(row["map"]) if row.get("map") is not None else None
-    return [class_names(answer[0], named, void=(row["no_class"],))] if answer is not None else []
+    return [class_names(answer, named, void=(row["no_class"],))] if answer is not None else []
 
 
 def _true_shapes(target: Any, named: Named) -> Iterator[MaskShape]:
@@ -82,23 +82,26 @@ def _true_shapes(target: Any, named: Named) -> Iterator[MaskShape]:
     except (OSError, KeyError, TypeError):  # another machine's
         return
     if mask is not None:
-        levels, width, height = mask
-        numbers = levels.translate(_classes_of(target.get("labels") or {}))
-        yield class_map(numbers, width, height, named, void=(_VOID,), side="truth")
+        levels = mask.renumbered(_class_of(target.get("labels") or {}))
+        most = max(levels.numbers, default=0)
+        yield class_map(levels, named, void=(_VOID, most) if most in _MARKS else (_VOID,), side="truth")
 
 
-def _classes_of(labels: Mapping[str, Any]) -> bytes:
-    """The class of each of 256 values; what counts as nothing is void."""
+def _class_of(labels: Mapping[str, Any]) -> Callable[[int], int]:
+    """The class that a value in a mask stands for; what counts as nothing is void."""
     known, other = {value: number for value, number in labels.get("map") or ()}, labels.get("other")
     offset, void = labels.get("offset") or 0, set(labels.get("void") or ())
-    numbers = [known.get(value, other) if known else value - offset for value in range(256)]
-    return bytes(
-        _VOID if number is None or value in void or not 0 <= number < _VOID else number
-        for value, number in enumerate(numbers)
-    )
+
+    def class_of(value: int) -> int:
+        number = known.get(value, other) if known else value - offset
+        return _VOID if number is None or value < 0 or value in void or number < 0 else number
+
+    return class_of
 
 
-_VOID = 255
+_VOID = -1
+_MARKS = (255, 65535)
+"""The greatest number of one or two bytes marks pixels of no class, where it is the greatest in a mask."""
 
 
 def _steps(roles: Sequence[str]) -> list[dict[str, Any]]:

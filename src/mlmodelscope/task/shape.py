@@ -9,9 +9,10 @@ from __future__ import annotations
 import base64
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from mlmodelscope.task.levels import OTHERS, Levels
 from mlmodelscope.task.mask import map_png
 
 Side = Literal["truth", "answer"]
@@ -219,36 +220,37 @@ def _words(shape: Shape) -> list[str]:
     return [shape.text if isinstance(shape, TextShape | DifferenceShape) else shape.name or shape.kind]
 
 
-def class_map(
-    numbers: bytes, width: int, height: int, named: Named, void: Sequence[int] = (), side: Side = "answer"
-) -> MaskShape:
+def class_map(levels: Levels, named: Named, void: Sequence[int] = (), side: Side = "answer") -> MaskShape:
     """A class for each pixel, row by row: an answer as a tint, the truth as lines around its classes, so that both can
     be seen over each other. `void` are numbers that are not drawn, nor is a class that is called background."""
-    found, colors = _map_colors(numbers, named, void)
-    drawn = {number: color for number, color in colors.items() if color != CLEAR}
-    png = map_png(numbers, width, height, drawn, is_filled=side == "answer")
-    return _map_shape(numbers, named, found, colors, side, base64.b64encode(png).decode("ascii"))
+    shape, colors = _map_shape(levels, named, void, side), _map_colors(levels, named, void)
+    drawn = {place: colors[number] for place, number in enumerate(levels.numbers) if colors.get(number, CLEAR) != CLEAR}
+    png = map_png(levels.plane, levels.width, levels.height, drawn, is_filled=side == "answer")
+    return replace(shape, png=base64.b64encode(png).decode("ascii"))
 
 
-def class_names(numbers: bytes, named: Named, void: Sequence[int] = (), side: Side = "answer") -> MaskShape:
+def class_names(levels: Levels, named: Named, void: Sequence[int] = (), side: Side = "answer") -> MaskShape:
     """The same without its pixels, for lists."""
-    return _map_shape(numbers, named, *_map_colors(numbers, named, void), side, "")
+    return _map_shape(levels, named, void, side)
 
 
-def _map_colors(numbers: bytes, named: Named, void: Sequence[int]) -> tuple[list[int], dict[int, str]]:
-    found = [number for number in sorted(set(numbers)) if number not in void]
-    return found, {
-        number: CLEAR if named(number).strip("_").lower() == "background" else COLORS[number % len(COLORS)]
-        for number in found
+def _map_colors(levels: Levels, named: Named, void: Sequence[int]) -> dict[int, str]:
+    return {
+        number: CLEAR if _called(number, named).strip("_").lower() == "background" else COLORS[number % len(COLORS)]
+        for number in levels.counts()
+        if number not in void
     }
 
 
-def _map_shape(
-    numbers: bytes, named: Named, found: Sequence[int], colors: Mapping[int, str], side: Side, png: str
-) -> MaskShape:
-    legend = tuple((named(number), colors[number]) for number in found)
-    shares = tuple(numbers.count(bytes([number])) / max(1, len(numbers)) for number in found)
-    return MaskShape(side, png, legend, shares=shares)
+def _map_shape(levels: Levels, named: Named, void: Sequence[int], side: Side) -> MaskShape:
+    colors, counts = _map_colors(levels, named, void), levels.counts()
+    legend = tuple((_called(number, named), color) for number, color in colors.items())
+    shares = tuple(counts[number] / max(1, len(levels.plane)) for number in colors)
+    return MaskShape(side, "", legend, shares=shares)
+
+
+def _called(number: int, named: Named) -> str:
+    return "other classes" if number == OTHERS else named(number)
 
 
 def named_by(names: Sequence[str] | Mapping[int, str]) -> Named:

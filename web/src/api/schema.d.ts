@@ -2655,6 +2655,43 @@ export interface components {
              */
             edits: components["schemas"]["Line"][];
         };
+        /** ChangedCounts */
+        ChangedCounts: {
+            /** Worse */
+            worse: number;
+            /** Better */
+            better: number;
+            /**
+             * Other
+             * @description As good as before.
+             */
+            other: number;
+        };
+        /**
+         * ChangedSample
+         * @description One with another answer in the second record.
+         */
+        ChangedSample: {
+            /** Sample */
+            sample: string;
+            /**
+             * First
+             * @description Quality of the first record's answer, from 0 to 1.
+             */
+            first: number;
+            /** Second */
+            second: number;
+            /**
+             * Same
+             * @description Whether both answers are the same to the last digit.
+             */
+            same: boolean;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "worse" | "better" | "other";
+        };
         /**
          * Checked
          * @description As `mlmodelscope check --json` says it.
@@ -6112,7 +6149,10 @@ export interface components {
             latency: components["schemas"]["LatencyRatio"] | null;
             /** @description Where both answered the same samples. */
             accuracy: components["schemas"]["AccuracyPair"] | null;
+            /** @description Where answers are lists of classes. */
             answers: components["schemas"]["AnswersApart"] | null;
+            /** @description Where answers are more or less good. */
+            qualities?: components["schemas"]["QualitiesApart"] | null;
             layers: components["schemas"]["LayersApart"] | null;
             /**
              * Notes
@@ -7190,6 +7230,43 @@ export interface components {
              * @description Processors that we may use, such as 0-3.
              */
             cpuset?: string | null;
+        };
+        /**
+         * QualitiesApart
+         * @description How good the answers to the same samples are, where they are not simply right or wrong.
+         */
+        QualitiesApart: {
+            /**
+             * Samples
+             * @description Samples that both answered.
+             */
+            samples: number;
+            /**
+             * Only One
+             * @description Samples that one of them lacks or failed at.
+             */
+            only_one: number;
+            /**
+             * Same
+             * @description Samples with the same answer.
+             */
+            same: number;
+            /**
+             * Mean Change
+             * @description Of the quality, from the first record to the second.
+             */
+            mean_change: number;
+            /**
+             * About
+             * @description What the quality is.
+             */
+            about: string;
+            counts: components["schemas"]["ChangedCounts"];
+            /**
+             * Changed
+             * @description Worse ones first, then better ones, then others; those that changed most first.
+             */
+            changed: components["schemas"]["ChangedSample"][];
         };
         /**
          * QualityChange

@@ -6,6 +6,8 @@ import { type Box, type ClassMap, colour, nameOf, paints, type Shape, scoreOf } 
 /** Share of the picture that a box must be wide to have a name on it, where there are many. */
 const NAMED = 0.14;
 const FEW = 8;
+/** Pixels that the longer side of a small picture is shown with: of one of 32 pixels nothing could be seen. */
+const SMALL = 256;
 
 export function Overlay({
   address,
@@ -36,6 +38,7 @@ export function Overlay({
           src={address}
           alt={name}
           className="max-h-[32rem] max-w-full"
+          style={enlarged(own)}
           onLoad={({ currentTarget: { naturalWidth, naturalHeight } }) => setOwn([naturalWidth, naturalHeight])}
         />
       ) : (
@@ -53,6 +56,13 @@ export function Overlay({
       {width! > 0 && drawn.length > 0 && <Drawn shapes={drawn} all={all} width={width!} height={height!} />}
     </div>
   );
+}
+
+function enlarged(own: readonly [number, number] | null) {
+  const longer = Math.max(...(own ?? [SMALL]));
+  return longer < SMALL
+    ? { width: Math.round((own![0] * SMALL) / longer), imageRendering: "pixelated" as const }
+    : undefined;
 }
 
 function Drawn({

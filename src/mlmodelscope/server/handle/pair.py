@@ -12,7 +12,9 @@ from mlmodelscope.bench.compare import compare
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.record.latencies import load_latencies
 from mlmodelscope.record.record import Record
+from mlmodelscope.server import confined_records
 from mlmodelscope.server.desk import Desk
+from mlmodelscope.task.task import task_named
 from mlmodelscope.trace.span import Trace
 from mlmodelscope.trace.store import NAME, load_trace
 
@@ -27,17 +29,20 @@ _TOLD = (
 def compare_two(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
     """What can be said of both, and of the rest why it cannot."""
     notes: list[str] = []
-    answer: dict[str, Any] = {"latency": None, "accuracy": None, "answers": None, "layers": None, "notes": notes}
+    answer: dict[str, Any] = dict.fromkeys(("latency", "accuracy", "answers", "qualities", "layers"))
+    answer["notes"] = notes
     profiles = [record.profile is not None for record in (first, second)]
     if profiles[0] != profiles[1]:
         notes.append("a profile can be compared with another profile only: it is of layers, and of a few runs")
         return answer
-    for name, compared in (("latency", _latency), ("answers", _answers), ("layers", _layers)):
+    is_graded = any(task_named(record.plan.task).is_ruled for record in (first, second))
+    of_answers = ("qualities", "answers", _qualities) if is_graded else ("answers", "answers", _answers)
+    for name, words, compared in (("latency", "latencies", _latency), of_answers, ("layers", "layers", _layers)):
         if (name == "layers") == all(profiles):
             try:
                 answer[name] = compared(desk, first, second)
             except MLModelScopeError as error:
-                notes.append(f"the {name if name != 'latency' else 'latencies'} are not compared: {error.message}")
+                notes.append(f"the {words} are not compared: {error.message}")
     if answer["answers"] is not None:
         answer["accuracy"] = answer["answers"].pop("accuracy")
     return answer
@@ -68,6 +73,18 @@ def _answers(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
     apart = [{**row, **{name: _finite(row[name]) for name in ("kl", "kl_back", "js", "hellinger")}} for row in rows]
     facts = {name: told[name] for name in _TOLD}
     return {**facts, "accuracy": _accuracy(found), "notes": list(found.notes), "apart": apart}
+
+
+def _qualities(desk: Desk, first: Record, second: Record) -> dict[str, Any]:
+    """Of answers that are more or less good: which samples changed, and how much."""
+    records = (first, second)
+    found: dict[str, Any] = desk.confined.call(
+        confined_records.compared_qualities,
+        records=[each.model_dump_json() for each in records],
+        folders=[str(desk.store.samples_file(each).parent) for each in records],
+        most=_MOST_SAMPLES,
+    )
+    return {**found, "about": task_named(first.plan.task).quality}
 
 
 def _accuracy(found: Divergence) -> dict[str, Any] | None:

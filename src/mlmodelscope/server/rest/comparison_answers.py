@@ -192,6 +192,37 @@ class AnswersApart(Answer):
     apart: Annotated[list[ApartSample], Field(description="Those that differ most.")]
 
 
+class ChangedSample(Answer):
+    """One with another answer in the second record."""
+
+    sample: str
+    first: Annotated[float, Field(description="Quality of the first record's answer, from 0 to 1.")]
+    second: float
+    same: Annotated[bool, Field(description="Whether both answers are the same to the last digit.")]
+    kind: Literal["worse", "better", "other"]
+
+
+class ChangedCounts(Answer):
+    worse: int
+    better: int
+    other: Annotated[int, Field(description="As good as before.")]
+
+
+class QualitiesApart(Answer):
+    """How good the answers to the same samples are, where they are not simply right or wrong."""
+
+    samples: Annotated[int, Field(description="Samples that both answered.")]
+    only_one: Annotated[int, Field(description="Samples that one of them lacks or failed at.")]
+    same: Annotated[int, Field(description="Samples with the same answer.")]
+    mean_change: Annotated[float, Field(description="Of the quality, from the first record to the second.")]
+    about: Annotated[str, Field(description="What the quality is.")]
+    counts: ChangedCounts
+    changed: Annotated[
+        list[ChangedSample],
+        Field(description="Worse ones first, then better ones, then others; those that changed most first."),
+    ]
+
+
 class KindTimes(Answer):
     kind: str
     first_ns: float
@@ -233,7 +264,8 @@ class LayersApart(Answer):
 class Pair(Answer):
     latency: LatencyRatio | None
     accuracy: Annotated[AccuracyPair | None, Field(description="Where both answered the same samples.")]
-    answers: AnswersApart | None
+    answers: Annotated[AnswersApart | None, Field(description="Where answers are lists of classes.")]
+    qualities: Annotated[QualitiesApart | None, Field(description="Where answers are more or less good.")] = None
     layers: LayersApart | None
     notes: Annotated[list[str], Field(description="What is not compared, and why.")]
 

@@ -5,6 +5,7 @@ import { percent } from "../../lib/format";
 import { Badge, Card } from "../../ui/parts";
 import { Answers } from "./answers";
 import { Layers } from "./layers";
+import { Qualities } from "./qualities";
 
 const TONES = { faster: "good", slower: "bad", "no difference": "plain", "not judged": "warn" } as const;
 
@@ -15,6 +16,7 @@ export default function OfTwo({ pair, records }: { pair: Schemas["Pair"]; record
       {pair.latency && <Ratio of={pair.latency} names={names} />}
       {pair.accuracy && <Accuracy of={pair.accuracy} names={names} />}
       {pair.answers && <Answers of={pair.answers} names={names} />}
+      {pair.qualities && <Qualities of={pair.qualities} records={records} />}
       {pair.layers && <Layers of={pair.layers} names={names} />}
       {pair.notes.length > 0 && (
         <Card title="Not compared">

@@ -3,18 +3,18 @@ import * as Dialog from "@radix-ui/react-dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { answer, api, type Schemas } from "../../api/client";
+import { seenOf } from "../../api/seen";
 import { percent, plural, time } from "../../lib/format";
 import { partOf } from "../../lib/parts";
 import { rankedQueries } from "../../lib/rankings";
 import { isText, type Shape, shapesOf } from "../../lib/shapes";
 import { SampleContent } from "../../shown/sample-content";
 import { useInput } from "../../shown/sample-input";
+import { AnswerPicture, isPictured } from "../../ui/answer-picture";
 import { Bars } from "../../ui/bars";
-import { Overlay } from "../../ui/overlay";
 import { Badge, Button, Fact, Trouble, Waiting } from "../../ui/parts";
 import { useAddress, usePicture } from "../../ui/picture";
 import { qualityWords, ShapeControls, ShapeList, useShown } from "../../ui/shown-shapes";
-import { BeforeAfter } from "./before-after";
 import { Ranking } from "./nearest";
 
 export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
@@ -67,22 +67,12 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
   const isPicture = part === "image" || (part === null && (input.isError || input.data?.kind === "image"));
   const picture = usePicture(`records/${record.id}`, sample.id, 1024, isPicture);
   const address = useAddress(picture.data);
-  const seen = useQuery({
-    queryKey: ["shapes", record.id, sample.id],
-    queryFn: () =>
-      answer(
-        api.GET("/api/v1/records/{name}/shapes", {
-          params: { path: { name: record.id }, query: { sample: sample.id } },
-        }),
-      ),
-    staleTime: Infinity,
-  });
+  const seen = useQuery(seenOf(record.id, sample.id));
   const shapes = useMemo(() => {
     if (seen.data?.shapes.length) return seen.data.shapes as Shape[];
     return sample.answer ? shapesOf(sample.answer) : [];
   }, [seen.data, sample.answer]);
   const choice = useShown(shapes, seen.data?.shown_above);
-  const pictured = shapes.some((each) => each.kind === "picture" && each.side === "answer");
   return (
     <div className="grid gap-6 md:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
       <div>
@@ -92,27 +82,19 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
           <p className="rounded-xl border border-dashed border-line p-8 text-center text-sm text-muted">
             {input.error.message}
           </p>
-        ) : pictured ? (
-          <BeforeAfter name={sample.id} shapes={shapes} own={address} />
-        ) : address || (picture.error && seen.data?.size && shapes.length > 0) ? (
-          <>
-            <Overlay
-              address={address ?? null}
-              name={sample.id}
-              shapes={choice.shown}
-              all={shapes}
-              size={seen.data?.size}
-            />
-            {!address && <p className="mt-2 text-sm text-muted">{picture.error?.message}</p>}
-          </>
-        ) : picture.error ? (
-          <p className="rounded-xl border border-dashed border-line p-8 text-center text-sm text-muted">
-            {picture.error.message}
-          </p>
+        ) : isPicture || isPictured(shapes) ? (
+          <AnswerPicture
+            name={sample.id}
+            shapes={shapes}
+            shown={choice.shown}
+            address={address}
+            error={picture.error}
+            size={seen.data?.size}
+          />
         ) : (
-          <Waiting what={isPicture ? "Fetching the picture" : "Fetching the sample"} />
+          <Waiting what="Fetching the sample" />
         )}
-        {!pictured && <ShapeControls shapes={shapes} choice={choice} />}
+        {!isPictured(shapes) && <ShapeControls shapes={shapes} choice={choice} />}
         <OwnRanking record={record} id={sample.id} />
       </div>
       <Words record={record} sample={sample} shown={choice.shown} about={seen.data?.about} />

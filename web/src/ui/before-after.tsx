@@ -1,6 +1,6 @@
 /** An answer that is a picture, over the true one; or over the sample's own, where the truth is not at hand. */
-import type { Shape } from "../../lib/shapes";
-import { Slider } from "../../ui/slider";
+import type { Shape } from "../lib/shapes";
+import { Slider } from "./slider";
 
 export function BeforeAfter({ name, shapes, own }: { name: string; shapes: readonly Shape[]; own?: string | null }) {
   const address = (side: Shape["side"]) => {

@@ -12,6 +12,7 @@ from ..failure import describe_failure
 from ..output import ANSWER_STEPS, OUTPUT_STEPS
 from ..predictor import ModelError
 from ..registry import add
+from ..stacking import prepared_rows
 
 TASKS = {}
 """Readers by the name of their task; ours are imported when they are asked for."""
@@ -72,7 +73,7 @@ class Reader(object):
 
     def __call__(self, tensors, prepared):
         """The Read of one batch: a tensor for each declared output, and the samples as the model got them."""
-        rows = sum(count_rows(each) for each in prepared)
+        rows = sum(prepared_rows(each) for each in prepared)
         if rows != len(prepared) and not self.takes_rows:
             raise ModelError("a sample of this task is one row of the model's input, and these have several")
         values = {}
@@ -117,7 +118,7 @@ class StepReader(Reader):
     def read(self, values, prepared):
         rows, failed, start = [], {}, 0
         for row, sample in enumerate(prepared):
-            count = count_rows(sample)
+            count = prepared_rows(sample)
             place = slice(start, start + count) if getattr(sample, "several", False) else start
             start += count
             own = {
@@ -140,11 +141,6 @@ class StepReader(Reader):
     def answer_of(self, values, frame):
         """([(name, array)], fields) of one sample; arrays travel as they are, fields as JSON."""
         raise NotImplementedError
-
-
-def count_rows(sample):
-    """How many rows of the model's input a sample is; what a manifest's own functions prepare is one."""
-    return len(getattr(sample, "rows", (sample,)))
 
 
 def refuse_not_a_number(values):

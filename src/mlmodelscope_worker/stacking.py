@@ -46,6 +46,16 @@ class Prepared(object):
         return self.rows[0]
 
     @property
+    def fill(self):
+        """How rows of the manifest's first input are filled up, or None."""
+        return self._first.fill
+
+    @property
+    def first_rows(self):
+        """Those of the manifest's first input, as long as they are by themselves."""
+        return self._first.rows
+
+    @property
     def frame(self):
         """Where the numbers of the manifest's first input lie in the sample."""
         return self._first.frame

@@ -9,7 +9,9 @@ import json
 from typing import Any, Dict, NamedTuple, Tuple
 
 from ..failure import describe_failure
+from ..generation import refuse_failed
 from ..output import ANSWER_STEPS, OUTPUT_STEPS
+from ..output.step import Share
 from ..predictor import ModelError
 from ..registry import add
 from ..stacking import prepared_rows
@@ -109,7 +111,9 @@ class StepReader(Reader):
 
     def __init__(self, outputs, answer):
         Reader.__init__(self, outputs, answer)
-        self._calls = [(ANSWER_STEPS[each["name"]].function, each["parameters"]) for each in answer["steps"]]
+        known = [ANSWER_STEPS[each["name"]] for each in answer["steps"]]
+        self._calls = [(each.function, step["parameters"], each.share) for each, step in zip(known, answer["steps"])]
+        self._needs_share = any(each.share for each in known)
         for each in answer["steps"]:  # a vocabulary that is garbage must be known before the first sample
             ready = getattr(ANSWER_STEPS[each["name"]], "ready", None)
             if ready is not None:
@@ -117,6 +121,7 @@ class StepReader(Reader):
 
     def read(self, values, prepared):
         rows, failed, start = [], {}, 0
+        whole = longest_of(prepared) if self._needs_share else None
         for row, sample in enumerate(prepared):
             count = prepared_rows(sample)
             place = slice(start, start + count) if getattr(sample, "several", False) else start
@@ -126,21 +131,41 @@ class StepReader(Reader):
                 for role, value in values.items()
             }
             try:
+                if "tokens" in own:
+                    refuse_failed(own["tokens"])
                 refuse_not_a_number(own)  # a step that drops what is not above a threshold would hide it
-                rows.append(self.answer_of(self.stepped(own, sample.frame), sample.frame))
+                share = share_of(sample, whole) if self._needs_share else None
+                rows.append(self.answer_of(self.stepped(own, sample.frame, share), sample.frame))
             except Exception as error:
                 failed[row] = describe_failure(error)
         return arrays_read(rows, failed)
 
-    def stepped(self, values, frame):
-        """The values of one sample when all answer steps are done."""
-        for function, parameters in self._calls:
-            values = function(values, frame, **parameters)
+    def stepped(self, values, frame, share=None):
+        """The values of one sample when all answer steps are done; `share` is how much of its row is its own."""
+        for function, parameters, needs_share in self._calls:
+            values = function(values, (share or WHOLE) if needs_share else frame, **parameters)
         return values
 
     def answer_of(self, values, frame):
         """([(name, array)], fields) of one sample; arrays travel as they are, fields as JSON."""
         raise NotImplementedError
+
+
+WHOLE = Share(1, 1)
+
+
+def longest_of(prepared):
+    """To which length the first input's rows are filled up in a batch; None where they are not."""
+    filled = [each for each in prepared if getattr(each, "fill", None) is not None]
+    return max(len(row) for each in filled for row in each.first_rows) if filled else None
+
+
+def share_of(sample, whole):
+    """How much of the row of a sample is its own. Of several rows nobody knows which is meant."""
+    fill = getattr(sample, "fill", None)
+    if fill is None or whole is None or sample.several:
+        return WHOLE
+    return Share(len(sample.first_rows[0]), whole, fill[1])
 
 
 def refuse_not_a_number(values):

@@ -425,3 +425,25 @@ def test_an_interrupted_evaluation_is_listed_as_such_and_goes_on_after_its_files
     moved = folder.rename(folder.with_name("elsewhere"))
     record = evaluate(model, make_dataset(moved), settings=settings)
     assert record.attempts == 2 and record.samples == 20
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (
+            {"softwear": "x"},
+            r"unknown keyword argument `softwear`; known: again, hardware, .*did you mean `software`\?",
+        ),
+        ({"agian": True}, r"`agian`.*did you mean `again`\?"),
+        ({"batch_size": 8}, r"`batch_size`.*one of the options: Options\(batch_size=…\)"),
+        ({"zzz": 1}, "`zzz`; known: .*the options are batch_size, .*top_k"),
+    ],
+)
+def test_a_keyword_that_is_not_known_is_refused(make_model: Make, given: dict, words: str) -> None:
+    with pytest.raises(TypeError, match=words):
+        evaluate(make_model(), "nothing of this name", **given)
+
+
+def test_a_prediction_refuses_such_a_keyword_too(make_model: Make) -> None:
+    with pytest.raises(TypeError, match="`batchsize`.*did you mean `batch_size`"):
+        predict(make_model(), ["x.png"], batchsize=1)

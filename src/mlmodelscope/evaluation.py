@@ -14,7 +14,7 @@ from mlmodelscope.dataset.sample import Dataset
 from mlmodelscope.errors import MetricError, MLModelScopeError, UsageError, WorkerError
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
+from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask, refuse_unknown
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
@@ -58,6 +58,7 @@ def evaluate(
 
     `made_for` marks a record that another command needs on its way: overviews and `latest` leave it out.
     """
+    refuse_unknown(conditions, "again", "made_for")
     asked = ask(model, dataset, options, **conditions)
     if asked.model.job_type == "training":
         raise UsageError(

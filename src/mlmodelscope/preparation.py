@@ -6,7 +6,7 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TypedDict, Unpack
 
@@ -15,6 +15,7 @@ from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import holds_secret
+from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
@@ -79,6 +80,19 @@ class Asked:
         )
 
 
+def refuse_unknown(conditions: Iterable[str], *own: str) -> None:
+    """A keyword that is misspelled must not be left out without a word; `own` are those of a verb itself."""
+    known, chosen = sorted((*own, *Conditions.__annotations__)), {each.name for each in fields(Options)}
+    for name in conditions:
+        if name in known:
+            continue
+        if name in chosen:
+            hint = f"it is one of the options: Options({name}=…)"
+        else:
+            hint = nearest(name, (*known, *sorted(chosen))) or f"the options are {', '.join(sorted(chosen))}"
+        raise TypeError(f"unknown keyword argument `{name}`; known: {', '.join(known)}; {hint}")
+
+
 def ask(
     model: ModelSource,
     dataset: DatasetSource | None = None,
@@ -86,6 +100,7 @@ def ask(
     **conditions: Unpack[Conditions],
 ) -> Asked:
     """Find the manifests and settle the conditions. Nothing is fetched or run yet."""
+    refuse_unknown(conditions)
     settings = conditions.get("settings") or Settings.from_environment()
     watcher = conditions.get("watcher") or Watcher()
     return Asked(

@@ -26,8 +26,8 @@ from .pipeline import Pipeline
 from .predictor import Lost, ModelError
 from .predictor.predictor import pick
 from .sample import Loader
-from .session import Prepared as PreparedSample
 from .session import errors_of, open_predictor
+from .stacking import Prepared as PreparedSample
 from .task import OURS, reader_of
 
 

@@ -10,6 +10,28 @@ from .predictor.predictor import pick
 
 NO_TOKEN = -1
 """Stands behind the last token of a row that is shorter than others."""
+GARBAGE, NO_CHOICE = -(2**62), 1 - 2**62  # numbers that no vocabulary has
+FAILURES = {
+    GARBAGE: "the decoder answered with not-a-number, or a score without bound",
+    NO_CHOICE: "none of the decoder's tokens may be chosen",
+}
+"""What stands in place of a row's tokens where the search came to nothing: its neighbors keep theirs."""
+
+
+class NothingFound(Exception):
+    """A search that cannot go on; `token` says why."""
+
+    def __init__(self, token):
+        Exception.__init__(self, FAILURES[token])
+        self.token = token
+
+
+def refuse_failed(tokens):
+    """Fail the sample whose search came to nothing."""
+    for each in tokens if isinstance(tokens, list) else [tokens]:
+        for token, reason in FAILURES.items():
+            if (each == token).any():
+                raise ModelError(reason)
 
 
 class Generator(object):
@@ -60,12 +82,13 @@ class Generator(object):
         for row, longest in enumerate(lengths):
             given = ([each[row : row + 1] for each in stacked], [each[row : row + 1] for each in outputs])
             search = Beams(self.spec) if self.spec["beams"] > 1 else Greedy(self.spec)
-            run_ns += self._search(given, min(longest, self.spec["longest"]), search)
-            rows.append(search.tokens)
+            spent_ns, tokens = self._searched(given, min(longest, self.spec["longest"]), search)
+            run_ns += spent_ns
+            rows.append(tokens)
         return run_ns, as_table(rows)
 
-    def _search(self, given, longest, search):
-        """Call the decoder until the search is done or has `longest` tokens; nanoseconds of the calls."""
+    def _searched(self, given, longest, search):
+        """Call the decoder until the search is done or has `longest` tokens: (nanoseconds of the calls, tokens)."""
         run_ns, past, start = 0, None, len(self.spec["start"])
         while not search.is_done and search.count - start < longest:
             feeds = [self._feed(tensor, given, past, search) for tensor in self.decoder.inputs]
@@ -73,10 +96,13 @@ class Generator(object):
             begin = nanoseconds()
             outputs = self.decoder.run(feeds)
             run_ns += nanoseconds() - begin
-            order = search.take(_last(outputs[self._scores]))
+            try:
+                order = search.take(_last(outputs[self._scores]))
+            except NothingFound as error:
+                return run_ns, [error.token]
             past = self._kept(past, outputs, order)
         search.finish()
-        return run_ns
+        return run_ns, search.tokens
 
     def _kept(self, past, outputs, order):
         """What the next call gets of this one; the past of an encoder stays what the first call made it."""
@@ -213,13 +239,13 @@ def _allowed(scores, spec):
     if scores.dtype.kind != "f":
         scores = scores.astype(np.float64)
     if not (scores < np.inf).all():
-        raise ModelError("the decoder answered with not-a-number, or a score without bound")
+        raise NothingFound(GARBAGE)
     never = [each for each in spec["never"] if each < scores.shape[1]]
     if never:
         scores = scores.copy()
         scores[:, never] = -np.inf
     if not (scores > -np.inf).any(axis=1).all():
-        raise ModelError("none of the decoder's %d tokens may be chosen" % scores.shape[1])
+        raise NothingFound(NO_CHOICE)
     return scores
 
 

@@ -23,8 +23,8 @@ from .protocol import Closed, connect
 from .sample import Loader, part_to_see
 from .scenario.offline import Batch, Offline
 from .scenario.single_stream import measure_latency, measure_parts
-from .session import alike
 from .sessions import open_session
+from .stacking import alike
 from .view import look
 
 _FORESEEN = (ModelError, MissingLibrary, ParameterError, MessageError)
@@ -129,7 +129,10 @@ class Desk(object):
         if self._offline is None:
             session = self.session
             lanes = asked.lanes if session.predictor.concurrent else 1
-            self._offline = Offline(session.prepare, self._infer, Outbox(self.say), asked.threads, lanes)
+            ways = {}
+            if getattr(session, "together", 1) > 1:
+                ways = {"prepare_all": session.prepare_all, "together": session.together}
+            self._offline = Offline(session.prepare, self._infer, Outbox(self.say), asked.threads, lanes, **ways)
         if asked.active is not None:  # the host changes it only when nothing is under way
             self.session.active = set(asked.active)
         self._offline.submit([Batch(each["batch"], each["samples"], buffers) for each in asked.batches])

@@ -1,7 +1,5 @@
 """A model opened with its pipelines: from samples to answers."""
 
-import threading
-
 from . import pipeline
 from .clock import nanoseconds
 from .failure import describe_failure
@@ -10,41 +8,15 @@ from .messages import BatchAnswer
 from .pipeline import library
 from .pipeline.header import ImageError
 from .pipeline.image import Image, shared
-from .pipeline.value import SampleError
+from .pipeline.together import Failed, Together, joined
 from .predictor import PREDICTORS, Lost, ModelError
-from .predictor.predictor import pick, spell_shape
+from .predictor.predictor import pick
 from .sample import Loader
+from .stacking import Prepared, Stacker, alike, prepared_rows, spell_tensors
 from .task import reader_of
 
-
-class Prepared(object):
-    """One sample, ready for the model: for each of its rows a tensor for each input, without the batch axis.
-
-    Nearly every sample is one row. One of `several` is two texts that are compared, or a picture seen in many crops.
-    """
-
-    __slots__ = ("rows", "fills", "several", "_first")
-
-    def __init__(self, values, first):
-        """`values` are what steps made for each input, in the order of the model's."""
-        own = [each.rows for each in values]
-        self.several = any([each.several for each in values])
-        if self.several and len({len(each) for each in own}) > 1:
-            raise SampleError("its inputs have %s rows" % " and ".join(str(len(each)) for each in own))
-        self.rows = list(zip(*own))
-        self.fills = [each.fill for each in values]
-        """How shorter rows are filled up where samples share a batch: (value, side) for each input, or None."""
-        self._first = first
-
-    @property
-    def tensors(self):
-        """Those of its first row."""
-        return self.rows[0]
-
-    @property
-    def frame(self):
-        """Where the numbers of the manifest's first input lie in the sample."""
-        return self._first.frame
+_TOGETHER = 64
+"""Samples that one thread prepares in one go, where steps have a form for that: more would leave other threads idle."""
 
 
 class Input(object):
@@ -95,12 +67,12 @@ class Session(object):
         self.output = self._outputs[0]
         self._generate = self._generator(task)
         self._read = reader_of(task.task, with_tokens(task.outputs, task.generation), task.answer)
-        self._lane = threading.local()
         shapes = [tensor.shape for tensor in self.predictor.inputs]
         self._rows = next((shape[0] for shape in shapes if shape), None)
         if self._rows is not None and self.batch_size > self._rows:
             words = (self._rows, self.batch_size)
             raise ModelError("the model's batch size is fixed to %d, the plan asks for %d" % words)
+        self.stack = Stacker(self._rows)
 
     def _generator(self, task):
         """What asks a decoder token by token; None where the model answers at once."""
@@ -138,6 +110,25 @@ class Session(object):
             return self.joined([each.pipeline(shared(value)) for each in self._inputs])
         return self.joined([each.pipeline(self._loaded(sample, buffers, each)) for each in self._inputs])
 
+    @property
+    def together(self):
+        """How many samples a thread should prepare in one go."""
+        pipelines = [self._common] + [each.pipeline for each in self._inputs]
+        return _TOGETHER if any(each.goes_together for each in pipelines) else 1
+
+    def prepare_all(self, samples, buffers):
+        """What `prepare` gives for each of some samples, or a Failed in its place."""
+        first, several = self._inputs[0], Together(samples)
+        if self._has_common:
+            values = self._common.all(several.each(lambda sample: self._loaded(sample, buffers, first)))
+            columns = [each.pipeline.all(values.each(shared)) for each in self._inputs]
+        else:
+            columns = [
+                given.pipeline.all(several.each(lambda sample, given=given: self._loaded(sample, buffers, given)))
+                for given in self._inputs
+            ]
+        return joined(columns).each(self.joined).listed()
+
     def joined(self, values):
         """What steps made of a sample for each input of the manifest, in the model's order."""
         return Prepared([values[number] for number in self._places], values[0])
@@ -161,7 +152,13 @@ class Session(object):
 
     def answer(self, samples, buffers):
         """One batch from its samples to its answers, in this thread: what a traced batch is compared with."""
-        return self._predict([self.prepare(sample, buffers) for sample in samples])
+        if self.together == 1:
+            return self._predict([self.prepare(sample, buffers) for sample in samples])
+        prepared = self.prepare_all(samples, buffers)
+        for each in prepared:
+            if isinstance(each, Failed):
+                raise each.error
+        return self._predict(prepared)
 
     def answer_in_steps(self, samples, buffers, mark):
         """The same, with a `mark` at the end of each step; (what `answer` answers, what the predictor was given)."""
@@ -183,30 +180,6 @@ class Session(object):
         answers = self._read(found, prepared)
         mark("post")
         return answers, stacked
-
-    def stack(self, prepared):
-        """The batch as the framework takes it: contiguous, in memory that the next batch of this thread will reuse.
-
-        Of samples with more rows than a model of fixed batch size takes at once, the first ones.
-        """
-        flat, fills = rows_of(prepared), prepared[0].fills
-        return self._stacked(flat[: self._rows], fills, longest_of(flat, fills))
-
-    def _stacked(self, flat, fills, longest):
-        rows = self._rows or len(flat)
-        held = getattr(self._lane, "stacked", None)
-        if held is None:
-            held = self._lane.stacked = [None] * len(self._inputs)
-        for place, fill in enumerate(fills):
-            first = flat[0][place]
-            shape = (rows,) + first.shape
-            if fill is not None:
-                shape = (rows, longest[place]) + first.shape[1:]
-            if held[place] is None or held[place].shape != shape or held[place].dtype != first.dtype:
-                held[place] = aligned(shape, first.dtype)
-            for row in range(rows):  # a model of fixed batch size gets its last sample repeated; those rows are dropped
-                put(held[place][row], flat[min(row, len(flat) - 1)][place], fill)
-        return list(held)
 
     @property
     def generator(self):
@@ -261,22 +234,19 @@ class Session(object):
         """
         import numpy as np
 
-        flat, fills, run_ns, found = rows_of(prepared), prepared[0].fills, 0, []
-        most, longest = self._rows or len(flat), longest_of(flat, fills)
-        bounds = self._longest(prepared, len(flat))
-        for start in range(0, len(flat), most):
-            part = flat[start : start + most]
-            stacked = self._stacked(part, fills, longest)
+        run_ns, found, rows = 0, [], sum(map(prepared_rows, prepared))
+        bounds = self._longest(prepared, rows)
+        for start, count, stacked in self.stack.parts(prepared):
             self.predictor.check(stacked)
             begin = nanoseconds()
             outputs = self.predictor.run(stacked)
             run_ns += nanoseconds() - begin
-            found.append(self._chosen(outputs, len(part)))
+            found.append(self._chosen(outputs, count))
             if self._generate is not None:
-                more_ns, tokens = self._generate.decode(stacked, outputs, bounds[start : start + most])
+                more_ns, tokens = self._generate.decode(stacked, outputs, bounds[start : start + count])
                 run_ns += more_ns
                 found[-1].append(tokens)
-            if len(flat) > most:
+            if count < rows:
                 found[-1] = [tensor.copy() for tensor in found[-1]]
         if len(found) == 1:
             return run_ns, found[0]
@@ -336,67 +306,6 @@ def pick_output(predictor, spec, declared):
 def errors_of(batch):
     """Why samples of a batch failed, by their places, as JSON has it."""
     return {str(slot): batch.errors[slot] for slot in sorted(batch.errors)}
-
-
-def aligned(shape, dtype):
-    """Memory at a multiple of 64 bytes: TensorFlow and JAX take such arrays as they are, and copy others."""
-    import numpy as np
-
-    dtype = np.dtype(dtype)
-    length = dtype.itemsize
-    for size in shape:
-        length *= size
-    raw = np.empty(length + 64, np.uint8)
-    start = -raw.ctypes.data % 64
-    return raw[start : start + length].view(dtype).reshape(shape)
-
-
-def prepared_rows(prepared):
-    """How many rows a sample is; what a manifest's own functions prepare is one."""
-    return len(getattr(prepared, "rows", (prepared,)))
-
-
-def rows_of(prepared):
-    """The rows of some samples, one behind the other."""
-    return [row for each in prepared for row in each.rows]
-
-
-def longest_of(rows, fills):
-    """To which length rows are filled up, for each input: the same in all calls that answer them together."""
-    return [None if fill is None else max(len(row[place]) for row in rows) for place, fill in enumerate(fills)]
-
-
-def put(target, array, fill):
-    """A row's numbers in their place, filled up where they are shorter than it."""
-    if fill is None or len(array) == len(target):
-        target[...] = array
-        return
-    value, side = fill
-    cut = len(target) - len(array)
-    target[: cut if side == "left" else len(array)] = array if side == "right" else value
-    target[cut if side == "left" else len(array) :] = array if side == "left" else value
-
-
-def alike(prepared, other):
-    """Whether two samples go into one batch."""
-    first = other.rows[0]
-    return all(
-        alike_tensors(one, two, fill) for row in prepared.rows for one, two, fill in zip(row, first, prepared.fills)
-    )
-
-
-def alike_tensors(tensor, other, fill=None):
-    if fill is not None and tensor.ndim and other.ndim:
-        return tensor.shape[1:] == other.shape[1:] and tensor.dtype == other.dtype
-    return tensor.shape == other.shape and tensor.dtype == other.dtype
-
-
-def spell_tensors(prepared):
-    return ", ".join(map(spell_tensor, prepared.tensors))
-
-
-def spell_tensor(tensor):
-    return "%s %s" % (tensor.dtype.name, spell_shape(tensor.shape))
 
 
 def open_predictor(spec):

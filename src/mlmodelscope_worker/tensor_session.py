@@ -4,7 +4,8 @@ from .clock import nanoseconds
 from .messages import Inferred
 from .predictor import ModelError
 from .predictor.predictor import spell_shape
-from .session import aligned, open_predictor
+from .session import open_predictor
+from .stacking import aligned
 
 
 class TensorSession(object):

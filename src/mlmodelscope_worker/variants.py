@@ -14,7 +14,8 @@ from .pipeline import STEPS, library
 from .pipeline.image import shared
 from .plugins import load_plugins
 from .predictor import Lost, ModelError
-from .session import Session, alike, rows_of, with_tokens
+from .session import Session, with_tokens
+from .stacking import alike, rows_of
 from .task import reader_of
 
 
@@ -93,6 +94,8 @@ class VariantSession(Session):
             outputs = with_tokens(variant["outputs"], task.generation)
             self._readers[key] = reader_of(task.task, outputs, variant["answer"])
         self._reads[variant["id"]] = key
+
+    together = 1  # pipelines that share steps are a tree, through which each sample goes by itself
 
     def prepare(self, sample, buffers):
         """{variant: what is ready for the model, or why nothing is}."""

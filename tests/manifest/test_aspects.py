@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import ManifestError, UsageError
 from mlmodelscope.manifest.aspects import CURRENT, find_aspects, find_in_text, parse_text
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, SoftwareManifest
 
@@ -68,3 +68,51 @@ def test_another_kind_of_manifest_is_refused() -> None:
     with pytest.raises(UsageError, match="this is a SoftwareManifest, a ModelManifest is asked for"):
         find_in_text(ModelManifest, SOFTWARE)
     assert isinstance(find_in_text(SoftwareManifest, SOFTWARE), SoftwareManifest)
+
+
+@pytest.fixture
+def beside(tmp_path: Path) -> Path:
+    """A model's manifest, and manifests beside it that it names."""
+    folder = tmp_path / "models"
+    (folder / "own").mkdir(parents=True)
+    (folder / "own" / "stack.yml").write_text("name: beside\nversion: 1.0.0\nkind: software\n")
+    (folder / "data.yml").write_text(
+        "{name: pictures, version: 1.0.0, kind: dataset, task: general, format: list, sources: [{url: images, "
+        f"checksum: 'sha256:{'0' * 64}'}}]}}"
+    )
+    (folder / "machine.yml").write_text("{name: any, version: 1.0.0, kind: hardware}")
+    model = folder / "model.yml"
+    model.write_text(
+        "{name: toy, version: 1.0.0, task: general, framework: {name: fake}, source: {graph_path: toy.json}, "
+        "inputs: [{type: image}], outputs: [{type: general}], "
+        "software: own/stack.yml, dataset: data.yml, hardware: ./machine.yml}"
+    )
+    return model
+
+
+def test_manifests_that_a_manifest_names_lie_beside_it(
+    beside: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = tmp_path / "elsewhere" / "own"
+    elsewhere.mkdir(parents=True)
+    (elsewhere / "stack.yml").write_text("name: elsewhere\nversion: 1.0.0\nkind: software\n")
+    for folder, name in (
+        (elsewhere.parent, beside),
+        (beside.parent.parent, "models/model.yml"),
+        (beside.parent, "model.yml"),
+    ):
+        monkeypatch.chdir(folder)
+        found = find_aspects(name)
+        assert (found.software.name, found.dataset.name, found.hardware.name) == ("beside", "pictures", "any")
+    monkeypatch.chdir(elsewhere.parent)
+    assert find_aspects(beside, software="own/stack.yml").software.name == "elsewhere"  # what a user says is theirs
+
+
+def test_a_manifest_that_is_not_beside_the_model_is_named_in_full(
+    beside: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (beside.parent / "own" / "stack.yml").unlink()
+    monkeypatch.chdir(beside.parent.parent)
+    with pytest.raises(ManifestError, match="there is no such file") as error:
+        find_aspects("models/model.yml")
+    assert str(beside.parent / "own" / "stack.yml") in str(error.value)

@@ -127,6 +127,13 @@ def test_a_claim_is_checked_on_a_server(world: World, client: Client, tmp_path: 
     assert not (world.place / "elsewhere" / "records").exists()
 
 
+def test_a_claim_is_checked_on_a_server_with_as_many_answers_as_are_asked_for(world: World, client: Client) -> None:
+    words = ("replicate", "toy", "pictures", "--claim", "top1=99", "--no-explain", "--json", "--server", world.url)
+    for kept, more in ((2, ("--top-k", "2")), (5, ("--top-k", "5")), (5, ())):
+        _, shown, _ = world.say(*words, *more)
+        assert client.record(json.loads(shown)["record"]).plan.answer.top_k == kept
+
+
 def test_what_pitfalls_cost_is_measured_on_a_server(world: World, client: Client, tmp_path: Path) -> None:
     words = ("sensitivity", "toy", "pictures", "--pitfall", "color-layout", "--plot", str(tmp_path / "costs.svg"))
     code, shown, _ = world.say(*words, "--json", "--server", world.url)

@@ -132,6 +132,32 @@ def test_answers_of_several_calls_are_joined_whatever_their_lengths(tmp_path: Pa
     assert tokens.tolist() == expected.tolist() and tokens.shape[1] > 1
 
 
+@pytest.mark.parametrize("rows", ["rows", 1, 4])
+@pytest.mark.parametrize("beams", [1, 3])
+@pytest.mark.parametrize(
+    ("scores", "reason"),
+    [(np.nan, "answered with not-a-number"), (-np.inf, "none of the decoder's tokens may be chosen")],
+)
+def test_garbage_of_a_decoder_fails_its_own_sample_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: Any, beams: int, scores: float, reason: str
+) -> None:
+    session = reader(tmp_path, rows=rows, batch_size=1 if rows == 1 else 4, never=(0,), beams=beams)
+    expected = [told(session, [each])[0] for each in TEXTS]
+    states = session.call([session.prepare(TEXTS[1], ())])[1][0][0]
+    run = session.generator.decoder.run
+
+    def spoiled(tensors: list[np.ndarray]) -> list[np.ndarray]:
+        found = [each.copy() for each in run(tensors)]
+        if any(each.shape[1:] == states.shape and np.allclose(each[0], states) for each in tensors):
+            found[0][..., :] = scores
+        return found
+
+    monkeypatch.setattr(session.generator.decoder, "run", spoiled)
+    _, read = session._predict([session.prepare(each, ()) for each in TEXTS])
+    assert list(read.failed) == [1] and reason in read.failed[1]
+    assert [each["fields"]["text"] for each in read.content["answers"]] == [expected[at] for at in (0, 2, 3)]
+
+
 def test_what_is_timed_has_the_decoder_in_it(tmp_path: Path) -> None:
     session = reader(tmp_path)
     prepared = [session.prepare(each, ()) for each in TEXTS]

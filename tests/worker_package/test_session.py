@@ -10,7 +10,8 @@ from mlmodelscope_worker.pipeline.library import MissingLibrary
 from mlmodelscope_worker.predictor import ModelError, Predictor
 from mlmodelscope_worker.predictor.predictor import Tensor
 from mlmodelscope_worker.scenario.offline import Batch, Offline
-from mlmodelscope_worker.session import Session, aligned
+from mlmodelscope_worker.session import Session
+from mlmodelscope_worker.stacking import aligned
 from worker_package.pictures import encode, jpeg, scene
 from worker_package.tasks import STEPS_OF_A_CLASSIFIER, fake_model, task
 

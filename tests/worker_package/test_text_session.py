@@ -9,11 +9,13 @@ import pytest
 from mlmodelscope_worker.messages import PredictorTask, Task
 from mlmodelscope_worker.output import ANSWER_STEPS
 from mlmodelscope_worker.pipeline import STEPS
+from mlmodelscope_worker.pipeline.together import Failed
 from mlmodelscope_worker.pipeline.value import SampleError
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError
 from mlmodelscope_worker.sample import Loader
-from mlmodelscope_worker.scenario.offline import Batch
-from mlmodelscope_worker.session import Session, put
+from mlmodelscope_worker.scenario.offline import Batch, Offline
+from mlmodelscope_worker.session import Session
+from mlmodelscope_worker.stacking import put
 from mlmodelscope_worker.task import reader
 from worker_package.tasks import steps
 from worker_package.vocabularies import PIECES, word_pieces
@@ -168,3 +170,59 @@ def test_a_short_row_is_filled_up_on_its_side(side: str, expected: list[int]) ->
     assert row.tolist() == expected
     put(row, np.array([4, 3, 2, 1]), (9, side))
     assert row.tolist() == [4, 3, 2, 1]
+
+
+PARTS = [
+    {"text": {"text": "the cat sat on the mat"}, "text_pair": {"text": "a b"}},
+    {"text": {"text": "un"}, "text_pair": {"text": "unaffable cat, the cat!"}},
+    {"text": {"text": "half a \ud800 pair"}, "text_pair": {"text": "a"}},
+    {"text": {"text": "the"}, "text_pair": {"text": "mat"}},
+]
+
+
+@pytest.mark.parametrize(("side", "rows"), [("right", "rows"), ("left", "rows"), ("right", 8), ("right", 4)])
+def test_samples_prepared_together_make_the_same_batch(
+    tmp_path: Path, reads_values: None, side: str, rows: int | str
+) -> None:
+    session = opened(tmp_path, side=side, rows=rows)
+    assert session.together > 1
+    samples = [{"parts": each} for each in PARTS]
+    together = session.prepare_all(samples, ())
+    assert isinstance(together[2], Failed)
+    assert "surrogate" in str(together[2].error)
+    chosen = [0, 1, 3]
+    alone = [session.prepare(samples[place], ()) for place in chosen]
+    for some in (slice(0, 3), slice(1, 3), slice(0, 1)):
+        expected = [tensor.copy() for tensor in session.stack(alone[some])]
+        for one, two in zip(expected, session.stack([together[place] for place in chosen][some]), strict=True):
+            assert (one.dtype, one.tolist()) == (two.dtype, two.tolist())
+    told, read = session.call(alone)[1], session.call([together[place] for place in chosen])[1]
+    assert [each.tobytes() for each in told] == [each.tobytes() for each in read]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [1, 3, 70])
+def test_answers_do_not_depend_on_threads_or_on_who_is_prepared_together(
+    tmp_path: Path, reads_values: None, threads: int, size: int
+) -> None:
+    session = opened(tmp_path, batch_size=size)
+    samples = [{"parts": PARTS[place % 4]} for place in range(140)]
+    batches = [samples[start : start + size] for start in range(0, len(samples), size)]
+    told = []
+    for ways in ({}, {"prepare_all": session.prepare_all, "together": session.together}):
+        answers: list[Any] = []
+        offline = Offline(
+            session.prepare,
+            session.infer,
+            lambda answer, buffers, last, answers=answers: answers.append(
+                (answer.batch, answer.errors, answer.content, [each.tobytes() for each in buffers])
+            ),
+            threads,
+            threads,
+            **ways,
+        )
+        offline.submit([Batch(index, some, []) for index, some in enumerate(batches)])
+        offline.finish()
+        told.append(answers)
+    assert told[0] == told[1]
+    assert sum(len(errors) for _, errors, _, _ in told[1]) == 35

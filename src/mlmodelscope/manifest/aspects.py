@@ -67,16 +67,16 @@ def find_aspects(
 ) -> Aspects:
     """Find the manifests; what is not named is what the model manifest names. `split` is one of the dataset's."""
     found = find(ModelManifest, model)
-    dataset = dataset if dataset is not None else found.dataset
+    dataset = dataset if dataset is not None else _beside(found, found.dataset)
     if dataset is None:
         raise UsageError(
             f"no dataset is named, and {found.name} names none", hint="mlmodelscope datasets shows what there is"
         )
-    software = software if software is not None else found.software
+    software = software if software is not None else _beside(found, found.software)
     if software == CURRENT.name:  # the running Python, whatever the manifest says
         software = CURRENT
     image = software.removeprefix(_IMAGE) if isinstance(software, str) and software.startswith(_IMAGE) else None
-    hardware = hardware if hardware is not None else found.hardware
+    hardware = hardware if hardware is not None else _beside(found, found.hardware)
     return Aspects(
         found,
         _find_dataset(find, dataset, found, split),
@@ -84,6 +84,15 @@ def find_aspects(
         find(HardwareManifest, hardware) if hardware is not None else None,
         image,
     )
+
+
+def _beside(model: ModelManifest, name: str | None) -> str | None:
+    """What a manifest names: a path in it begins in its own folder, from wherever it is used."""
+    if name is None or not os.path.isfile(model.file):
+        return name
+    path = os.path.join(os.path.dirname(os.path.abspath(model.file)), os.path.expanduser(name))
+    is_path = parted(name)[0].endswith((".yml", ".yaml")) or (os.sep in name and os.path.isfile(path))
+    return path if is_path else name
 
 
 def _find_dataset(find: Finder, choice: Any, model: ModelManifest, split: str | None) -> DatasetManifest:

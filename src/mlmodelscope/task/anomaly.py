@@ -7,14 +7,14 @@ compared within a group, such as one machine, and the mean over the groups count
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.number_task import number_task, percentage
+from mlmodelscope.task.ruled import RuledMeasure
 from mlmodelscope.task.shape import LabelShape, Named, Shape, TextShape
-from mlmodelscope.task.task import TASKS, Number, Option, Task
+from mlmodelscope.task.task import Option
 from mlmodelscope_worker.parameters import Choice, Flag
 from mlmodelscope_worker.parameters import Number as NumberKind
 from mlmodelscope_worker.registry import add
@@ -52,29 +52,15 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     return found
 
 
-def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
-    if "anomaly-auc" not in numbers:
-        return ""
-    return f"AUC {100 * numbers['anomaly-auc'].value:.2f} % on {values.samples_in_words(samples)}"
-
-
-task = Task(
+task = number_task(
     NAME,
     "Anomaly detection",
-    partial(RuledTally, NAME),
     headline=("anomaly-auc", "anomaly-pauc"),
-    is_ruled=True,
     options=OPTIONS,
-    roles=values.ROLES,
-    has_classes=False,
-    columns=values.COLUMNS,
-    values=values.values_of,
-    plain=values.plain,
     shapes=_shapes,
     quality="Quality is 1 where the answer is on the right side of `threshold`, else 0.",
-    sentence=_sentence,
+    sentence=percentage("anomaly-auc", "AUC"),
 )
-add(TASKS.things, NAME, task, TASKS.code)
 
 for _each in (
     RuledMeasure(

@@ -8,14 +8,14 @@ their similarity; of equal ones the document with the greater id comes first, as
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.number_task import number_task, percentage
+from mlmodelscope.task.ruled import RuledMeasure
 from mlmodelscope.task.shape import LabelShape, Named, Shape, TextShape
-from mlmodelscope.task.task import TASKS, Column, Number, Option, Task
+from mlmodelscope.task.task import Column, Option
 from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
 
@@ -50,28 +50,15 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     return found
 
 
-def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
-    if "ndcg10" not in numbers:
-        return ""
-    return f"nDCG@10 {100 * numbers['ndcg10'].value:.2f} % on {values.samples_in_words(samples)}, queries and documents"
-
-
-task = Task(
+task = number_task(
     NAME,
     "Embedding",
-    partial(RuledTally, NAME),
     headline=("ndcg10", "mrr10", "recall10"),
-    is_ruled=True,
     options=OPTIONS,
-    roles=values.ROLES,
-    has_classes=False,
     columns=(Column("target", "string"), Column("values", "list<float32>"), Column("score", "binary")),
-    values=values.values_of,
-    plain=values.plain,
     shapes=_shapes,
-    sentence=_sentence,
+    sentence=percentage("ndcg10", "nDCG@10", ", queries and documents"),
 )
-add(TASKS.things, NAME, task, TASKS.code)
 
 _MEASURES = {
     "ndcg10": (

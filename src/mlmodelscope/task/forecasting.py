@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import partial
 
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE, Unit
+from mlmodelscope.task.number_task import number_task, on_samples
 from mlmodelscope.task.regression import FORECASTING as NAME
 from mlmodelscope.task.regression import QUALITY
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.task import TASKS, Number, Option, Task
+from mlmodelscope.task.ruled import RuledMeasure
+from mlmodelscope.task.task import Number, Option
 from mlmodelscope_worker.parameters import Integer
 from mlmodelscope_worker.registry import add
 
@@ -24,15 +24,13 @@ from mlmodelscope_worker.registry import add
 def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
     told = [f"sMAPE {100 * numbers['smape'].value:.2f} %"] if "smape" in numbers else []
     told += [f"MASE {numbers['mase'].value:.3f}"] if "mase" in numbers else []
-    return f"{', '.join(told)} on {values.samples_in_words(samples)}" if told else ""
+    return on_samples(told, samples)
 
 
-task = Task(
+task = number_task(
     NAME,
     "Time series forecasting",
-    partial(RuledTally, NAME),
     headline=("smape", "mase", "mae"),
-    is_ruled=True,
     options={
         "season": Option(
             Integer(
@@ -41,17 +39,10 @@ task = Task(
             None,
         )
     },
-    roles=values.ROLES,
-    has_classes=False,
-    columns=values.COLUMNS,
-    values=values.values_of,
-    plain=values.plain,
-    shapes=values.shapes,
     compared=values.compared,
     quality=QUALITY,
     sentence=_sentence,
 )
-add(TASKS.things, NAME, task, TASKS.code)
 
 _MEASURES: dict[str, tuple[str, str, tuple[str, ...], Unit, float]] = {
     "smape": (

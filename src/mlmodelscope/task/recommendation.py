@@ -8,14 +8,14 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.number_task import number_task, percentage
+from mlmodelscope.task.ruled import RuledMeasure
 from mlmodelscope.task.shape import LabelShape, Named, Shape
-from mlmodelscope.task.task import TASKS, Number, Option, Task
+from mlmodelscope.task.task import Option
 from mlmodelscope_worker.parameters import Choice, Integer
 from mlmodelscope_worker.registry import add
 
@@ -54,29 +54,16 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     return found + [LabelShape("answer", f"candidate {each['candidate']}") for each in _best(row)]
 
 
-def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
-    if "hit-rate" not in numbers:
-        return ""
-    return f"hit rate {100 * numbers['hit-rate'].value:.2f} % on {values.samples_in_words(samples)}"
-
-
-task = Task(
+task = number_task(
     NAME,
     "Recommendation",
-    partial(RuledTally, NAME),
     headline=("hit-rate", "hit-ndcg"),
-    is_ruled=True,
     options=OPTIONS,
-    roles=values.ROLES,
-    has_classes=False,
-    columns=values.COLUMNS,
-    values=values.values_of,
     plain=_plain,
     shapes=_shapes,
     quality="Quality is the nDCG of a sample's first k candidates.",
-    sentence=_sentence,
+    sentence=percentage("hit-rate", "hit rate"),
 )
-add(TASKS.things, NAME, task, TASKS.code)
 
 for _each in (
     RuledMeasure(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
-from functools import partial
 
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES, NUMBER, Better
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.task import TASKS, Number, Task
+from mlmodelscope.task.number_task import number_task, on_samples
+from mlmodelscope.task.ruled import RuledMeasure
+from mlmodelscope.task.task import Number
 from mlmodelscope_worker.registry import add
 
 NAME, TABULAR, FORECASTING = "regression", "tabular_regression", "time_series_forecasting"
@@ -23,32 +22,11 @@ QUALITY = "Quality is 1 less the error as a share of the sizes of truth and answ
 
 def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
     told = [f"{MEASURES[name].title} {numbers[name].value:.4g}" for name in ("rmse", "r2") if name in numbers]
-    return f"{', '.join(told)} on {values.samples_in_words(samples)}" if told else ""
+    return on_samples(told, samples)
 
 
-task = Task(
-    NAME,
-    "Regression",
-    partial(RuledTally, NAME),
-    headline=("rmse", "mae", "r2"),
-    is_ruled=True,
-    roles=values.ROLES,
-    has_classes=False,
-    columns=values.COLUMNS,
-    values=values.values_of,
-    plain=values.plain,
-    shapes=values.shapes,
-    compared=values.compared,
-    quality=QUALITY,
-    sentence=_sentence,
-)
-add(TASKS.things, NAME, task, TASKS.code)
-add(
-    TASKS.things,
-    TABULAR,
-    replace(task, name=TABULAR, title="Regression of tables", tally=partial(RuledTally, TABULAR)),
-    TASKS.code,
-)
+for _task, _title in ((NAME, "Regression"), (TABULAR, "Regression of tables")):
+    number_task(_task, _title, ("rmse", "mae", "r2"), _sentence, quality=QUALITY, compared=values.compared)
 
 _MEASURES: dict[str, tuple[str, str, tuple[str, ...], Better, bool]] = {
     "mse": ("MSE", "Mean of the squared errors.", ("mean-squared-error",), "lower", True),

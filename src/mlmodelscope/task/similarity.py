@@ -6,31 +6,21 @@ embeddings. Correlations do not depend on the scale of either.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import partial
-
 from mlmodelscope.task import values
 from mlmodelscope.task.measure import MEASURES
-from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.task import TASKS, Number, Option, Task
+from mlmodelscope.task.number_task import number_task, percentage
+from mlmodelscope.task.ruled import RuledMeasure
+from mlmodelscope.task.task import Option
 from mlmodelscope_worker.parameters import Numbers
 from mlmodelscope_worker.registry import add
 
 NAME = "text_similarity"
 
 
-def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
-    if "spearman" not in numbers:
-        return ""
-    return f"Spearman correlation {100 * numbers['spearman'].value:.2f} % on {values.samples_in_words(samples)}"
-
-
-task = Task(
+task = number_task(
     NAME,
     "Similarity of texts",
-    partial(RuledTally, NAME),
     headline=("spearman", "pearson", "kendall"),
-    is_ruled=True,
     options={
         "scale": Option(
             Numbers(
@@ -42,18 +32,11 @@ task = Task(
             [0.0, 5.0],
         )
     },
-    roles=values.ROLES,
-    has_classes=False,
-    columns=values.COLUMNS,
-    values=values.values_of,
-    plain=values.plain,
-    shapes=values.shapes,
     compared=values.compared,
     has_residuals=False,
     quality="Quality is 1 less the distance of the answer, cut to 0..1, from the truth, brought there from `scale`.",
-    sentence=_sentence,
+    sentence=percentage("spearman", "Spearman correlation"),
 )
-add(TASKS.things, NAME, task, TASKS.code)
 
 _MEASURES = {
     "spearman": (

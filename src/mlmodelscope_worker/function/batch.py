@@ -1,6 +1,6 @@
 """A batch on its way through the functions of a manifest."""
 
-from ..session import alike_tensors, spell_tensor
+from ..stacking import alike_tensors, spell_tensor
 from .watch import Watch
 
 

@@ -10,9 +10,12 @@ from .step import answer_step
 WRITING = ("speech_recognition", "translation", "summarization", "text_generation", "question_answering")
 
 
-@answer_step(("speech_recognition",))
-def ctc(values, frame, *, blank: Integer("The number of the class that stands for nothing.", at_least=0) = 0):
-    """Take the best class of each moment, join repetitions and drop blanks (greedy CTC)."""
+@answer_step(("speech_recognition",), share=True)
+def ctc(values, share, *, blank: Integer("The number of the class that stands for nothing.", at_least=0) = 0):
+    """Take the best class of each moment, join repetitions and drop blanks (greedy CTC).
+
+    Where a sound was filled up to share a batch, its share of the moments is read, and not what stands for the fill.
+    """
     import numpy as np
 
     known = [role for role in ("logits", "probability", "tensor") if role in values]
@@ -21,7 +24,7 @@ def ctc(values, frame, *, blank: Integer("The number of the class that stands fo
     scores = values[known[0]]
     if blank >= scores.shape[1]:
         raise Refused("`blank` is %d, and the model has %d classes" % (blank, scores.shape[1]))
-    best = np.argmax(scores, axis=1)
+    best = np.argmax(share.of(scores), axis=1)
     changes = np.append(True, best[1:] != best[:-1])
     return {"tokens": best[changes & (best != blank)]}
 

@@ -22,7 +22,17 @@ _ARITHMETIC = Choice(
 )
 
 
-@step(main="element_type", takes=ANY)
+def _cast_all(values, element_type, mode):
+    """What is of that type already stays as it is."""
+    block = getattr(values[0], "block", None)
+    if mode != "value" or block is None or block.array.dtype != element_type:
+        raise NotImplementedError
+    if any([getattr(each, "block", None) is not block for each in values]):
+        raise NotImplementedError
+    return values
+
+
+@step(main="element_type", takes=ANY, together=_cast_all)
 def cast(
     image,
     *,

@@ -19,11 +19,19 @@ class StepDeclaration(Declaration):
     `columns` are a row whose columns are in the order that the model takes.
     """
 
-    def __init__(self, function, main=None, settle=None, rules=(), takes="image", gives=None, ready=None):
+    def __init__(
+        self, function, main=None, settle=None, rules=(), takes="image", gives=None, ready=None, together=None
+    ):
         Declaration.__init__(self, function, main=main, settle=settle, rules=rules)
         self.ready = ready
+        self.together = together
         self.takes = (takes,) if isinstance(takes, str) else tuple(takes)
         self.gives = gives or (self.takes[0] if len(self.takes) == 1 else ANY)
+
+    @property
+    def gathers(self):
+        """Whether it is worth its while to bring values together for it. What takes any kind goes along."""
+        return self.together is not None and ANY not in self.takes
 
     def after(self, kind):
         """The kind of value that it makes of one of this kind; None where it cannot."""
@@ -32,17 +40,18 @@ class StepDeclaration(Declaration):
         return kind if self.gives == ANY else self.gives
 
 
-def step(main=None, settle=None, rules=(), takes="image", gives=None, ready=None):
+def step(main=None, settle=None, rules=(), takes="image", gives=None, ready=None, together=None):
     """Register a step.
 
     `main` is the parameter that a bare value stands for; `settle` fills dependent defaults and refuses parameters
     that do not go together; `rules` say the latter as JSON Schema. `takes` is the kind of value that it is for, or some
     kinds; `gives` the kind that it makes of it, by default the same. `ready` is called with the parameters when a model
-    is opened: what it reads then, such as a vocabulary, no sample waits for.
+    is opened: what it reads then, such as a vocabulary, no sample waits for. `together` does to a list of values, in
+    one go, what the step does to each of them, with the same result; where it fails, each goes through the step alone.
     """
 
     def register(function):
-        declaration = StepDeclaration(function, main, settle, rules, takes, gives, ready)
+        declaration = StepDeclaration(function, main, settle, rules, takes, gives, ready, together)
         add(STEPS, declaration.name, declaration, Declaration.code)
         return function
 
@@ -54,11 +63,20 @@ class Pipeline(object):
 
     def __init__(self, steps):
         self._calls = [(STEPS[step["name"]].function, dict(step["parameters"])) for step in steps]
+        self._together = [STEPS[step["name"]].together for step in steps]
+        self.goes_together = any(STEPS[step["name"]].gathers for step in steps)
+        """Whether many values at once are less work than each alone."""
 
     def __call__(self, value):
         for function, parameters in self._calls:
             value = function(value, **parameters)
         return value
+
+    def all(self, values):
+        """What a call gives for each of some values that go `Together`."""
+        for (function, parameters), at_once in zip(self._calls, self._together):
+            values = values.step(function, parameters, at_once)
+        return values
 
     def in_steps(self, value, mark):
         """What a call gives, its array made; `mark` gets each step's name when it is done."""

@@ -6,6 +6,7 @@ import os
 from ..parameters import Choice, File, Flag, Integer, ParameterError
 from ..predictor import ModelError
 from . import library as libraries
+from .block import Block, InBlock
 from .step import step
 from .value import Frame, SampleError, Tensor
 
@@ -40,6 +41,11 @@ class Line(object):
         return self._types
 
     @property
+    def is_real(self):
+        """Whether no token is there to fill the row up."""
+        return self._mask is None
+
+    @property
     def mask(self):
         if self._mask is None:
             self._mask = [1] * len(self.ids)
@@ -52,6 +58,11 @@ class Line(object):
         elif not isinstance(self._parts, list):
             self._parts = self._parts()
         return self._parts
+
+    @property
+    def raw_parts(self):
+        """The same, in which tokens of no text may be anything but 0 and 1."""
+        return self.parts
 
     @property
     def spans(self):
@@ -74,14 +85,7 @@ class Line(object):
 
     def without(self, first, end):
         """The same without the tokens from one place to another."""
-
-        def some(row):
-            return row[:first] + row[end:]
-
-        mask = None if self._mask is None else some(self._mask)
-        return Line(
-            some(self.ids), lambda: some(self.types), lambda: some(self.parts), lambda: some(self.spans), mask=mask
-        )
+        return LineWithout(self, first, end)
 
     def filled(self, missing, token, side):
         """The same with so many more tokens that stand for nothing."""
@@ -96,6 +100,32 @@ class Line(object):
             lambda: more(self.spans, None),
             mask=more(self.mask, 0),
         )
+
+
+class LineWithout(Line):
+    """A row without some of its tokens; what else is known of the others is asked for seldom."""
+
+    __slots__ = ("_whole", "_first", "_end")
+
+    def __init__(self, whole, first, end):
+        self._whole, self._first, self._end = whole, first, end
+        self.ids = self._some(whole.ids)
+        self._mask = None if whole._mask is None else self._some(whole._mask)
+
+    def _some(self, row):
+        return row[: self._first] + row[self._end :]
+
+    @property
+    def types(self):
+        return self._some(self._whole.types)
+
+    @property
+    def parts(self):
+        return self._some(self._whole.parts)
+
+    @property
+    def spans(self):
+        return self._some(self._whole.spans)
 
 
 class TokenFrame(Frame):
@@ -143,6 +173,7 @@ class TokenFrame(Frame):
 class Tokens(object):
     """The tokens of a sample; its array is their numbers unless `take` chooses another tensor."""
 
+    __slots__ = ("text", "lines", "several", "fill", "is_swapped", "is_pair", "_frame")
     kind, fresh = "tokens", False
 
     def __init__(self, text, lines, several=False, fill=None, is_swapped=False, is_pair=False):
@@ -180,20 +211,27 @@ class Tokens(object):
         return self
 
     def with_lines(self, change, fill=None):
-        lines = [change(line) for line in self.lines]
+        lines = [change(line) for line in self.lines] if change is not None else self.lines
+        if fill is None and lines == self.lines:
+            return self
         return Tokens(self.text, lines, self.several, fill or self.fill, self.is_swapped, self.is_pair)
 
     def tensor(self, name):
         """One tensor of numbers, for each row."""
         import numpy as np
 
-        fill = self.fill
-        if fill is not None and name != "ids":
-            fill = None if name == "length" else (int(name == "ones"), fill[1])
+        fill = _fill_of(self.fill, name)
         if not self.several:
             return Tensor(np.array(_numbers(self.lines[0], name), np.int64), True, self.frame, fill)
         made = [np.array(_numbers(line, name), np.int64) for line in self.lines]
         return Tensor(made, True, self.frame, fill, True)
+
+
+def _fill_of(fill, name):
+    """What rows of one tensor are filled up with where those of tokens are."""
+    if fill is None or name == "ids":
+        return fill
+    return None if name == "length" else (int(name == "ones"), fill[1])
 
 
 def _numbers(line, name):
@@ -272,7 +310,34 @@ _BY_THE_FILE = {
 }
 
 
-@step(takes="text", gives="tokens", settle=_settle_tokenize, rules=[_BY_THE_FILE], ready=_open)
+def _tokenize_all(texts, file, library, special_tokens, pair, order, lowercase, unknown):
+    made = opened(library, file, lowercase, unknown)
+    if not hasattr(made, "lines"):
+        raise NotImplementedError
+    orders = [_in_order(each, pair, order) for each in texts]
+    given = [each for one, _ in orders for each in one]
+    lines = iter(made.lines(given, special_tokens))
+    return [_tokens(text, [next(lines) for _ in one], swapped, one) for text, (one, swapped) in zip(texts, orders)]
+
+
+def _in_order(text, pair, order):
+    """(what becomes a row each: texts, or a tuple of two, whether the second text comes first)."""
+    first, second = text.text, text.pair
+    if second is None:
+        return (first,), False
+    is_swapped = order == "swapped"
+    if is_swapped:
+        first, second = second, first
+    if pair == "first":
+        return (first,), is_swapped
+    return ((first, second) if pair == "apart" else ((first, second),)), is_swapped
+
+
+def _tokens(text, lines, is_swapped, given):
+    return Tokens(text, lines, len(given) > 1, None, is_swapped, isinstance(given[0], tuple))
+
+
+@step(takes="text", gives="tokens", settle=_settle_tokenize, rules=[_BY_THE_FILE], ready=_open, together=_tokenize_all)
 def tokenize(
     text,
     *,
@@ -291,16 +356,12 @@ def tokenize(
 ):
     """Cut a text into tokens, in the order and by the rules of a vocabulary."""
     made = opened(library, file, lowercase, unknown)
-    first, second = text.text, text.pair
-    is_swapped = order == "swapped" and second is not None
-    if is_swapped:
-        first, second = second, first
-    if pair == "first":
-        second = None
-    if second is None or pair == "apart":
-        lines = [made.line(each, special_tokens) for each in (first, second) if each is not None]
-        return Tokens(text, lines, several=second is not None, is_swapped=is_swapped)
-    return Tokens(text, [made.pair(first, second, special_tokens)], is_swapped=is_swapped, is_pair=True)
+    given, is_swapped = _in_order(text, pair, order)
+    lines = [
+        made.pair(each[0], each[1], special_tokens) if isinstance(each, tuple) else made.line(each, special_tokens)
+        for each in given
+    ]
+    return _tokens(text, lines, is_swapped, given)
 
 
 @step(takes="tokens")
@@ -364,13 +425,13 @@ def truncate(
 
 def _cut_one(line, excess, side):
     """A row of one text, whose tokens stand side by side, without those that are too many; None for other rows."""
-    parts = line.parts
+    parts = line.raw_parts
     count = parts.count(0)
     if 1 in parts or excess > count:
         return None
     first = parts.index(0)
     end = first + count
-    if SPECIAL in parts[first:end]:
+    if parts[first:end].count(0) < count:
         return None
     return line.without(first, first + excess) if side == "left" else line.without(end - excess, end)
 
@@ -403,7 +464,7 @@ def pad_tokens(
 ):
     """Fill rows up to one length, so that samples can share a batch; the mask says which tokens are real."""
     if length is None:
-        return tokens.with_lines(lambda line: line, fill=(token, side))
+        return tokens.with_lines(None, fill=(token, side))
 
     def fill(line):
         missing = length - len(line.ids)
@@ -414,7 +475,22 @@ def pad_tokens(
     return tokens.with_lines(fill)
 
 
-@step(takes="tokens", gives="tensor", main="tensor")
+def _take_all(all_tokens, tensor):
+    """One array of all rows, where they are of one length or filled up to one."""
+    fill = _fill_of(all_tokens[0].fill, tensor)
+    if tensor == "length":
+        raise NotImplementedError
+    lines = [line for each in all_tokens for line in each.lines]
+    is_mask = tensor == "mask" and all([line.is_real for line in lines])
+    block = Block.mask(lines, fill) if is_mask else Block.of([_numbers(line, tensor) for line in lines], fill)
+    made, first = [], 0
+    for each in all_tokens:
+        made.append(InBlock(block, first, len(each.lines), each))
+        first += len(each.lines)
+    return made
+
+
+@step(takes="tokens", gives="tensor", main="tensor", together=_take_all)
 def take(tokens, *, tensor: Choice("Which numbers an input of the model takes.", *TENSORS)):
     """Choose one tensor of the tokens: their numbers, which are real, of which text, their places, how many; or as
     many ones or zeros, for models that were fed so."""

@@ -42,7 +42,7 @@ class Tensor(object):
     @property
     def rows(self):
         """An array for each row of the model's input."""
-        return list(self._array) if self.several else [self._array]
+        return list(self.array) if self.several else [self.array]
 
     def with_array(self, array, fresh=True):
         return Tensor(array, fresh, self.frame, self.fill, self.several)
@@ -50,12 +50,12 @@ class Tensor(object):
     def with_rows(self, change):
         """The same with every row changed."""
         if not self.several:
-            return self.with_array(change(self._array))
-        return Tensor([change(each) for each in self._array], True, self.frame, self.fill, True)
+            return self.with_array(change(self.array))
+        return Tensor([change(each) for each in self.array], True, self.frame, self.fill, True)
 
     def shared(self):
         """The same for one of several who go on from here."""
-        return Tensor(self._array, False, self.frame, self.fill, self.several)
+        return Tensor(self.array, False, self.frame, self.fill, self.several)
 
 
 class Opaque(object):

@@ -202,8 +202,8 @@ def normalize_sound(
     sound,
     *,
     by: Choice(
-        "`peak` divides by the largest absolute value, `maximum` by the largest value (as MLPerf Tiny's keyword "
-        "spotting does), `rms` by the root mean square; `variance` subtracts the mean first and divides by the square "
+        "`peak` divides by the largest absolute value, `maximum` by the largest value, which need not be the largest "
+        "absolute one, `rms` by the root mean square; `variance` subtracts the mean first and divides by the square "
         "root of the variance plus `epsilon`, as wav2vec 2.0 wants it.",
         "peak",
         "maximum",

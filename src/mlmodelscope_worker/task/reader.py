@@ -9,9 +9,12 @@ import json
 from typing import Any, Dict, NamedTuple, Tuple
 
 from ..failure import describe_failure
+from ..generation import refuse_failed
 from ..output import ANSWER_STEPS, OUTPUT_STEPS
+from ..output.step import Share
 from ..predictor import ModelError
 from ..registry import add
+from ..stacking import prepared_rows
 
 TASKS = {}
 """Readers by the name of their task; ours are imported when they are asked for."""
@@ -72,7 +75,7 @@ class Reader(object):
 
     def __call__(self, tensors, prepared):
         """The Read of one batch: a tensor for each declared output, and the samples as the model got them."""
-        rows = sum(count_rows(each) for each in prepared)
+        rows = sum(prepared_rows(each) for each in prepared)
         if rows != len(prepared) and not self.takes_rows:
             raise ModelError("a sample of this task is one row of the model's input, and these have several")
         values = {}
@@ -108,7 +111,9 @@ class StepReader(Reader):
 
     def __init__(self, outputs, answer):
         Reader.__init__(self, outputs, answer)
-        self._calls = [(ANSWER_STEPS[each["name"]].function, each["parameters"]) for each in answer["steps"]]
+        known = [ANSWER_STEPS[each["name"]] for each in answer["steps"]]
+        self._calls = [(each.function, step["parameters"], each.share) for each, step in zip(known, answer["steps"])]
+        self._needs_share = any(each.share for each in known)
         for each in answer["steps"]:  # a vocabulary that is garbage must be known before the first sample
             ready = getattr(ANSWER_STEPS[each["name"]], "ready", None)
             if ready is not None:
@@ -116,8 +121,9 @@ class StepReader(Reader):
 
     def read(self, values, prepared):
         rows, failed, start = [], {}, 0
+        whole = longest_of(prepared) if self._needs_share else None
         for row, sample in enumerate(prepared):
-            count = count_rows(sample)
+            count = prepared_rows(sample)
             place = slice(start, start + count) if getattr(sample, "several", False) else start
             start += count
             own = {
@@ -125,16 +131,19 @@ class StepReader(Reader):
                 for role, value in values.items()
             }
             try:
+                if "tokens" in own:
+                    refuse_failed(own["tokens"])
                 refuse_not_a_number(own)  # a step that drops what is not above a threshold would hide it
-                rows.append(self.answer_of(self.stepped(own, sample.frame), sample.frame))
+                share = share_of(sample, whole) if self._needs_share else None
+                rows.append(self.answer_of(self.stepped(own, sample.frame, share), sample.frame))
             except Exception as error:
                 failed[row] = describe_failure(error)
         return arrays_read(rows, failed)
 
-    def stepped(self, values, frame):
-        """The values of one sample when all answer steps are done."""
-        for function, parameters in self._calls:
-            values = function(values, frame, **parameters)
+    def stepped(self, values, frame, share=None):
+        """The values of one sample when all answer steps are done; `share` is how much of its row is its own."""
+        for function, parameters, needs_share in self._calls:
+            values = function(values, (share or WHOLE) if needs_share else frame, **parameters)
         return values
 
     def answer_of(self, values, frame):
@@ -142,9 +151,21 @@ class StepReader(Reader):
         raise NotImplementedError
 
 
-def count_rows(sample):
-    """How many rows of the model's input a sample is; what a manifest's own functions prepare is one."""
-    return len(getattr(sample, "rows", (sample,)))
+WHOLE = Share(1, 1)
+
+
+def longest_of(prepared):
+    """To which length the first input's rows are filled up in a batch; None where they are not."""
+    filled = [each for each in prepared if getattr(each, "fill", None) is not None]
+    return max(len(row) for each in filled for row in each.first_rows) if filled else None
+
+
+def share_of(sample, whole):
+    """How much of the row of a sample is its own. Of several rows nobody knows which is meant."""
+    fill = getattr(sample, "fill", None)
+    if fill is None or whole is None or sample.several:
+        return WHOLE
+    return Share(len(sample.first_rows[0]), whole, fill[1])
 
 
 def refuse_not_a_number(values):

@@ -13,9 +13,12 @@ from budget import tries
 from mlmodelscope_worker.generation import NO_TOKEN
 from mlmodelscope_worker.output import ANSWER_STEPS
 from mlmodelscope_worker.output.boxes import Refused
+from mlmodelscope_worker.output.step import Share
 from mlmodelscope_worker.pipeline import library as libraries
+from mlmodelscope_worker.pipeline.value import Tensor
 from mlmodelscope_worker.predictor import ModelError
-from mlmodelscope_worker.task.reader import reader_of
+from mlmodelscope_worker.stacking import Prepared
+from mlmodelscope_worker.task.reader import WHOLE, Read, reader_of
 from worker_package import vocabularies
 from worker_package.vocabularies import tokenized
 
@@ -24,7 +27,7 @@ TEXT = "the cat sat on the mat"
 
 def step(name: str, values: dict[str, Any], parameters: Any = None) -> Any:
     declared = ANSWER_STEPS[name]
-    return declared.function(values, None, **declared.resolve(parameters))
+    return declared.function(values, WHOLE if declared.share else None, **declared.resolve(parameters))
 
 
 def scored(best: list[int], classes: int = 4) -> np.ndarray:
@@ -69,6 +72,41 @@ def test_ctc_by_hand(best: list[int], expected: list[int]) -> None:
 def test_ctc_refuses_what_it_cannot_read(values: dict[str, Any], blank: int, words: str) -> None:
     with pytest.raises(Refused, match=words):
         step("ctc", values, {"blank": blank})
+
+
+def heard(folder: Path, best: list[list[int]], lengths: list[int], fill: Any) -> Read:
+    """What a CTC model says of sounds of these lengths that share a batch."""
+    (folder / "letters.txt").write_text("_\na\nb\nc\n")
+    parameters = {"file": str(folder / "letters.txt"), "library": "wordpiece"}
+    steps = [("ctc", None), ("detokenize", parameters)]
+    answer = {"steps": [{"name": name, "parameters": ANSWER_STEPS[name].resolve(given)} for name, given in steps]}
+    reader = reader_of("speech_recognition", [{"role": "logits", "steps": []}], answer)
+    values = [Tensor(np.zeros(length, np.float32), fill=fill) for length in lengths]
+    return reader([np.stack([scored(each) for each in best])], [Prepared((each,), each) for each in values])
+
+
+def texts(read: Read) -> list[str]:
+    assert not read.failed
+    return [each["fields"]["text"] for each in read.content["answers"]]
+
+
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_ctc_does_not_read_what_a_sound_was_filled_up_with(tmp_path: Path, side: str) -> None:
+    own, fill, whole = [1, 0, 2, 2, 1], [3, 0, 3, 3, 0], [1, 2, 3, 0, 1, 2, 3, 0, 1, 2]
+    row = own + fill if side == "right" else fill + own
+    assert texts(heard(tmp_path, [whole, row], [1600, 800], (0.0, side))) == ["a b c a b c a b", "a b a"]
+    assert texts(heard(tmp_path, [own], [800], (0.0, side))) == ["a b a"]  # as it is told alone
+    assert texts(heard(tmp_path, [row, row], [800, 800], None)) != ["a b a", "a b a"]
+
+
+def test_a_moment_that_is_partly_the_sounds_own_is_read(tmp_path: Path) -> None:
+    row = [1, 0, 2, 3, 1]
+    assert texts(heard(tmp_path, [row, row], [1000, 601], (0.0, "right"))) == ["a b c a", "a b c"]
+    assert texts(heard(tmp_path, [row, row], [1000, 600], (0.0, "right"))) == ["a b c a", "a b"]
+
+
+def test_a_share_of_everything_is_everything() -> None:
+    assert Share(3, 3).of([1, 2]) == [1, 2] and Share(1, 4).of([1, 2]) == [1] and Share(0, 4, "left").of([1, 2]) == []
 
 
 MADE = {

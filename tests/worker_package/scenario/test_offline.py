@@ -1,14 +1,18 @@
 """Samples are prepared on several threads and predicted on several lanes; answers come in order all the same."""
 
 import threading
+from typing import Any
 
 import pytest
 
 from mlmodelscope_worker.pipeline.header import ImageError
+from mlmodelscope_worker.pipeline.together import Together
 from mlmodelscope_worker.scenario.offline import Batch, Offline
 
 
-def run(batches: list[list[int]], threads: int, lanes: int, prepare=lambda sample, buffers: sample * 10) -> list[tuple]:
+def run(
+    batches: list[list[int]], threads: int, lanes: int, prepare=lambda sample, buffers: sample * 10, **ways: Any
+) -> list[tuple]:
     answers: list[tuple] = []
 
     def infer(batch: Batch) -> tuple:
@@ -19,7 +23,7 @@ def run(batches: list[list[int]], threads: int, lanes: int, prepare=lambda sampl
         lasts.append(is_last)
 
     lasts: list[bool] = []
-    offline = Offline(prepare, infer, emit, threads, lanes)
+    offline = Offline(prepare, infer, emit, threads, lanes, **ways)
     offline.submit([Batch(index, samples, []) for index, samples in enumerate(batches)])
     offline.finish()
     assert lasts == [False] * (len(batches) - 1) + [True]
@@ -92,3 +96,23 @@ def test_an_exit_in_a_thread_is_a_failed_sample_not_a_host_that_waits_for_ever(a
 
 def test_an_empty_batch_has_an_answer_too() -> None:
     assert run([[], [1], []], 2, 2) == [(0, [], {}), (1, [10], {}), (2, [], {})]
+
+
+@pytest.mark.parametrize("together", [1, 3, 64])
+def test_samples_that_are_prepared_in_one_go_come_out_the_same(together: int) -> None:
+    def prepare_all(samples: list[int], buffers: list) -> list:
+        assert len(samples) <= together
+        return Together(samples).each(lambda sample: 60 // sample).listed()
+
+    batches = [[5, 0, 4], [], [1, 2, 3, 4, 5, 6, 0]]
+    expected = run(batches, 2, 2, lambda sample, buffers: 60 // sample)
+    assert run(batches, 2, 2, prepare_all=prepare_all, together=together) == expected
+
+
+def test_what_fails_for_all_fails_each_of_them() -> None:
+    def prepare_all(samples: list[int], buffers: list) -> list:
+        raise ImageError("out of order")
+
+    assert run([[1, 2]], 1, 1, prepare_all=prepare_all, together=2) == [
+        (0, [None, None], {0: "out of order", 1: "out of order"})
+    ]

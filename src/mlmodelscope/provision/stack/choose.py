@@ -12,6 +12,7 @@ from mlmodelscope.provision.stack.container import pin_image
 from mlmodelscope.provision.stack.current import describe_current
 from mlmodelscope.provision.stack.known import is_for_this_machine, known_software
 from mlmodelscope.provision.stack.provisioner import Progress
+from mlmodelscope.provision.stack.step_libraries import refuse_lacking, with_libraries
 from mlmodelscope.provision.stack.store import Built, StackStore
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
@@ -31,7 +32,7 @@ def choose_stack(
     `trust` lets an image run that a manifest names: what is in it is other people's code.
     """
     current = describe_current()
-    image = None
+    image, is_named = None, software is not None
     if software is None and not provides(model, None, current):
         software = known_software(model)
         if software is None and model.framework is not None:
@@ -55,6 +56,10 @@ def choose_stack(
         return software, current
     if not misfits(software, current) and provides(model, software.framework, current):
         return software, current
+    if is_named:
+        refuse_lacking(model, software)
+    else:
+        software = with_libraries(model, software, settings, progress)
     return software, build_stack(software, settings, progress).description
 
 

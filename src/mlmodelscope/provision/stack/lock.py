@@ -137,6 +137,17 @@ def lock_requirements(
     return Lock(tuple(_lines(kept)), tuple(kept), refused)
 
 
+def without_hashes(line: str) -> str:
+    """A requirement as it is before it is locked."""
+    return _HASH.sub("", line).strip()
+
+
+def package_of(line: str) -> str:
+    """The name of the package that a requirement is about."""
+    found = re.match(r"\s*([\w.-]+)", line)
+    return normalise(found[1]) if found else ""
+
+
 def _exactly(package: _Package, names: set[str]) -> _Package:
     """`===` is kept: it refuses 2.13.0+cpu, which some other index may have, where 2.13.0 is meant."""
     is_exact = package.name in {normalise(name) for name in names} and package.wanted.startswith("==")

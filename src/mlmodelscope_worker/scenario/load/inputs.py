@@ -2,7 +2,7 @@
 
 from ...failure import describe_failure
 from ...predictor import Lost, ModelError
-from ...session import aligned, alike
+from ...stacking import aligned, alike
 from ..offline import Batch
 from .random_tensors import random_batches
 

@@ -2,7 +2,7 @@
 
 from ...predictor import ModelError
 from ...predictor.predictor import spell_shape
-from ...session import aligned
+from ...stacking import aligned
 
 _MOST_BYTES = 64 << 20
 _BATCHES = 8

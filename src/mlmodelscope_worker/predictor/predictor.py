@@ -17,6 +17,7 @@ OURS = (
     "ncnn",
     "ngram",
     "onnxruntime",
+    "openai",
     "opencv",
     "openvino",
     "pytorch",

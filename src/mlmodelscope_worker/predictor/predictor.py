@@ -13,6 +13,7 @@ OURS = (
     "fake",
     "jax",
     "lightgbm",
+    "llama_cpp",
     "mxnet",
     "ncnn",
     "ngram",

@@ -6,7 +6,7 @@ prompt echoed with the logarithms of its tokens, which not every server does.
 
 from concurrent.futures import ThreadPoolExecutor
 
-from ..parameters import Choice, Flag, Integer, Number, ParameterError, Text
+from ..parameters import Choice, Flag, Integer, Mapping, Number, ParameterError, Text
 from .language_model import LanguageModel, Written
 from .openai_answers import NoLogarithms, listed_models, scored, spelled
 from .openai_answers import Text as Answer
@@ -52,6 +52,7 @@ def openai(
     length_key: Choice(
         "What the server calls the largest number of tokens.", "max_tokens", "max_completion_tokens"
     ) = "max_tokens",
+    question: Mapping("Further keys of each question, such as `repeat_penalty: 1.0`.") = None,
     threads: Integer("Ignored, the server decides; here so that plans look alike.", at_least=1) = 1,
     headers: Headers("Further headers, one `Name: value` a line; nothing secret, they are part of the record.") = "",
     timeout_s: Number("How long to wait for each whole answer.", above=0) = 120.0,
@@ -65,7 +66,7 @@ def openai(
     address = Address(url)
     client = Client(address, headers_for(address, headers, token_variable), timeout_s, tries, longest_wait_s)
     try:
-        return OpenAI(client, model, protocol == "chat", prefix, streams, length_key)
+        return OpenAI(client, model, protocol == "chat", prefix, streams, length_key, question or {})
     except BaseException:
         client.close()
         raise
@@ -74,10 +75,10 @@ def openai(
 class OpenAI(LanguageModel):
     takes_words = True
 
-    def __init__(self, client, model, is_chat, prefix, streams, length_key):
+    def __init__(self, client, model, is_chat, prefix, streams, length_key, more):
         self._client, self._model, self._length_key = client, model, length_key
         self.takes_turns, self.prefix, self._streams = is_chat, prefix, streams
-        self._in_flight = 1
+        self._in_flight, self._more = 1, more
         try:
             names = [client.hidden(each) for each in listed_models(client.get("/models"))]
         except Refusal as refusal:
@@ -161,7 +162,7 @@ class OpenAI(LanguageModel):
             return found
 
         try:
-            return self._client.post("/completions", question, take)
+            return self._client.post("/completions", dict(self._more, **question), take)
         except NoLogarithms:
             reason = "it echoes no prompt with logarithms"
         except Refusal as refusal:
@@ -207,7 +208,7 @@ class OpenAI(LanguageModel):
             question["stream_options"] = {"include_usage": True}
         path = "/chat/completions" if self.takes_turns else "/completions"
         try:
-            return self._client.post(path, question, lambda kind, pieces: Answer(self.takes_turns).take(kind, pieces))
+            return self._client.post(path, dict(self._more, **question), lambda kind, pieces: Answer(self.takes_turns).take(kind, pieces))
         except Refusal as refusal:
             raise ModelError("%s%s" % (refusal, self._others()))
 

@@ -1,6 +1,7 @@
 """What a server of the completions and chat protocol answers, believed only where it fits together."""
 
 import math
+import re
 
 from ..clock import nanoseconds
 from .openai_client import Again, parsed
@@ -9,6 +10,7 @@ from .remote_address import printable
 from .remote_http import Garbled
 
 _MOST_LINE = 1 << 22
+_SPELLED = re.compile(r"[^\x00-\x7f]|^bytes:|^<.*>$")  # tokens that are written otherwise than they stand in the text
 _SLACK = 1e-4  # by which rounding may put a logarithm above that of certainty, or below the likeliest's
 
 
@@ -26,7 +28,7 @@ def scored(said, context, continuation):
     if not isinstance(text, str) or not text.lstrip().startswith(prompt.strip()):
         raise NoLogarithms()
     tokens, logs, offsets, tops = _told(choice)
-    starts = _starts(tokens, offsets, prompt)
+    starts = _starts(tokens, offsets, prompt, text[max(0, text.find(prompt)) :])
     ends = starts[1:] + [max(len(prompt), starts[-1])]
     found, best = [], []
     for place, (start, end) in enumerate(zip(starts, ends)):
@@ -73,13 +75,23 @@ class NoLogarithms(Exception):
     """The server answers, and tells no logarithms of the prompt's tokens."""
 
 
-def _starts(tokens, offsets, prompt):
-    """Offsets counted from where the prompt begins: some servers count a special token before it as text."""
-    for first in range(min(2, len(tokens))):
-        if isinstance(tokens[first], str) and tokens[first] and prompt.startswith(tokens[first]):
-            shift = offsets[first]
-            return [each - shift if place >= first else -1 for place, each in enumerate(offsets)]
-    return [each - offsets[0] for each in offsets]
+def _starts(tokens, offsets, prompt, echoed):
+    """Offsets counted from where the prompt begins: some servers count a special token before it as text, or a blank
+    that their vocabulary puts in front."""
+    starts = [each - offsets[0] for each in offsets]
+    for first, text in enumerate(tokens[:2]):
+        bare = text if not isinstance(text, str) or prompt.startswith(text) else text.lstrip(" ")
+        if bare and isinstance(text, str) and prompt.startswith(bare):
+            shift = offsets[first] + len(text) - len(bare)
+            starts = [max(0, each - shift) if place >= first else -1 for place, each in enumerate(offsets)]
+            break
+    else:
+        first = 0
+    for place, (text, start) in enumerate(zip(tokens, starts)):
+        is_plain = isinstance(text, str) and not _SPELLED.search(text)
+        if is_plain and place > first and echoed[start : start + len(text)] != text:
+            raise Again("gave offsets that do not fit its tokens: %r is not at %d" % (printable(text, 40), start))
+    return starts
 
 
 def _logarithm(value):

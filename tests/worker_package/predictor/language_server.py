@@ -38,6 +38,7 @@ class LanguageServer(socketserver.ThreadingMixIn, HTTPServer):
         self.release = threading.Event()
         self.together = None  # type: Any
         self.words = "one two three END four"
+        self.blank = ""  # what a vocabulary puts before the first word, as llama.cpp's does
         self.begin = ""  # a special token that is counted as text, as vLLM counts it
 
     def __enter__(self) -> "LanguageServer":
@@ -106,7 +107,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def echoed(self) -> Dict[str, Any]:
         special = [self.server.begin] if self.server.begin else []
-        tokens = special + cut(self.question["prompt"]) + [" more"]
+        tokens = special + cut(self.server.blank + self.question["prompt"]) + [" more"]
         offsets = [sum(map(len, tokens[:place])) for place in range(len(tokens))]
         logs = [None] + [logarithm(each) for each in tokens[1:]]
         tops = [None if log is None else {"best": max(log, -0.45)} for log in logs]

@@ -74,6 +74,19 @@ def test_a_special_token_that_the_server_counts_as_text_moves_nothing(server: La
     assert list(logs) == list(plain[0][0]) and best.all()
 
 
+@pytest.mark.parametrize("begin", ["", "<s>"])
+def test_a_blank_that_the_vocabulary_puts_in_front_moves_nothing(server: LanguageServer, begin: str) -> None:
+    server.blank, server.begin = " ", begin
+    ((logs, best),) = scored(server, ("The cat", " sat down"))
+    assert np.allclose(logs, [logarithm("sat"), logarithm("down")]) and best.all()
+
+
+def test_further_keys_go_with_every_question(server: LanguageServer) -> None:
+    written(server, question={"repeat_penalty": 1.0, "model": "mine"})
+    scored(server, ("a", " b"), question={"repeat_penalty": 1.0})
+    assert all(each["repeat_penalty"] == 1.0 and each["model"] == "toy" for each in server.seen)
+
+
 def test_a_token_over_the_border_belongs_to_the_continuation(server: LanguageServer) -> None:
     ((logs, _),) = scored(server, ("The ca", "t sat"))
     assert np.allclose(logs, [logarithm("cat"), logarithm("sat")])
@@ -188,6 +201,7 @@ SCORES = {
     "a word": spoiled(lambda told: told["token_logprobs"].__setitem__(-2, "likely")),
     "too few": spoiled(lambda told: told["token_logprobs"].pop()),
     "backwards": spoiled(lambda told: told["text_offset"].reverse()),
+    "moved": spoiled(lambda told: told["text_offset"].__setitem__(slice(1, None), [9, 12, 19])),
     "no offsets": spoiled(lambda told: told["text_offset"].__setitem__(-1, None)),
 }
 TEXTS = {

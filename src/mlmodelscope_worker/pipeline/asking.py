@@ -33,7 +33,7 @@ class Question(Opaque):
 
     def prepared(self, engine):
         """With its tokens, made by the engine's tokenizer where no other is named; twice is once."""
-        if self.tokens is None and engine.takes_words:
+        if self.tokens is None and getattr(engine, "takes_words", False):
             self.tokens = self.texts = words_of(self, engine)
         elif self.tokens is None:
             self.tokens = getattr(self, "_" + self.call)(engine)

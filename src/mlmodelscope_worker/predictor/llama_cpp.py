@@ -69,9 +69,7 @@ class LlamaCpp(LanguageModel):
         self._size = library.llama_vocab_n_tokens(self._words)
         self._held = library.llama_batch_init(n_batch, 0, 1)
         first = library.llama_vocab_bos(self._words)
-        self.stop_tokens = tuple(
-            each for each in range(self._size) if library.llama_vocab_is_eog(self._words, each)
-        )
+        self.stop_tokens = tuple(each for each in range(self._size) if library.llama_vocab_is_eog(self._words, each))
         self.prefix = first if 0 <= first < self._size else (self.stop_tokens or (None,))[0]
 
     def encode(self, text, special):

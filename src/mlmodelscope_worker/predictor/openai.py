@@ -208,7 +208,9 @@ class OpenAI(LanguageModel):
             question["stream_options"] = {"include_usage": True}
         path = "/chat/completions" if self.takes_turns else "/completions"
         try:
-            return self._client.post(path, dict(self._more, **question), lambda kind, pieces: Answer(self.takes_turns).take(kind, pieces))
+            return self._client.post(
+                path, dict(self._more, **question), lambda kind, pieces: Answer(self.takes_turns).take(kind, pieces)
+            )
         except Refusal as refusal:
             raise ModelError("%s%s" % (refusal, self._others()))
 

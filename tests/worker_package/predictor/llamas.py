@@ -123,7 +123,12 @@ def write_folder(llama: Llama, folder: Path) -> Path:
     found = {name: np.ascontiguousarray(value) for name, value in found.items()}
     save_file(found, str(folder / "model.safetensors"), metadata={"format": "pt"})
     (folder / "tokenizer.json").write_text(json.dumps(tokenizer(llama)), encoding="utf-8")
-    words = {"tokenizer_class": "PreTrainedTokenizerFast", "bos_token": "<s>", "eos_token": "</s>", "unk_token": "<unk>"}
+    words = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "unk_token": "<unk>",
+    }
     (folder / "tokenizer_config.json").write_text(json.dumps(words), encoding="utf-8")
     return folder
 

@@ -12,7 +12,7 @@ import sys
 import time
 import urllib.request
 from pathlib import Path
-from typing import Any, Dict, Iterator, List
+from typing import Any, Iterator
 
 import pytest
 
@@ -90,7 +90,18 @@ def real_server(llama: Llama, tmp_path: Path) -> Iterator[str]:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     words = [sys.executable, "-m", "llama_cpp.server", "--model", str(write_gguf(llama, tmp_path / "stories.gguf"))]
-    words += ["--host", "127.0.0.1", "--port", str(port), "--n_ctx", "512", "--logits_all", "true", "--n_gpu_layers", "0"]
+    words += [
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--n_ctx",
+        "512",
+        "--logits_all",
+        "true",
+        "--n_gpu_layers",
+        "0",
+    ]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(words, stdout=log, stderr=log)
     try:
@@ -125,7 +136,11 @@ def test_a_real_server_writes_the_published_text(real_server: str) -> None:
 
 
 def test_a_real_server_scores_as_the_engine_itself_does(real_server: str, llama: Llama, tmp_path: Path) -> None:
-    pairs = [("Once upon a time", ", there was a little girl"), ("Lily loved to", " play"), ("One day", " she saw a cat.")]
+    pairs = [
+        ("Once upon a time", ", there was a little girl"),
+        ("Lily loved to", " play"),
+        ("One day", " she saw a cat."),
+    ]
     with opened(real_server) as model:
         model.expect("choose", 1)
         served = model.score(pairs)

@@ -16,6 +16,7 @@ from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.record.measured import with_latency, with_worker
@@ -121,7 +122,7 @@ def _look_on(
 
 def _measure_peak(worker: Worker, plan: Plan) -> dict[str, Any]:
     """What the machine could do at its best, for how far each layer is from it; nothing where a server answers."""
-    if plan.predictor.name == "remote":
+    if plan.predictor.name in ELSEWHERE:
         return {}
     options = plan.predictor.options
     peak = worker.peak(str(options.get("device") or "cpu"), int(options.get("threads") or 1))

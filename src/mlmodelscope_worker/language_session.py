@@ -43,6 +43,7 @@ class LanguageSession(object):
         self.load_ns = nanoseconds() - start
         if not isinstance(self.predictor, LanguageModel):
             raise ModelError("%s runs no language models by itself" % task.predictor.name)
+        self.predictor.expect(only["steps"][-1]["name"], task.batch_size)
         self._tree, self.missing = Node(), {}
         for variant in task.variants:
             steps = variant["inputs"][0]["steps"]
@@ -128,9 +129,9 @@ class LanguageSession(object):
         for question in questions:
             try:
                 if question.call == "write":
-                    found.append(answer_of(question, written[id(question)], self.predictor))
+                    found.append(answer_of(question, list(map(_good, written[id(question)])), self.predictor))
                 else:
-                    rows = [self._scored[_key(each)] for each in question.tokens]
+                    rows = [_good(self._scored[_key(each)]) for each in question.tokens]
                     found.append(answer_of(question, rows, self.predictor))
             except Exception as error:
                 found.append(Failure(describe_failure(error)))
@@ -149,9 +150,9 @@ class LanguageSession(object):
                     rows.append(each)
         rows.sort(key=lambda row: (-len(row[0]) - len(row[1]), row[0][:-1]))
         for part in _parts(rows, max(1, self.batch_size)):
-            for row, told in zip(part, self.predictor.score(part)):
+            for row, told in zip(part, each_alone(self.predictor.score, part)):
                 self._scored[_key(row)] = told
-        if rows and self.apart is None and len(rows) > 1:
+        if rows and not self.predictor.takes_words and self.apart is None and len(rows) > 1:
             self._check_batching(rows)
 
     def _check_batching(self, rows):
@@ -159,6 +160,8 @@ class LanguageSession(object):
         import numpy as np
 
         row = rows[-1]
+        if isinstance(self._scored[_key(row)], Exception):
+            return
         ((alone, _),) = self.predictor.score([row])
         self.apart = float(np.max(np.abs(alone - self._scored[_key(row)][0])))
 
@@ -173,15 +176,17 @@ class LanguageSession(object):
                     part = listed[start : start + max(1, self.batch_size)]
                     now = dict(settings, seed=settings["seed"] + 1000003 * repeat)
                     contexts = [each.tokens[0][0] for each in part]
-                    made = self.predictor.write(contexts, now, decode, _is_over(stops))
+                    made = each_alone(self.predictor.write, contexts, now, decode, _is_over(stops))
                     for question, each in zip(part, made):
-                        end = _first_end(each.text, stops)
+                        end = None if isinstance(each, Exception) else _first_end(each.text, stops)
                         if end is not None:
                             each.text, each.ending = each.text[:end], "stop"
                         found[id(question)].append(each)
         return found
 
     def _decoder(self, question):
+        if self.predictor.takes_words:
+            return None
         return question.encoding.decoder(self.predictor)
 
     def measure(self, samples, warm_up_runs, most, budget_s):
@@ -202,8 +207,26 @@ class LanguageSession(object):
         self.predictor.close()
 
 
+def each_alone(call, rows, *more):
+    """What a call makes of rows; where it fails as a whole, of each by itself, so that one costs no other."""
+    try:
+        return call(rows, *more)
+    except Lost:
+        raise
+    except Exception as error:
+        if len(rows) == 1:
+            return [error]
+    return [found for row in rows for found in each_alone(call, [row], *more)]
+
+
+def _good(found):
+    if isinstance(found, Exception):
+        raise found
+    return found
+
+
 def _key(row):
-    return tuple(row[0]), tuple(row[1])
+    return tuple(each if isinstance(each, str) else tuple(each) for each in row)
 
 
 def _parts(rows, most):

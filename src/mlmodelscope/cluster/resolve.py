@@ -12,6 +12,7 @@ from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, Softwa
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.match import unmet
+from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.provision.machine.facts import facts_of
 
 
@@ -123,7 +124,7 @@ def _model(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
         return []
     wanted = FrameworkChoice(name=framework_word(model.framework), version=model.framework.version)
     offers = [each for each in agent.offers if needs.software_word is None or each.stack == "current"]
-    if wanted.name == "remote" or is_offered(offers, wanted):
+    if wanted.name in ELSEWHERE or is_offered(offers, wanted):
         return []
     reason = f"{wanted.name} {wanted.version} is needed by {model.name}, there is {_spell(offers, wanted.name)}"
     return [("the model's framework", reason)]

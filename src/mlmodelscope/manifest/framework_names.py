@@ -14,6 +14,8 @@ _FRAMEWORKS = {
     "keras": "tensorflow",
     "tensorflowlite": "tflite",
     "litert": "tflite",
+    "llama.cpp": "llama_cpp",
+    "llamacpp": "llama_cpp",
     "scikitlearn": "sklearn",
     "cv2": "opencv",
     "opencvdnn": "opencv",

@@ -10,6 +10,7 @@ It is a list of what is allowed, not of what is dangerous: what nobody has thoug
     system_packages      any by name; their scripts never run
     setup, settings      none that reach beyond our own process
     predictor options    those that are not declared to run code
+    remote               no variable of this machine that is sent to a server as the key
 
 Whoever is trusted is trusted with exactly this code: its digest is what is kept.
 """
@@ -60,7 +61,7 @@ class Carried:
 def code_of(manifest: Manifest) -> list[Carried]:
     """Every piece of code that using this manifest would execute, or would have loaded from somewhere else."""
     if isinstance(manifest, ModelManifest):
-        return [*_functions(manifest), *_variables("envvars", manifest.envvars)]
+        return [*_functions(manifest), *_variables("envvars", manifest.envvars), *_secrets(manifest)]
     if isinstance(manifest, DatasetManifest):
         return _functions(manifest)
     if isinstance(manifest, SoftwareManifest):
@@ -86,6 +87,14 @@ def _settings(manifest: HardwareManifest) -> list[Carried]:
 
 def _functions(manifest: ModelManifest | DatasetManifest) -> list[Carried]:
     return [Carried(stage, each.code, "Python", each.line) for stage, each in manifest.functions.items()]
+
+
+def _secrets(manifest: ModelManifest) -> list[Carried]:
+    """A variable of this machine that is sent to a server: which one, and where to."""
+    remote = manifest.remote
+    if remote is None or remote.token_variable is None:
+        return []
+    return [Carried("remote", f"{remote.token_variable} is sent to {remote.url or 'the server'}", "secret-sending")]
 
 
 def _variables(key: str, variables: Mapping[str, str]) -> list[Carried]:

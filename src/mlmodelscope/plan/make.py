@@ -16,7 +16,7 @@ from mlmodelscope.plan.output import plan_answer, plan_generation, plan_measure,
 from mlmodelscope.plan.pairing import Classes, check_manifests
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
-from mlmodelscope.plan.predictor import choose_threads, plan_predictor
+from mlmodelscope.plan.predictor import ELSEWHERE, choose_threads, plan_predictor
 from mlmodelscope.plan.stack import StackDescription, plan_stack
 
 
@@ -36,7 +36,7 @@ def make_plan(
     warnings = check_manifests(model, dataset, classes)
     framework = choose_framework(model, software)
     predictor = find_predictor(model, framework) if needs_framework(model, framework) else None
-    _refuse_machine(model, hardware, machine, is_elsewhere=predictor == "remote")
+    _refuse_machine(model, hardware, machine, is_elsewhere=predictor in ELSEWHERE)
     inputs = plan_inputs(model, dataset)
     task = planned_task(model, dataset)
     functions = {**plan_functions(model), **plan_functions(dataset)}

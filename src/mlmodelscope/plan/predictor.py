@@ -12,6 +12,9 @@ from mlmodelscope.plan.plan import PlannedPredictor
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.parameters import ParameterError, Text
 
+ELSEWHERE = ("remote", "openai")
+"""Predictors that ask a server: what the model runs on is not this machine."""
+
 
 def plan_predictor(model: ModelManifest, predictor: str | None, options: Options, threads: int) -> PlannedPredictor:
     given = {"threads": threads, **_written_options(model, predictor), **options.predictor_options}
@@ -49,7 +52,7 @@ def choose_threads(options: Options, hardware: HardwareManifest | None) -> int:
 
 def _written_options(model: ModelManifest, predictor: str | None) -> dict[str, Any]:
     """What the manifest itself says of its server."""
-    if predictor != "remote":
+    if predictor not in ELSEWHERE:
         return {}
     written: dict[str, Any] = {"model": model.name}
     if model.remote is not None:

@@ -15,6 +15,7 @@ from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.manifest.listing import named_files
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
 from mlmodelscope.provision.site import Site
 from mlmodelscope.provision.stack.provisioner import Needs
@@ -241,7 +242,7 @@ def needs_of(site: Site, plan: Plan) -> Needs:
         reads=site.reads,
         writes=(Path(site.folder),) if site.folder else (),
         gpu=device != "cpu",
-        network=plan.predictor.name == "remote",
+        network=plan.predictor.name in ELSEWHERE,
         modules=module_paths(plan),
     )
 

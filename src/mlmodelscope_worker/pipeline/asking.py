@@ -6,6 +6,7 @@ from ..parameters import Choice, Flag, Integer, Names, Number, Numbers, Text
 from .encoding import Encoding
 from .step import step
 from .value import Opaque, SampleError
+from .wording import text_to_read, words_of
 
 _BLANKS = re.compile(r"\s+")
 _BY_THE_ENGINE = Encoding(None, None, "none", None, None, "together", "continuation", None, "left")
@@ -14,7 +15,7 @@ _BY_THE_ENGINE = Encoding(None, None, "none", None, None, "together", "continuat
 class Question(Opaque):
     """A prompt, what is asked about it, and the rows that a model is to answer: (context, continuation) in tokens.
 
-    `texts` are the same in words, for engines that take words.
+    `texts` are the same in words; for engines that take words, or the turns of a chat, they are the rows, too.
     """
 
     kind, needed = "question", "a language model answers it"
@@ -32,7 +33,9 @@ class Question(Opaque):
 
     def prepared(self, engine):
         """With its tokens, made by the engine's tokenizer where no other is named; twice is once."""
-        if self.tokens is None:
+        if self.tokens is None and getattr(engine, "takes_words", False):
+            self.tokens = self.texts = words_of(self, engine)
+        elif self.tokens is None:
             self.tokens = getattr(self, "_" + self.call)(engine)
         return self
 
@@ -47,7 +50,7 @@ class Question(Opaque):
 
     def _read(self, engine):
         """The windows of a text."""
-        self.text = self.prompt.choices[0] if self.prompt.choices else answer_text(self.prompt)
+        self.text = text_to_read(self.prompt)
         context = self.prompt.joined(self.prompt.questions[0])
         if context:
             self.texts = [(context, self.prompt.delimiter + self.text)]
@@ -87,12 +90,6 @@ class Question(Opaque):
                 raise SampleError("it has %d tokens, and %d fit before the answer" % (len(found), room))
             found = found[-room:] if self.encoding.cut == "left" else found[:room]
         return [(found, [])]
-
-
-def answer_text(prompt):
-    if not isinstance(prompt.answer, str):
-        raise SampleError("there is no text to read: `answer` of the prompt makes it")
-    return prompt.answer
 
 
 def rolling(tokens, prefix, longest, overlap):

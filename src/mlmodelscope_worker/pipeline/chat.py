@@ -8,6 +8,7 @@ from ..parameters import Choice, File, Flag, Text
 from ..predictor import ModelError
 from . import library as libraries
 from .step import step
+from .value import SampleError
 
 _MOST_BYTES = 1 << 24
 
@@ -43,6 +44,8 @@ def _content(value):
 
 
 def _ready(parameters):
+    if parameters["file"] is None:
+        return
     template, _ = template_in(parameters["file"])
     libraries.load(parameters["library"]).check(template, is_chat=True)
 
@@ -51,7 +54,10 @@ def _ready(parameters):
 def chat(
     prompt,
     *,
-    file: File("Which of the manifest's `files` has the template: a `tokenizer_config.json`, or the template itself."),
+    file: File(
+        "Which of the manifest's `files` has the template: a `tokenizer_config.json`, or the template itself. By "
+        "default a server's own, where a server takes the turns."
+    ) = None,
     examples: Choice(
         "Whether examples are turns of their own, or stand in one turn with the question.", "text", "turns"
     ) = "text",
@@ -61,22 +67,13 @@ def chat(
     library: Choice("What fills templates in.", "jinja2") = "jinja2",
 ):
     """Write a prompt as turns of a chat, by the template that the model was trained with."""
-    template, tokens = template_in(file)
-    render = libraries.load(library).render
-    first = prompt.system if system is None else system
-    shown = prompt.examples
+    asked = prompt.changed(has_turns=examples == "turns", system=prompt.system if system is None else system)
 
     def context(question):
-        turns = [{"role": "system", "content": first}] if first else []
-        if examples == "turns":
-            for asked, said in shown:
-                turns.append({"role": "user", "content": asked})
-                turns.append({"role": "assistant", "content": said})
-            turns.append({"role": "user", "content": question})
-        else:
-            before = "".join(asked + prompt.delimiter + said + prompt.separator for asked, said in shown)
-            turns.append({"role": "user", "content": before + question})
-        values = dict(tokens, messages=turns, add_generation_prompt=opened)
-        return render(template, values, is_chat=True)
+        if file is None:
+            raise SampleError("no file has the template by which turns are written: `file`")
+        template, tokens = template_in(file)
+        values = dict(tokens, messages=asked.turns(question), add_generation_prompt=opened)
+        return libraries.load(library).render(template, values, is_chat=True)
 
-    return prompt.with_context(context, delimiter)
+    return asked.with_context(context, delimiter)

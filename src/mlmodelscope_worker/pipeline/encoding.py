@@ -31,11 +31,22 @@ class Encoding(object):
                 found = found[1:]
         return [self._start] + found if is_first and self._start is not None else found
 
+    def spaced(self, context, continuation):
+        """Both, with the blanks between them where they belong."""
+        if self._spaces == "context":
+            return context, continuation
+        kept = context.rstrip()
+        return kept, context[len(kept) :] + continuation
+
+    def check_words(self):
+        """An engine that takes words makes tokens its own way."""
+        for name, value in (("library", self.library), ("start", self._start), ("longest", self.longest)):
+            if value is not None:
+                raise SampleError("this engine takes words and makes tokens itself: leave `%s` out" % name)
+
     def pair(self, context, continuation, engine):
         """(tokens of the context, tokens of what comes next)."""
-        if self._spaces == "continuation":
-            kept = context.rstrip()
-            context, continuation = kept, context[len(kept) :] + continuation
+        context, continuation = self.spaced(context, continuation)
         if not context:
             return self._without_context(continuation, engine)
         before = self.tokens(context, engine)

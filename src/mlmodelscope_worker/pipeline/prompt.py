@@ -26,13 +26,17 @@ class Prompt(Opaque):
         self.separator = separator
         self.answer = answer
         self._context = context
+        self._before = None
+        self.has_turns = False
+        """Whether examples are turns of their own in a chat."""
         self.encoding = None
 
     def changed(self, **changes):
         made = Prompt(
             self.system, self.examples, self.questions, self.choices, self.delimiter, self.separator, self.answer
         )
-        made._context, made.encoding = self._context, self.encoding
+        made._context, made._before = self._context, self._before
+        made.encoding, made.has_turns = self.encoding, self.has_turns
         for name, value in changes.items():
             setattr(made, name, value)
         return made
@@ -44,9 +48,22 @@ class Prompt(Opaque):
         shown = "".join(asked + self.delimiter + said + self.separator for asked, said in self.examples)
         return self.system + shown + question
 
+    def turns(self, question):
+        """All of it up to the answer, as the turns of a chat."""
+        if self._before is not None:
+            return self._before.turns(question)
+        found = [{"role": "system", "content": self.system}] if self.system else []
+        if self.has_turns:
+            for asked, said in self.examples:
+                found.append({"role": "user", "content": asked})
+                found.append({"role": "assistant", "content": said})
+            return found + [{"role": "user", "content": question}]
+        shown = "".join(asked + self.delimiter + said + self.separator for asked, said in self.examples)
+        return found + [{"role": "user", "content": shown + question}]
+
     def with_context(self, context, delimiter):
         """The same, joined by a function of the question."""
-        return self.changed(_context=context, delimiter=delimiter)
+        return self.changed(_context=context, delimiter=delimiter, _before=self)
 
     @property
     def pairs(self):

@@ -31,6 +31,8 @@ class LanguageModel(Predictor):
     """Those that end an answer, by the model's own files."""
     takes_words = False
     """Whether it takes texts as they are, and makes tokens of them itself, out of sight."""
+    takes_turns = False
+    """Whether it takes the turns of a chat, and writes them down by a template of its own, out of sight."""
     notes = ()
     """What a reader should know of how it was opened."""
 
@@ -42,12 +44,19 @@ class LanguageModel(Predictor):
         """A text of tokens, without special ones."""
         raise NotSupported("this model brings no tokenizer: name one in `encode_prompt`")
 
+    def expect(self, call, batch_size):
+        """Called once before anything is asked: `choose`, `read` or `write`, of so many samples at a time. An engine
+        that cannot do it says so here."""
+
     def score(self, rows):
-        """For each row ([logarithm of each token of the continuation], [whether it was the likeliest])."""
+        """For each row ([logarithm of each token of the continuation], [whether it was the likeliest]).
+
+        Where one row alone fails its place may have a ModelError; an engine that takes words gets texts for tokens.
+        """
         raise NotImplementedError
 
     def write(self, contexts, settings, decode, is_over):
-        """A Written for each context.
+        """A Written for each context, or the ModelError that it came to.
 
         `decode` makes a text of tokens; `is_over(text)` says whether a text has come to one of the ends that were asked
         for, which the caller cuts off.

@@ -9,6 +9,7 @@ import collections
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .arpa import END, START, UNKNOWN, read_arpa
+from .drawing import chosen
 from .language_model import LanguageModel, Written
 from .predictor import ModelError, predictor
 
@@ -120,7 +121,7 @@ class NGram(LanguageModel):
         ends = self.stop_tokens if settings["stop_tokens"] is None else settings["stop_tokens"]
         tokens, moments, ending = [], [], "length"
         while len(tokens) < settings["longest"]:
-            token = _chosen(self._after(context + tokens), settings, random)
+            token = chosen(self._after(context + tokens), settings, random)
             moments.append(nanoseconds())
             if token in ends:
                 ending = "stop"
@@ -130,25 +131,6 @@ class NGram(LanguageModel):
                 ending = "stop"
                 break
         return Written(tokens, decode(tokens), ending, moments)
-
-
-def _chosen(logs, settings, random):
-    """The likeliest, or one that is drawn."""
-    import numpy as np
-
-    if not settings["temperature"]:
-        return int(logs.argmax())
-    order = np.argsort(-logs, kind="mergesort")
-    scores = logs[order] / settings["temperature"]
-    if settings["top_k"]:
-        scores = scores[: settings["top_k"]]
-    shares = np.exp(scores - scores[0])
-    shares /= shares.sum()
-    if settings["top_p"]:
-        shares = shares[np.cumsum(shares) - shares < settings["top_p"]]
-    steps = np.cumsum(shares)
-    place = int(np.searchsorted(steps, random.random_sample() * steps[-1], side="right"))
-    return int(order[min(place, len(steps) - 1)])
 
 
 def _unescaped(piece):

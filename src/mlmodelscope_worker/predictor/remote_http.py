@@ -62,6 +62,46 @@ class Connection(object):
             raise
         return answer
 
+    def stream(self, pieces, timeout_s, most_bytes):
+        """(status, reason, headers, what comes of the body, piece by piece, as it comes); all within the time."""
+        self._deadline = time.monotonic() + timeout_s
+        try:
+            if self._socket is None:
+                self._open()
+            try:
+                self._send(pieces)
+                keeps = True
+            except (BrokenPipeError, ConnectionResetError):
+                keeps = False  # a server may refuse before it has heard all
+            status, reason, headers, kept, held = self._head()
+        except BaseException:
+            self.close()
+            raise
+        return status, reason, headers, self._body(held, status, headers, keeps and kept, most_bytes)
+
+    def _body(self, held, status, headers, keeps, most):
+        done = False
+        try:
+            if "chunked" in headers.get("transfer-encoding", "").lower():
+                for piece in self._chunk_pieces(held, most):
+                    yield piece
+            elif "content-length" in headers:
+                yield self._exactly(held, headers["content-length"], most)
+            elif status not in (204, 304):
+                keeps, total = False, 0
+                while held or total == 0:
+                    total += len(held)
+                    if total > most:
+                        raise Garbled("it answers with more than %d bytes" % most)
+                    yield held
+                    held = self._receive()
+                    if not held:
+                        break
+            done = keeps
+        finally:
+            if not done:
+                self.close()  # the rest may still be on its way
+
     def close(self):
         if self._socket is not None:
             self._socket.close()
@@ -110,7 +150,8 @@ class Connection(object):
         self._socket.settimeout(self._left_s())
         return self._socket.recv(_PIECE)
 
-    def _read(self, most_bytes):
+    def _head(self):
+        """(status, reason, headers, whether the connection stays, what was read behind them)."""
         held = self._receive()
         if not held:
             raise Dropped("the server closed the connection")
@@ -123,6 +164,10 @@ class Connection(object):
                 break
             held = held or self._receive()  # 100 Continue and the like: the answer is still to come
         keeps = headers.get("connection", "keep-alive" if version == b"1" else "close").lower() != "close"
+        return status, reason, headers, keeps, held
+
+    def _read(self, most_bytes):
+        status, reason, headers, keeps, held = self._head()
         if "chunked" in headers.get("transfer-encoding", "").lower():
             content = self._chunks(held, most_bytes)
         elif "content-length" in headers:
@@ -173,21 +218,28 @@ class Connection(object):
 
     def _chunks(self, held, most):
         content = bytearray()
+        for piece in self._chunk_pieces(held, most):
+            content += piece
+        return memoryview(bytes(content))
+
+    def _chunk_pieces(self, held, most):
+        total = 0
         while True:
             line, _, held = self._until(held, b"\r\n", 1 << 10)
             size = line.partition(b";")[0].strip()
             if not size or len(size) > 15 or size.strip(b"0123456789abcdefABCDEF"):
                 raise Garbled("its chunks have no size")
             size = int(size, 16)
-            if len(content) + size > most:
+            total += size
+            if total > most:
                 raise Garbled("it answers with more than %d bytes" % most)
             if not size:
                 while line:  # trailers, up to an empty line
                     line, _, held = self._until(held, b"\r\n", _MOST_HEADERS)
-                return memoryview(bytes(content))
+                return
             while size:
                 held = held or self._more()
-                content += held[:size]
+                yield held[:size]
                 held, size = held[size:], size - len(held[:size])
             between, _, held = self._until(held, b"\r\n", 2)
             if between:

@@ -8,6 +8,7 @@ import os
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .device import Device
+from .drawing import check_rows, checked
 from .kind import named
 from .language_model import LanguageModel, Written
 from .predictor import ModelError, predictor
@@ -94,6 +95,7 @@ class Transformers(LanguageModel):
         if tokenizer is not None and tokenizer.bos_token_id is not None:
             first = tokenizer.bos_token_id
         self.prefix = first if first is not None else (self.stop_tokens or (None,))[0]
+        self._size = model.get_input_embeddings().weight.shape[0]
         self._window = getattr(config, "sliding_window", None)
 
     def encode(self, text, special):
@@ -108,6 +110,7 @@ class Transformers(LanguageModel):
 
     def score(self, rows):
         """What rows have in common is computed once: each context, of which only the last token is asked about."""
+        check_rows(rows, self._size, self.longest)
         contexts, places = {}, []
         for context, _ in rows:
             places.append(contexts.setdefault(tuple(context[:-1]), len(contexts)))
@@ -167,14 +170,14 @@ class Transformers(LanguageModel):
         count = len(continuation)
         logs = self._torch.log_softmax(logits[:count].float(), dim=-1)
         wanted = self._torch.tensor(continuation, dtype=self._torch.long, device=logs.device)
-        if int(wanted.max()) >= logs.shape[1]:
-            raise ModelError("the token %d is none of the model's %d" % (int(wanted.max()), logs.shape[1]))
         found = logs.gather(1, wanted[:, None])[:, 0].double().cpu().numpy()
         best = (logs.argmax(dim=-1) == wanted).cpu().numpy()
         return found, best
 
     def write(self, contexts, settings, decode, is_over):
         torch = self._torch
+        for each in contexts:
+            checked(list(each), self._size, self.longest)
         longest = max(map(len, contexts))
         tokens = torch.zeros((len(contexts), longest), dtype=torch.long)
         mask = torch.zeros((len(contexts), longest), dtype=torch.long)
@@ -226,6 +229,8 @@ def _generator(torch, seed, device):
 
 def _chosen(torch, scores, settings, draws):
     """A token for each row: the likeliest, or one that is drawn with the row's own stream of random numbers."""
+    if not torch.isfinite(scores.max(dim=-1).values).all():
+        raise ModelError("the model answered with not-a-number")
     if not settings["temperature"]:
         return scores.argmax(dim=-1)
     scores = scores / settings["temperature"]

@@ -251,6 +251,21 @@ class Remote(Part):
         dict[str, Any],
         Field(description="The model's configuration, in the server's own words; handed over with its files."),
     ] = {}
+    protocol: Annotated[
+        Literal["completions", "chat"] | None,
+        Field(description="What a server of language models is asked for: texts continued, or answers in a chat."),
+    ] = None
+    prefix: Annotated[
+        str | None, Field(min_length=1, description="What stands before a text without context when it is scored.")
+    ] = None
+    token_variable: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$",
+            description="The environment variable that holds the key for a server of language models; only its name "
+            "is recorded. Who evaluates the model must trust the manifest with it.",
+        ),
+    ] = None
 
 
 # What authors call a server of the Open Inference Protocol, without case, spaces and dashes.
@@ -270,10 +285,15 @@ def is_served(framework: str) -> bool:
     return re.sub(r"[\s_-]", "", framework.lower()) in SERVERS
 
 
+def speaks(framework: str) -> bool:
+    """Whether models of this framework are language models at a server that speaks with everybody."""
+    return framework.lower() in SPEAKERS
+
+
 def needed_keys(framework: str, task: str = "") -> tuple[str, ...]:
     """What a manifest without a function `run` cannot do without."""
     if task == LANGUAGE_MODEL:
-        return ("inputs",) if is_served(framework) or framework.lower() in SPEAKERS else ("inputs", "source")
+        return ("inputs",) if is_served(framework) or speaks(framework) else ("inputs", "source")
     if framework.lower() == RECORDED:
         return ("outputs", "source")
     return ("inputs", "outputs") if is_served(framework) else ("inputs", "outputs", "source")
@@ -411,7 +431,18 @@ class ModelManifest(Manifest):
                     )
             if self.job_type == "training":
                 raise ValueError("a training task needs the function `run`")
-        for key in ("remote", "firmware"):
-            if getattr(self, key) and self.framework is not None and not is_served(self.framework.name):
-                raise ValueError(f"the key `{key}` goes with `framework: {{name: remote}}`, not {self.framework.name}")
+        self._refuse_server_keys()
         return self
+
+    def _refuse_server_keys(self) -> None:
+        if self.framework is None:
+            return
+        name = self.framework.name
+        for key in ("remote", "firmware"):
+            if getattr(self, key) and not is_served(name) and not (key == "remote" and speaks(name)):
+                raise ValueError(f"the key `{key}` goes with `framework: {{name: remote}}`, not {name}")
+        only = ("model_version", "config") if speaks(name) else ("protocol", "prefix", "token_variable")
+        for key in only if self.remote is not None else ():
+            if getattr(self.remote, key):
+                other = "remote" if speaks(name) else "openai"
+                raise ValueError(f"the key `remote.{key}` goes with `framework: {{name: {other}}}`, not {name}")

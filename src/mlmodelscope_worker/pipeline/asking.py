@@ -90,6 +90,8 @@ class Question(Opaque):
 
 
 def answer_text(prompt):
+    if isinstance(prompt.answer, int) and not isinstance(prompt.answer, bool):
+        return str(prompt.answer)
     if not isinstance(prompt.answer, str):
         raise SampleError("there is no text to read: `answer` of the prompt makes it")
     return prompt.answer

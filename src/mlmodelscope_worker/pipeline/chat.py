@@ -74,7 +74,7 @@ def chat(
                 turns.append({"role": "assistant", "content": said})
             turns.append({"role": "user", "content": question})
         else:
-            before = "".join(asked + prompt.delimiter + said + prompt.separator for asked, said in shown)
+            before = "".join(asked + prompt.shown_delimiter + said + prompt.separator for asked, said in shown)
             turns.append({"role": "user", "content": before + question})
         values = dict(tokens, messages=turns, add_generation_prompt=opened)
         return render(template, values, is_chat=True)

@@ -51,8 +51,8 @@ def test_every_module_that_has_a_predictor_is_known_by_its_name() -> None:
     assert {path.stem for path in folder.glob("*.py") if "\n@predictor(" in path.read_text()} == set(OURS)
 
 
-# These take no tensors. What was recorded is looked at from end to end, in tests/test_recorded.py; an n-gram model and a
-# server that takes words have tests of their own, other language models a suite of theirs.
+# These take no tensors. What was recorded is looked at from end to end, in tests/test_recorded.py; an n-gram model and
+# a server that takes words have tests of their own, other language models a suite of theirs.
 @pytest.mark.parametrize("predictor", [each for each in OURS if each not in ("recorded", "ngram", "openai")])
 def test_every_predictor_passes_the_conformance_suite(predictor: str) -> None:
     path = HERE / "predictor" / f"test_{predictor}.py"

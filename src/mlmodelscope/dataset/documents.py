@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlmodelscope.confine.confined import Confined, Limits
@@ -14,7 +14,7 @@ from mlmodelscope.dataset.table_rows import Row, rows_of
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.extras import install_extra
 from mlmodelscope.plan.plan import PlannedDataset
-from mlmodelscope_worker.pipeline.document import fill_answer
+from mlmodelscope_worker.pipeline.document import fill_answer, with_numbers
 from mlmodelscope_worker.pipeline.value import SampleError
 
 _AT_ONCE = 500
@@ -30,6 +30,8 @@ def read_documents(source: NamedFile, labels: NamedFile | None, dataset: Planned
     # `labels_url` has a line for each row: the field `label`.
     rows = list(rows_of(source, dataset))
     documents = [_fields(row) for row in rows]
+    if not isinstance(rows[0].cells, Mapping):
+        documents = with_numbers(documents)
     if labels is not None:
         _add_labels(documents, labels)
     names = [_name(row, number, dataset) for number, row in enumerate(rows)]
@@ -69,7 +71,8 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
     if template is None:
         return [None] * len(documents)
     if "{" not in template or all(template in each for each in documents):
-        return [target_of(_filled(template, each, number, has_choices)) for number, each in enumerate(documents)]
+        filled = [_filled(template, each, number, has_choices) for number, each in enumerate(documents)]
+        return [target_of(each, dataset.task) for each in filled]
     if importlib.util.find_spec("jinja2") is None:
         raise DatasetError(
             f"the answers of {dataset.name} are a template, which needs jinja2", hint=install_extra("language")
@@ -84,7 +87,7 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
                 first=start,
                 has_choices=has_choices,
             )
-    return [target_of(each) for each in found]
+    return [target_of(each, dataset.task) for each in found]
 
 
 def fill_all(template: str, documents: Sequence[dict[str, Any]], first: int, has_choices: bool) -> list[Any]:
@@ -99,8 +102,8 @@ def _filled(template: str, document: dict[str, Any], number: int, has_choices: b
         raise DatasetError(f"the answer to document {number} (they count from 0): {error}") from None
 
 
-def target_of(answer: Any) -> dict[str, Any]:
-    """One right answer or several: numbers of choices, or texts."""
+def target_of(answer: Any, task: str) -> dict[str, Any]:
+    """One right answer or several: numbers of choices, or texts; of a translation its references."""
     listed = answer if isinstance(answer, list | tuple) else [answer]
     kept = [each if isinstance(each, str | int) and not isinstance(each, bool) else str(each) for each in listed]
-    return {"answers": kept}
+    return {"texts": [str(each) for each in kept]} if task == "translation" else {"answers": kept}

@@ -42,6 +42,8 @@ def text_to_read(prompt):
 
 
 def answer_text(prompt):
+    if isinstance(prompt.answer, int) and not isinstance(prompt.answer, bool):
+        return str(prompt.answer)
     if not isinstance(prompt.answer, str):
         raise SampleError("there is no text to read: `answer` of the prompt makes it")
     return prompt.answer

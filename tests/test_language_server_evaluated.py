@@ -134,6 +134,7 @@ def test_a_server_that_goes_away_is_asked_the_rest_when_it_is_back(
     )
 
 
+@pytest.mark.slow(reason="the command is started twice, each time with a worker of its own")
 def test_a_killed_command_resumes_and_counts_nothing_twice(
     settings: Settings, tmp_path: Path, server: LanguageServer
 ) -> None:

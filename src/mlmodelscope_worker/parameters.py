@@ -158,6 +158,46 @@ class Mapping(Kind):
         return {"type": "object", "additionalProperties": value, "minProperties": 1, "maxProperties": self.most}
 
 
+class Documents(Kind):
+    """A list of documents: fields by name, of any shape that JSON has."""
+
+    def __init__(self, meaning, most=1000):
+        Kind.__init__(self, meaning)
+        self.most = most
+
+    def check(self, value):
+        if not isinstance(value, (list, tuple)) or not 1 <= len(value) <= self.most:
+            raise ParameterError("expected a list of 1 to %d documents, saw %s" % (self.most, spell(value)))
+        for each in value:
+            if not isinstance(each, dict) or not each:
+                raise ParameterError("expected documents with named fields, saw %s" % spell(each))
+        return [_plain_data(each, 0) for each in value]
+
+    def schema(self):
+        return {"type": "array", "items": {"type": "object", "minProperties": 1}, "minItems": 1, "maxItems": self.most}
+
+
+def _plain_data(value, depth):
+    """Data as JSON has it, without what its reader knows beside."""
+    if depth > 32:
+        raise ParameterError("it is nested deeper than 32 levels")
+    if isinstance(value, dict):
+        return {str(key): _plain_data(each, depth + 1) for key, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain_data(each, depth + 1) for each in value]
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        return int(value)
+    if isinstance(value, float):
+        if not _is_number(value) or not _is_finite(value):
+            raise ParameterError("expected a finite number, saw %s" % spell(value))
+        return float(value)
+    if isinstance(value, str):
+        return str(value)
+    raise ParameterError("expected texts and numbers, saw %s" % spell(value))
+
+
 class Names(Kind):
     """A list of names."""
 

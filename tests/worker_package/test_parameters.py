@@ -16,6 +16,7 @@ from mlmodelscope_worker.parameters import (
     Choice,
     Declaration,
     Dimensions,
+    Documents,
     Flag,
     Integer,
     Number,
@@ -365,3 +366,14 @@ def test_the_schema_is_valid_json_schema() -> None:
     validator = pytest.importorskip("jsonschema", reason="jsonschema is not installed: schemas were not checked by it")
     for declaration in DECLARATIONS:
         validator.Draft202012Validator.check_schema(declaration.schema())
+
+
+def test_documents_have_fields_of_any_shape_that_json_has() -> None:
+    kind = Documents("Documents.", most=2)
+    assert kind.check([{"a": [1, None, {"b": True}], "c": 0.5}]) == [{"a": [1, None, {"b": True}], "c": 0.5}]
+    deep: Any = "x"
+    for _ in range(40):
+        deep = [deep]
+    for wrong in ([], {}, [1], [{}], [{"a": 1}] * 3, [{"a": float("nan")}], [{"a": object()}], [{"a": deep}]):
+        with pytest.raises(ParameterError):
+            kind.check(wrong)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mlmodelscope.confine.confined import Confined, Limits
@@ -14,7 +14,7 @@ from mlmodelscope.dataset.table_rows import Row, rows_of
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.extras import install_extra
 from mlmodelscope.plan.plan import PlannedDataset
-from mlmodelscope_worker.pipeline.document import fill_answer
+from mlmodelscope_worker.pipeline.document import fill_answer, with_numbers
 from mlmodelscope_worker.pipeline.value import SampleError
 
 _AT_ONCE = 500
@@ -30,6 +30,8 @@ def read_documents(source: NamedFile, labels: NamedFile | None, dataset: Planned
     # `labels_url` has a line for each row: the field `label`.
     rows = list(rows_of(source, dataset))
     documents = [_fields(row) for row in rows]
+    if not isinstance(rows[0].cells, Mapping):
+        documents = with_numbers(documents)
     if labels is not None:
         _add_labels(documents, labels)
     names = [_name(row, number, dataset) for number, row in enumerate(rows)]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.formats import READ_BY_TASK
 from mlmodelscope.manifest.schema import DatasetManifest
@@ -45,7 +48,13 @@ def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins, task: s
         quoting=dataset.quoting,
         element_type=dataset.element_type,
         split=dataset.split,
-        answer=dataset.prompt.get("answer"),
+        answer=_answer(dataset.prompt),
         files={name: plan_file(each.url, each.checksum, pins) for name, each in sorted(dataset.files.items())},
         subset=Subset(count=options.limit, stratified=options.stratified, seed=options.seed),
     )
+
+
+def _answer(prompt: Mapping[str, Any]) -> str | None:
+    """The template of what is true: where choices are questions, the question is the number of the right one."""
+    found = prompt.get("question" if prompt.get("varies") == "question" else "answer")
+    return found if isinstance(found, str) else None

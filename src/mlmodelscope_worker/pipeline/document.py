@@ -1,11 +1,13 @@
 """A document: one row of a dataset of texts as its author wrote it, and what a template makes of it."""
 
 import ast
+import re
 
 from . import library as libraries
 from .value import Opaque, SampleError
 
 MOST_CHOICES = 1000
+_WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
 
 
 class Document(Opaque):
@@ -25,6 +27,16 @@ def read_document(content):
     if not isinstance(fields, dict):
         raise SampleError("it is not a document")
     return Document(fields, int(content.get("ordinal", 0)))
+
+
+def with_numbers(documents):
+    """Rows of a table: columns with nothing but whole numbers hold numbers, as `datasets` and pandas read them."""
+    for name in documents[0] if documents else ():
+        values = [each.get(name) for each in documents]
+        if all(isinstance(each, str) and _WHOLE.match(each) for each in values):
+            for each, value in zip(documents, values):
+                each[name] = int(value)
+    return documents
 
 
 def fill(template, fields, library="jinja2"):
@@ -47,8 +59,9 @@ def fill_text(template, fields, what, library="jinja2"):
 
 def fill_list(templates, fields, library="jinja2"):
     """Texts to choose from. One template stands for all of them: it makes a list, or is the name of one."""
-    if len(templates) > 1:
-        return [fill_text(each, fields, "a choice", library) for each in templates]
+    if len(templates) > 1:  # each a template or a word: `A` is a choice even where a field has that name
+        render = libraries.load(library).render
+        return [render(each, fields) if "{" in each else each for each in templates]
     found = fill(templates[0], fields, library)
     if isinstance(found, str):
         found = literal(found, "the choices")
@@ -71,6 +84,8 @@ def literal(text, what):
 
 def fill_answer(template, fields, library="jinja2", has_choices=True):
     """What is true of a document: a text, a list of texts, or, where there are choices, the number of one."""
+    if template in fields:
+        return fields[template]
     found = fill(template, fields, library)
     if has_choices and isinstance(found, str) and found.isdigit():
         return int(found)

@@ -1,9 +1,9 @@
 """A prompt: what a language model is shown of a document, part by part until somebody joins them."""
 
-from ..parameters import Choice, File, Flag, Integer, Names, Text
+from ..parameters import Choice, Documents, File, Flag, Integer, Names, Text
 from . import library as libraries
 from .document import fill_answer, fill_list, fill_text
-from .shots import documents_in, examples_for
+from .shots import Given, documents_in, examples_for
 from .step import step
 from .value import Opaque, SampleError
 
@@ -25,6 +25,8 @@ class Prompt(Opaque):
         self.delimiter = delimiter
         self.separator = separator
         self.answer = answer
+        self.shown_delimiter = delimiter
+        """What stands between the question and the answer of an example."""
         self._context = context
         self._before = None
         self.has_turns = False
@@ -37,6 +39,7 @@ class Prompt(Opaque):
         )
         made._context, made._before = self._context, self._before
         made.encoding, made.has_turns = self.encoding, self.has_turns
+        made.shown_delimiter = self.shown_delimiter
         for name, value in changes.items():
             setattr(made, name, value)
         return made
@@ -45,7 +48,7 @@ class Prompt(Opaque):
         """All of it up to the answer, as plain text; or what a chat template made of it."""
         if self._context is not None:
             return self._context(question)
-        shown = "".join(asked + self.delimiter + said + self.separator for asked, said in self.examples)
+        shown = "".join(asked + self.shown_delimiter + said + self.separator for asked, said in self.examples)
         return self.system + shown + question
 
     def turns(self, question):
@@ -58,7 +61,7 @@ class Prompt(Opaque):
                 found.append({"role": "user", "content": asked})
                 found.append({"role": "assistant", "content": said})
             return found + [{"role": "user", "content": question}]
-        shown = "".join(asked + self.delimiter + said + self.separator for asked, said in self.examples)
+        shown = "".join(asked + self.shown_delimiter + said + self.separator for asked, said in self.examples)
         return found + [{"role": "user", "content": shown + question}]
 
     def with_context(self, context, delimiter):
@@ -76,8 +79,8 @@ class Prompt(Opaque):
 
 def _ready(parameters):
     check = libraries.load(parameters["library"]).check
-    texts = [parameters["question"], parameters["answer"], parameters["description"], parameters["system"]]
-    for each in texts + list(parameters["choices"] or ()):
+    texts = [parameters[each] for each in ("question", "answer", "description", "shots_question", "shots_answer")]
+    for each in texts + list(parameters["choices"] or ()) + list(parameters["shots_choices"] or ()):
         if each and "{" in each:
             check(each)
     if parameters["shots"] and parameters["shots_file"] is not None:
@@ -107,16 +110,23 @@ def prompt(
     seed: Integer("Seed of the draw.", at_least=0, at_most=2**53) = 1234,
     same: Flag("The examples are of the very documents that are asked about: none is its own example.") = False,
     separator: Text("What stands between two examples, and before the question.") = "\n\n",
+    shots_documents: Documents("The documents that examples are taken from, in place of a file.") = None,
+    shots_question: Text("What is asked in an example, where it is worded in its own way.") = None,
+    shots_choices: Names("What there is to choose from in an example, where that is not the same.") = None,
+    shots_answer: Text("The right answer of an example, where it is worded in its own way.") = None,
+    shots_delimiter: Text("What stands between the question and the answer of an example; by default the same.") = None,
     library: Choice("What fills templates in.", "jinja2") = "jinja2",
 ):
     """Make a prompt of a document: what is said first, examples, the question, what there is to choose from."""
 
     def shown(example):
-        asked = fill_text(question, example, "a question", library) if varies == "answer" else None
-        listed = fill_list(choices, example, library) if choices else None
-        said = fill_answer(answer, example, library, bool(choices)) if answer is not None else ""
+        wording = question if shots_question is None else shots_question
+        offered, due = shots_choices or choices, answer if shots_answer is None else shots_answer
+        asked = fill_text(wording, example, "a question", library) if varies == "answer" else None
+        listed = fill_list(offered, example, library) if offered else None
+        said = fill_answer(due, example, library, bool(offered)) if due is not None else ""
         if asked is None:
-            asked, said = listed[int(fill_text(question, example, "a question", library))], said
+            asked = listed[number_of(fill_text(wording, example, "a question", library), listed)]
         return asked, said_text(said, listed if varies == "answer" else None)
 
     def joined(first, second):
@@ -125,7 +135,8 @@ def prompt(
         return first + second
 
     fields = document.fields
-    examples = [shown(each) for each in examples_for(document, shots_file, shots, pick, seed, same)]
+    source = shots_file if shots_documents is None else Given(shots_documents)
+    examples = [shown(each) for each in examples_for(document, source, shots, pick, seed, same)]
     told = fill_text(description, fields, "the description", library) if description else ""
     listed = fill_list(choices, fields, library) if choices else []
     due = fill_answer(answer, fields, library, bool(choices)) if answer is not None else None
@@ -133,7 +144,15 @@ def prompt(
         questions, listed = listed, [said_text(due, None)]
     else:
         questions = [fill_text(question, fields, "the question", library) if question else ""]
-    return Prompt(joined(system, told), examples, questions, listed, delimiter, separator, due)
+    made = Prompt(joined(system, told), examples, questions, listed, delimiter, separator, due)
+    return made if shots_delimiter is None else made.changed(shown_delimiter=shots_delimiter)
+
+
+def number_of(text, choices):
+    """Which choice a text means that is a number."""
+    if not text.strip().isdigit() or not 0 <= int(text) < len(choices):
+        raise SampleError("%.60r is none of the %d choices' numbers" % (text, len(choices)))
+    return int(text)
 
 
 def said_text(answer, choices):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mlmodelscope_worker.pipeline import STEPS, Pipeline
-from mlmodelscope_worker.pipeline.document import Document, read_document
+from mlmodelscope_worker.pipeline.document import Document, read_document, with_numbers
 from mlmodelscope_worker.pipeline.value import SampleError
 from mlmodelscope_worker.predictor import ModelError
 from worker_package.tasks import steps
@@ -86,6 +86,55 @@ def test_no_document_is_its_own_example(tmp_path: Path) -> None:
     for ordinal in range(20):
         shown = made(own, asked, ordinal=ordinal).examples
         assert len(shown) == 3 and "Question: Goal 0\nAnswer:" not in [question for question, _ in shown]
+
+
+def test_a_document_that_is_drawn_twice_has_all_its_examples_drawn_anew(tmp_path: Path) -> None:
+    """From the same stream, so that those of the documents behind it are the harness's, too."""
+    rows = [{**FIELDS, "goal": goal} for goal in ("a", "a", "b", "c")]
+    path = tmp_path / "same.jsonl"
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows))
+    chance, due = random.Random(1), []
+    for row in rows:
+        drawn = [rows[each] for each in chance.sample(range(4), 3)]
+        found = [each for each in drawn if each != row][:2]
+        due.append(found if len(found) == 2 else chance.sample([each for each in rows if each != row], 2))
+    asked = {"question": "{{goal}}", "answer": "x", "shots": 2, "shots_file": str(path), "same": True, "seed": 1}
+    for ordinal in (3, 0, 1, 2):
+        shown = made(rows[ordinal], asked, ordinal=ordinal).examples
+        assert [question for question, _ in shown] == [each["goal"] for each in due[ordinal]]
+
+
+def test_examples_may_stand_in_the_manifest_and_be_worded_in_their_own_way() -> None:
+    shown = {**FIELDS, "goal": "Fry it", "other": ["Yes", "No"], "label": 1}
+    asked = {
+        **ASKED,
+        "shots": 1,
+        "shots_documents": [shown],
+        "shots_question": "{{goal}}?",
+        "shots_choices": "other",
+        "shots_answer": "{{1 - label}}",
+        "shots_delimiter": "\t",
+    }
+    (first, _) = made(FIELDS, asked).pairs
+    assert first == ("Fry it?\tYes\n\nQuestion: Boil an egg\nAnswer:", " Heat water")
+
+
+def test_choices_of_a_list_are_words_even_where_a_field_has_that_name() -> None:
+    asked = {"question": "goal", "choices": ["sol1", "label"], "answer": "label"}
+    assert made(FIELDS, asked).choices == ["sol1", "label"]
+
+
+@pytest.mark.parametrize(("label", "reason"), [("2", "none of the 2 choices"), ("x", "none of the 2 choices")])
+def test_an_example_whose_question_is_no_number_of_a_choice_is_said(label: str, reason: str) -> None:
+    asked = {**ASKED, "varies": "question", "question": "label", "answer": "goal", "shots": 1}
+    with pytest.raises(SampleError, match=reason):
+        made(FIELDS, {**asked, "shots_documents": [{**FIELDS, "label": label}]})
+
+
+def test_columns_of_whole_numbers_are_numbers() -> None:
+    rows = [{"a": "1", "b": "01", "c": "1"}, {"a": "-20", "b": "2", "c": "x"}]
+    assert with_numbers(rows) == [{"a": 1, "b": "01", "c": "1"}, {"a": -20, "b": "2", "c": "x"}]
+    assert with_numbers([]) == []
 
 
 @pytest.mark.parametrize(

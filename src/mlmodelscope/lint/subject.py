@@ -46,7 +46,7 @@ class Subject:
         self.problems: tuple[Problem, ...] = ()
         try:
             self.text = decode_source(raw, file)
-            self.written = parse_source(self.text, file)
+            self.written = parse_source(self.text, file, functions=True)
         except ManifestError as error:
             self.unreadable = error.problems
             self.written = SourceMap()

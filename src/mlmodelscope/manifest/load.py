@@ -11,13 +11,21 @@ from typing import Any
 from pydantic import ValidationError
 
 from mlmodelscope.errors import ManifestError, Problem
-from mlmodelscope.manifest.dialect import Dialect, Notes, recognise_dialect, recognise_kind
+from mlmodelscope.manifest.dialect import Dialect, Notes, includes_files, recognise_dialect, recognise_kind
 from mlmodelscope.manifest.explain import explain
+from mlmodelscope.manifest.included import with_included
 from mlmodelscope.manifest.listing import rearrange
 from mlmodelscope.manifest.reference import with_absolute_paths
 from mlmodelscope.manifest.schema import KINDS
 from mlmodelscope.manifest.schema.part import Manifest, content_digest
-from mlmodelscope.manifest.source import SourceList, SourceMap, decode_source, parse_source, read_bytes
+from mlmodelscope.manifest.source import (
+    FUNCTION_TAG,
+    SourceList,
+    SourceMap,
+    decode_source,
+    parse_source,
+    read_bytes,
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,23 @@ def open_document(path: str | Path) -> Document:
 def parse_document(raw: str | bytes, file: str = "<text>", folder: Path | None = None) -> Document:
     """Read a manifest of any kind and dialect, given as text."""
     text = decode_source(raw, file)
-    return _document(parse_source(text, file), file, folder or Path.cwd(), text)
+    data = _parsed(text, file)
+    if includes_files(data):
+        data = with_included(data, folder, file)
+    return _document(data, file, folder or Path.cwd(), text)
+
+
+def _parsed(text: str, file: str) -> SourceMap:
+    """The text as data; names of functions are let through in the one form that has them, which refuses each."""
+    try:
+        return parse_source(text, file)
+    except ManifestError:
+        if FUNCTION_TAG not in text:
+            raise
+        data = parse_source(text, file, functions=True)
+        if not includes_files(data):
+            raise
+        return data
 
 
 def load_manifest(source: str | Path | Mapping[str, Any]) -> Manifest:
@@ -67,7 +91,10 @@ def _document(data: SourceMap, file: str, folder: Path, text: str = "") -> Docum
     dialect = recognise_dialect(kind, data)
     notes = Notes()
     if dialect is not None:
-        data = dialect.convert(data, notes)
+        try:
+            data = dialect.convert(data, notes)
+        except ManifestError as error:
+            raise ManifestError(*(replace(problem, file=file) for problem in error.problems)) from None
     return Document(file, folder, text, kind, dialect, data, notes)
 
 

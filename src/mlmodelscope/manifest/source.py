@@ -24,6 +24,7 @@ Place = tuple[int, int]
 Span = tuple[int, int]
 """From and to, in characters of the text."""
 
+FUNCTION_TAG = "!function"
 _PREFIX = "tag:yaml.org,2002:"
 _PLAIN = (
     ("null", re.compile(r"~|null|Null|NULL|")),
@@ -52,6 +53,10 @@ class SourceText(str):
     """A block of text that remembers the line where it starts: code keeps its line numbers."""
 
     line: int
+
+
+class SourceFunction(str):
+    """The name of a Python function, written `!function module.name`; nobody ever imports it."""
 
 
 class SourceMap(dict[str, Any]):
@@ -104,12 +109,12 @@ def read_bytes(path: Path) -> bytes:
         raise ManifestError(Problem(f"cannot read it: {reason}", file=str(path))) from None
 
 
-def parse_source(raw: bytes | str, file: str = "<text>") -> SourceMap:
-    """Manifest text as data with places."""
+def parse_source(raw: bytes | str, file: str = "<text>", functions: bool = False) -> SourceMap:
+    """Manifest text as data with places; `functions` lets names of functions through, as names."""
     text = decode_source(raw, file)
     loader = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
     try:
-        data = _Builder(file).build(yaml.parse(text, Loader=loader))
+        data = _Builder(file, functions).build(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (0, 0)
@@ -160,8 +165,9 @@ class _Open:
 class _Builder:
     """Events become data, without recursion."""
 
-    def __init__(self, file: str) -> None:
+    def __init__(self, file: str, functions: bool = False) -> None:
         self.file = file
+        self.functions = functions
         self.values = 0
         self.open: list[_Open] = []
         self.anchors: dict[str, tuple[Any, int, int]] = {}
@@ -257,6 +263,8 @@ class _Builder:
 
     def _scalar(self, event: Any) -> Any:
         text: str = event.value
+        if event.tag == FUNCTION_TAG and self.functions:
+            return SourceFunction(text)
         if event.tag and event.tag != "!":
             kind = self._tagged(event)
         elif event.implicit[0]:

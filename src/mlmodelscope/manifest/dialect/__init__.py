@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from mlmodelscope.manifest.dialect import cloud20, dlspec, v0, v1, v2
+from mlmodelscope.manifest.dialect import cloud20, dlspec, lm_eval, v0, v1, v2
 from mlmodelscope.manifest.dialect.notes import Note, Notes
 from mlmodelscope.manifest.source import SourceMap
 
-__all__ = ["DIALECTS", "Dialect", "Note", "Notes", "recognise_dialect", "recognise_kind"]
+__all__ = ["DIALECTS", "Dialect", "Note", "Notes", "includes_files", "recognise_dialect", "recognise_kind"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ DIALECTS = (
     Dialect("v2", "model", "with embedded Python and a modality", v2.recognise, v2.convert),
     Dialect("cloud20", "model", "the CLOUD'20 paper's form, with lists of steps", cloud20.recognise, cloud20.convert),
     Dialect("v1", "model", "the original project's form, with parameters", v1.recognise, v1.convert),
+    Dialect("lm-eval", "dataset", "a task of lm-evaluation-harness", lm_eval.recognise, lm_eval.convert),
     Dialect("dlspec", "dataset", "DLSpec's or V2's dataset manifest", dlspec.recognise_dataset, dlspec.convert_dataset),
     Dialect(
         "dlspec",
@@ -50,6 +51,8 @@ def recognise_kind(data: SourceMap) -> str:
     """Which of the kinds of manifest this is, by what only that kind has."""
     if "manifests" in data:
         return "log"
+    if lm_eval.recognise(data):
+        return "dataset"
     if any(
         key in data for key in ("inputs", "outputs", "output", "input", "run", "preprocess", "pre-process", "job_type")
     ):
@@ -67,6 +70,11 @@ def recognise_kind(data: SourceMap) -> str:
     if "framework" in data and not any(key in data for key in ("model", "source", "task", "graph_url", "trained_url")):
         return "software"
     return "model"
+
+
+def includes_files(data: SourceMap) -> bool:
+    """Whether this is of the one form whose files inherit from others in their folder."""
+    return lm_eval.recognise(data)
 
 
 def recognise_dialect(kind: str, data: SourceMap) -> Dialect | None:

@@ -76,3 +76,16 @@ def test_examples_that_are_too_many_are_said(tmp_path: Path, shots: int) -> None
         num_fewshot=shots,
     )
     assert record.failed == (0 if shots == 1 else 2)
+
+
+def test_a_translation_is_written_and_compared(tmp_path: Path) -> None:
+    pytest.importorskip("sacrebleu")
+    record = evaluated(
+        tmp_path,
+        output_type="generate_until",
+        doc_to_text="start",
+        doc_to_target="{{ends[label]}}",
+        generation_kwargs={"until": ["\n"], "max_gen_toks": 12},
+        metric_list=[{"metric": "chrf"}],
+    )
+    assert record.failed == 0 and record.metrics["chrf"].value > 0

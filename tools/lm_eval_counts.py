@@ -17,7 +17,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.load import open_document, parse_document
 from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.manifest.schema.part import Manifest
-from mlmodelscope.plan.language import ASKED
+from mlmodelscope.manifest.schema.task import ASKED
 from mlmodelscope.plugins.steps import STEPS
 from mlmodelscope.task.task import task_named
 

@@ -73,6 +73,38 @@ def test_manifests(body: bytes) -> None:
         parse_document(body, "x.yml", NOWHERE).manifest()
 
 
+A_TASK = b"""\
+task: gsm
+dataset_path: json
+dataset_kwargs: {data_files: {test: a.jsonl, train: b.jsonl}}
+test_split: test
+fewshot_split: train
+num_fewshot: 2
+fewshot_config: {sampler: first_n, samples: [{question: a, answer: b}], target_delimiter: ''}
+output_type: generate_until
+doc_to_text: "Q: {{question}}"
+doc_to_target: "{{answer}}"
+doc_to_choice: [a, '{{b}}']
+generation_kwargs: {until: [x], max_gen_toks: 5, do_sample: true, temperature: 0.5}
+filter_list:
+  - {name: a, filter: [{function: regex, regex_pattern: '(a+)+$', group_select: -1}, {function: take_first}]}
+metric_list: [{metric: exact_match, regexes_to_ignore: [','], ignore_case: true}]
+process_docs: !function utils.x
+"""
+
+
+@given(damaged(A_TASK, A_TASK.replace(b"process_docs: !function utils.x\n", b"")))
+@example(b"task: a\ninclude: [/etc/passwd, ../x, .]\n")
+@example(b"task: a\ndoc_to_text: " + b"{" * 100_000)
+@example(b"task: a\noutput_type: !function a\ngeneration_kwargs: !function b\nfewshot_config: !function c\n")
+@example(b"task: [" + b"{task: a}, " * 1000 + b"]\n")
+def test_tasks_of_the_harness(body: bytes) -> None:
+    with contextlib.suppress(MLModelScopeError):
+        parse_document(body, "task.yaml", NOWHERE).manifest()
+    with contextlib.suppress(MLModelScopeError):
+        check_text(body.decode("utf-8", "replace"), "task.yaml", NOWHERE)
+
+
 @given(damaged(*MANIFESTS))
 @example(b"name: x\nname: y\n")
 def test_checks_of_manifests(body: bytes) -> None:

@@ -71,7 +71,8 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
     if template is None:
         return [None] * len(documents)
     if "{" not in template or all(template in each for each in documents):
-        return [target_of(_filled(template, each, number, has_choices)) for number, each in enumerate(documents)]
+        filled = [_filled(template, each, number, has_choices) for number, each in enumerate(documents)]
+        return [target_of(each, dataset.task) for each in filled]
     if importlib.util.find_spec("jinja2") is None:
         raise DatasetError(
             f"the answers of {dataset.name} are a template, which needs jinja2", hint=install_extra("language")
@@ -86,7 +87,7 @@ def _answers(documents: list[dict[str, Any]], dataset: PlannedDataset) -> list[A
                 first=start,
                 has_choices=has_choices,
             )
-    return [target_of(each) for each in found]
+    return [target_of(each, dataset.task) for each in found]
 
 
 def fill_all(template: str, documents: Sequence[dict[str, Any]], first: int, has_choices: bool) -> list[Any]:
@@ -101,8 +102,8 @@ def _filled(template: str, document: dict[str, Any], number: int, has_choices: b
         raise DatasetError(f"the answer to document {number} (they count from 0): {error}") from None
 
 
-def target_of(answer: Any) -> dict[str, Any]:
-    """One right answer or several: numbers of choices, or texts."""
+def target_of(answer: Any, task: str) -> dict[str, Any]:
+    """One right answer or several: numbers of choices, or texts; of a translation its references."""
     listed = answer if isinstance(answer, list | tuple) else [answer]
     kept = [each if isinstance(each, str | int) and not isinstance(each, bool) else str(each) for each in listed]
-    return {"answers": kept}
+    return {"texts": [str(each) for each in kept]} if task == "translation" else {"answers": kept}

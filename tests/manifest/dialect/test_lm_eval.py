@@ -170,6 +170,16 @@ def test_drawn_answers_have_their_temperature_and_votes() -> None:
     assert found.measure["vote"] is True
 
 
+def test_measures_of_translations_make_it_one() -> None:
+    text = GSM.partition("filter_list:")[0] + "metric_list: [{metric: bleu, aggregation: bleu}, {metric: ter}]\n"
+    found = dataset(text)
+    assert found.task == "translation" and found.measure == {"ter": True}
+    assert found.attributes["lm_eval"]["metrics"] == {"bleu": "bleu", "ter": "ter"}
+    converted(text)
+    filtered = "filter_list: [{name: a, filter: [{function: lowercase}]}]\n"
+    assert any("taken whole" in each for each in refused(text + filtered))
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mlmodelscope.manifest.dialect.lm_eval_filters import read_filters
 from mlmodelscope.manifest.dialect.lm_eval_reading import Reading
 from mlmodelscope.manifest.source import SourceFunction, SourceList, SourceMap
@@ -20,6 +22,7 @@ MEASURES = {
         "bits_per_byte": "bits-per-byte",
     },
     "generate_until": {"exact_match": "exact-match"},
+    "translation": {"bleu": "bleu", "chrf": "chrf", "chrf++": "chrfpp", "ter": "ter"},
 }
 """Their names of measures and ours, by the kind of request."""
 _USUAL = {
@@ -36,13 +39,15 @@ def read_scores(reading: Reading, kind: str, made: SourceMap, kept: SourceMap) -
     """Put `measure`; the parameters of the last step are returned."""
     ask = SourceMap()
     ask.place = reading.place("generation_kwargs")
-    names, exact = _metrics(reading, kind, kept)
+    translates = kind == "generate_until" and _is_translation(reading.data.get("metric_list"))
+    names, exact = _metrics(reading, "translation" if translates else kind, kept)
     if "acc_mutual_info" in names:
         ask.put("unconditional", True, reading.place("metric_list"), "is what `acc_mutual_info` needs")
     filters, repeats = reading.take("filter_list"), reading.number("repeats") or 1
     if kind == "generate_until":
         _read_generation(reading, ask, repeats)
-        measure = read_filters(reading, filters, exact, kept)
+        measure = _translation(reading, made, names, filters) if translates else None
+        measure = read_filters(reading, filters, exact, kept) if measure is None else measure
         if measure:
             made.put("measure", measure, reading.place("filter_list"))
     else:
@@ -50,6 +55,28 @@ def read_scores(reading: Reading, kind: str, made: SourceMap, kept: SourceMap) -
         if filters:
             reading.notes.add("unclear", "filters have nothing to do where nothing is written", ask.place)
     return ask
+
+
+def _is_translation(listed: Any) -> bool:
+    """Whether texts are compared as translations are: by sacrebleu's numbers, and by no match."""
+    entries = listed if isinstance(listed, SourceList) else []
+    names = {str(each.get("metric")) for each in entries if isinstance(each, SourceMap)}
+    return bool(names & MEASURES["translation"].keys()) and "exact_match" not in names
+
+
+def _translation(reading: Reading, made: SourceMap, names: list[str], filters: Any) -> SourceMap:
+    """The task is another one; its answers are compared whole."""
+    made.put("task", "translation", reading.place("metric_list"), "its measures are those of translations")
+    for entry in filters if isinstance(filters, SourceList) else []:
+        steps = entry.get("filter") if isinstance(entry, SourceMap) else None
+        plain = [isinstance(each, SourceMap) and each.get("function") == "take_first" for each in steps or [None]]
+        if not all(plain):
+            reading.refuse("filter_list", "answers whose translation is compared are taken whole")
+    measure = SourceMap()
+    measure.place = reading.place("metric_list")
+    if "ter" in names:
+        measure.put("ter", True, measure.place)
+    return measure
 
 
 def _metrics(reading: Reading, kind: str, kept: SourceMap) -> tuple[list[str], SourceMap]:
@@ -98,6 +125,7 @@ def _judged(entry: SourceMap, known: dict[str, str]) -> tuple[str, str]:
     if entry.get("hf_evaluate"):
         return name, "is taken from another package"
     usual = {"perplexity": "perplexity", "bits_per_byte": "bits_per_byte"}
+    usual.update({each: each for each in MEASURES["translation"]})
     usual.update(dict.fromkeys(("word_perplexity", "byte_perplexity"), "weighted_perplexity"))
     summed = entry.get("aggregation")
     same = usual.get(name, "mean")

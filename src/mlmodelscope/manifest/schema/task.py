@@ -52,7 +52,12 @@ def task_names() -> tuple[str, ...]:
 
 LANGUAGE_MODEL = "language_model"
 """The task of models that choose, read and write, each as a dataset asks."""
-ASKED = {"multiple_choice": "choose", "language_modeling": "read", "text_generation": "write"}
+ASKED = {
+    "multiple_choice": "choose",
+    "language_modeling": "read",
+    "text_generation": "write",
+    "translation": "write",
+}
 """The step that asks a language model, by the task of the dataset."""
 
 

@@ -6,14 +6,14 @@ once, and what was scored before is remembered.
 
 import collections
 import json
-import threading
 
 from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import BatchAnswer, VariantAnswer
 from .pipeline import STEPS, Pipeline, library
 from .predictor import Lost, ModelError
-from .predictor.language_model import LanguageModel
+from .predictor.language_model import LanguageModel, tokens_of
+from .remembered import Remembered
 from .sample import Loader
 from .session import errors_of, open_predictor
 from .task.language import answer_of
@@ -21,9 +21,12 @@ from .task.reader import arrays_read
 from .variants import Failure, Node, missing_from_stack
 
 LANGUAGE_TASKS = ("multiple_choice", "language_modeling", "text_generation")
-_MOST_REMEMBERED = 200000
 TOLERANCE = 1e-3
 """How far logarithms of a row may lie apart when it is scored alone and among others, for each token."""
+
+
+OWN = ""
+"""Under which a sample has what the plan itself takes for it."""
 
 
 class LanguageSession(object):
@@ -54,8 +57,7 @@ class LanguageSession(object):
                 self._tree.add(variant["id"], steps)
         self._has_variants = bool(task.variants)
         self.active = set(self._tree.variants)
-        self._scored = collections.OrderedDict()
-        self._lock = threading.Lock()
+        self._known = Remembered(self.predictor, self.batch_size)
         self.apart = None
         """How far logarithms lay apart when the first rows were scored alone; None before."""
 
@@ -64,15 +66,23 @@ class LanguageSession(object):
         document = self._load(sample, buffers, self._part)
         if not self._has_variants:
             return self._pipeline(document).prepared(self.predictor)
-        found = {}
+        found = {OWN: self._own_tokens(document)}
         self._tree.run(document, self.active, found)
         for variant, question in found.items():
-            if not isinstance(question, Failure):
+            if variant != OWN and not isinstance(question, Failure):
                 try:
                     question.prepared(self.predictor)
                 except Exception as error:
                     found[variant] = Failure(describe_failure(error))
         return found
+
+    def _own_tokens(self, document):
+        """(tokens, texts to be written) of the plan's own question: what the others cost is set against it."""
+        try:
+            question = self._pipeline(document).prepared(self.predictor)
+        except Exception:  # then the variants may do better
+            return 0, 0
+        return tokens_of(question.tokens), question.settings["repeats"] if question.call == "write" else 0
 
     def infer(self, batch):
         """A prepared batch's answers, for the host."""
@@ -88,8 +98,8 @@ class LanguageSession(object):
         return BatchAnswer(batch.index, errors_of(batch), nanoseconds() - start, read.content), read.buffers
 
     def _infer_variants(self, batch, start):
-        told, buffers, variants, known, calls = [], [], {}, {}, 0
-        questions = {}
+        told, buffers, variants, known = [], [], {}, {}
+        questions, before = {}, self._known.tokens_run
         for variant in sorted(self.active):
             slots = [slot for slot in range(len(batch.tensors)) if slot not in batch.errors]
             questions[variant] = [(slot, batch.tensors[slot][variant]) for slot in slots]
@@ -112,9 +122,12 @@ class LanguageSession(object):
                     group = known[key] = len(told)
                     told.append({"content": read.content, "buffers": len(read.buffers)})
                     buffers.extend(read.buffers)
-                    calls += 1
             variants[variant] = {"group": group, "errors": {str(slot): errors[slot] for slot in sorted(errors)}}
-        return VariantAnswer(batch.index, nanoseconds() - start, told, calls, variants), tuple(buffers)
+        tokens = self._known.tokens_run - before
+        owns = [batch.tensors[slot][OWN] for slot in range(len(batch.tensors)) if slot not in batch.errors]
+        own = sum(read + texts * self._known.mean_written for read, texts in owns)
+        told_ns = nanoseconds() - start
+        return VariantAnswer(batch.index, told_ns, told, tokens / float(own or 1), variants, tokens), tuple(buffers)
 
     def _answers(self, questions):
         """What the host is told of each question, or why it is not."""
@@ -131,28 +144,16 @@ class LanguageSession(object):
                 if question.call == "write":
                     found.append(answer_of(question, list(map(_good, written[id(question)])), self.predictor))
                 else:
-                    rows = [_good(self._scored[_key(each)]) for each in question.tokens]
+                    rows = [_good(self._known.row(each)) for each in question.tokens]
                     found.append(answer_of(question, rows, self.predictor))
             except Exception as error:
                 found.append(Failure(describe_failure(error)))
-        while len(self._scored) > _MOST_REMEMBERED:
-            self._scored.popitem(last=False)
+        self._known.forget()
         return found
 
     def _score(self, questions):
-        """Score what nobody has asked before; long rows first, as many at once as a batch has samples."""
-        rows, seen = [], set()
-        for question in questions:
-            for each in question.tokens:
-                key = _key(each)
-                if key not in self._scored and key not in seen:
-                    seen.add(key)
-                    rows.append(each)
-        rows.sort(key=lambda row: (-len(row[0]) - len(row[1]), row[0][:-1]))
-        for part in _parts(rows, max(1, self.batch_size)):
-            for row, told in zip(part, each_alone(self.predictor.score, part)):
-                self._scored[_key(row)] = told
-        if rows and not self.predictor.takes_words and self.apart is None and len(rows) > 1:
+        rows = self._known.score([each for question in questions for each in question.tokens])
+        if not self.predictor.takes_words and self.apart is None and len(rows) > 1:
             self._check_batching(rows)
 
     def _check_batching(self, rows):
@@ -160,10 +161,10 @@ class LanguageSession(object):
         import numpy as np
 
         row = rows[-1]
-        if isinstance(self._scored[_key(row)], Exception):
+        if isinstance(self._known.row(row), Exception):
             return
         ((alone, _),) = self.predictor.score([row])
-        self.apart = float(np.max(np.abs(alone - self._scored[_key(row)][0])))
+        self.apart = float(np.max(np.abs(alone - self._known.row(row)[0])))
 
     def _write(self, questions):
         """{id of a question: [Written] for each repetition}."""
@@ -176,7 +177,7 @@ class LanguageSession(object):
                     part = listed[start : start + max(1, self.batch_size)]
                     now = dict(settings, seed=settings["seed"] + 1000003 * repeat)
                     contexts = [each.tokens[0][0] for each in part]
-                    made = each_alone(self.predictor.write, contexts, now, decode, _is_over(stops))
+                    made = self._known.write(contexts, now, decode, _is_over(stops))
                     for question, each in zip(part, made):
                         end = None if isinstance(each, Exception) else _first_end(each.text, stops)
                         if end is not None:
@@ -196,7 +197,7 @@ class LanguageSession(object):
         while len(times) < warm_up_runs + most and (
             len(times) <= warm_up_runs or nanoseconds() - started < budget_s * 1e9
         ):
-            self._scored.clear()
+            self._known.clear()
             begin = nanoseconds()
             self._score([each for each in questions if each.call != "write"])
             self._write([each for each in questions if each.call == "write"])
@@ -207,38 +208,10 @@ class LanguageSession(object):
         self.predictor.close()
 
 
-def each_alone(call, rows, *more):
-    """What a call makes of rows; where it fails as a whole, of each by itself, so that one costs no other."""
-    try:
-        return call(rows, *more)
-    except Lost:
-        raise
-    except Exception as error:
-        if len(rows) == 1:
-            return [error]
-    return [found for row in rows for found in each_alone(call, [row], *more)]
-
-
 def _good(found):
     if isinstance(found, Exception):
         raise found
     return found
-
-
-def _key(row):
-    return tuple(each if isinstance(each, str) else tuple(each) for each in row)
-
-
-def _parts(rows, most):
-    """Rows in parts of at most so many; those with one context stay together, so that it is read once."""
-    part = []
-    for place, row in enumerate(rows):
-        if len(part) >= most and row[0][:-1] != rows[place - 1][0][:-1]:
-            yield part
-            part = []
-        part.append(row)
-    if part:
-        yield part
 
 
 def _by_settings(questions):

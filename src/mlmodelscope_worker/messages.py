@@ -247,10 +247,13 @@ class VariantAnswer(NamedTuple):
     run_ns: int
     groups: List[Dict[str, Any]]
     """`content` of each group of answers, and how many `buffers` it has."""
-    calls: int
-    """How often the model ran: variants with the same tensors share a call."""
+    calls: float
+    """How often the model ran: variants with the same tensors share a call. Of a language model: tokens that went
+    through it, set against those of the plan's own prompts."""
     variants: Dict[str, Dict[str, Any]]
     """By variant: `group`, the number of its answers or none, and `errors`."""
+    tokens: int = 0
+    """Tokens that went through a language model for all of them together."""
 
 
 class Answered(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any
 
 import yaml
 
-from acceptance import planted_data, planted_models, planted_scenes
+from acceptance import planted_data, planted_models, planted_scenes, planted_stories
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.manifest.catalog import find_model
@@ -32,7 +32,7 @@ from mlmodelscope.replicate.search import Found
 from mlmodelscope.task.measure import MEASURES, Measure
 
 HERE = Path(__file__).parent
-FAULTS = tuple(HERE / name for name in ("faults.yml", "picture_faults.yml", "task_faults.yml"))
+FAULTS = tuple(HERE / name for name in ("faults.yml", "picture_faults.yml", "task_faults.yml", "prompt_faults.yml"))
 RIGHT = HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]
@@ -70,7 +70,7 @@ class Bed:
         """Whether the model or its samples are neither shipped nor fetched, nor made here."""
         if self.dataset.endswith(".yml"):
             texts = (self.file.read_text(encoding="utf-8"), planted_data.text_of(self.dataset))
-            return any("/shared/" in text for text in texts)
+            return any("/shared/" in text or "{stories}" in text for text in texts)
         is_made_here = self.network == "drawn"
         return (self.manifest != "efficientnet-lite0" and not is_made_here) or "photographs" in self.dataset
 
@@ -83,6 +83,8 @@ class Bed:
         if "{models}/scenes-" in self.file.read_text(encoding="utf-8"):
             name = self.file.stem.rpartition("-")[2]
             planted_scenes.make(planted_models.FOLDER / f"scenes-{name}.onnx")
+        if "{stories}" in self.file.read_text(encoding="utf-8") or "smollm2" in self.name:
+            planted_stories.make(planted_data.SHARED)
         if self.network is not None:
             front = self.file.stem.rpartition("-")[2]
             planted_models.make(f"{self.network}-{front}", settings)
@@ -98,6 +100,7 @@ class Bed:
             text = text.replace(old, new)
         text = text.replace("{models}", str(planted_models.FOLDER)).replace("{network}", self.network or "")
         text = text.replace("../../../../shared", str(planted_data.SHARED))
+        text = text.replace("{stories}", str(planted_stories.FOLDER)).replace("{smollm2}", planted_stories.smollm2())
         manifest = parse_document(text, f"{self.file.stem} {words}".strip(), self.file.absolute().parent).manifest()
         assert isinstance(manifest, ModelManifest)
         return manifest

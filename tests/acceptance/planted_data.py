@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from acceptance import planted_drawings, planted_scenes
+from acceptance import planted_drawings, planted_scenes, planted_stories
 from mlmodelscope import Settings, load_manifest
 from mlmodelscope.manifest.catalog import find_dataset
 from mlmodelscope.manifest.load import parse_document
@@ -63,7 +63,7 @@ def _written(name: str, settings: Settings, change: Sequence[tuple[str, str]]) -
         text = text.replace(old, new)
     if "{data}" in text:
         text = text.replace("{data}", str(planted_scenes.write(settings.cache / "planted-scenes")))
-    text = text.replace("../../../../shared", str(SHARED))
+    text = text.replace("../../../../shared", str(SHARED)).replace("{stories}", str(planted_stories.FOLDER))
     found = parse_document(text, Path(name).stem, (HERE / name).absolute().parent).manifest()
     assert isinstance(found, DatasetManifest)
     return found

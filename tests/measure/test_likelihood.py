@@ -40,6 +40,15 @@ def test_texts_count_as_much_as_they_are_long() -> None:
     assert found["greedy-accuracy"] == 1.0
 
 
+@pytest.mark.parametrize(("unit", "count"), [("tokens", 4), ("words", 2), ("bytes", 9)])
+def test_perplexity_is_of_the_unit_that_is_declared(unit: str, count: int) -> None:
+    arrays = {"sums": np.array([-3.0]), "tokens": np.array([4], np.int32)}
+    made = RULE.score(arrays, {"words": 2, "bytes": 9}, None, {"unit": unit})
+    found = RULE.numbers([made], list(MEASURES), None)
+    assert found["perplexity"] == pytest.approx(math.exp(3 / count))
+    assert found["perplexity-word"] == pytest.approx(math.exp(3 / 2))
+
+
 def test_greedy_accuracy_needs_every_token_of_a_text() -> None:
     found = RULE.numbers([score((-1.0, 1)), score((-1.0, 1), likeliest=False)], ["greedy-accuracy"], None)
     assert found == {"greedy-accuracy": 0.5}

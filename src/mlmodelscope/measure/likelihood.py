@@ -27,7 +27,7 @@ def _bits(sums: np.ndarray) -> np.ndarray:
 
 
 MEASURES: Mapping[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
-    "perplexity": ("tokens", _perplexity),
+    "perplexity": ("unit", _perplexity),
     "perplexity-word": ("words", _perplexity),
     "perplexity-byte": ("bytes", _perplexity),
     "bits-per-byte": ("bytes", _bits),
@@ -49,7 +49,8 @@ class LanguageModeling:
         if count < 1 or not isinstance(words, int) or not isinstance(size, int):
             raise ScoreError("its answer does not say how long the text is")
         likeliest = float(arrays["likeliest"].all()) if "likeliest" in arrays else 0.0
-        values = np.array([total, count, words, size, 1.0, likeliest])
+        counts = (count, words, size, 1.0)
+        values = np.array([total, *counts, likeliest, counts[_UNITS.index(str(options.get("unit", "tokens")))]])
         return pack({"values": values}, quality=round(min(1.0, math.exp(total / count)), 9))
 
     def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
@@ -73,6 +74,8 @@ def _rows(scores: tuple[bytes, ...], name: str) -> np.ndarray:
     table, unit = _table(scores), MEASURES[name][0]
     if unit == "likeliest":
         return np.stack([table[:, 5], table[:, 4]], axis=1)
+    if unit == "unit":
+        return np.stack([table[:, 0], table[:, 6]], axis=1)
     return np.stack([table[:, 0], table[:, 1 + _UNITS.index(unit)]], axis=1)
 
 

@@ -149,6 +149,8 @@ def steps_fit(given: PlannedInput) -> bool:
     """Whether each step is for what the one before it makes."""
     types = {part: kind for kind, part in _PARTS.items()}
     kind: str | None = _KINDS[types[given.part]] if given.part in types else None
+    if given.part == "document":  # a plan has the dataset's `prompt` in front of the manifest's steps
+        kind = "document"
     for step in given.steps:
         declaration = STEPS[step.name]
         if kind is not None and isinstance(declaration, StepDeclaration):

@@ -37,7 +37,8 @@ def assess(found: Sequence[Candidate], goal: Goal, trials: Trials, race: Race) -
 
 def _assess_family(family: Sequence[Candidate], goal: Goal, trials: Trials, race: Race) -> list[Candidate]:
     base = family[0].variant.base or trials.plan
-    if goal.claim.measure.needs_scores and goal.theirs is None:
+    measure = goal.claim.measure
+    if measure.needs_scores and measure.outcome is None and goal.theirs is None:
         return _assess_scores(family, goal, trials, race)
     is_known = trials.is_known_everywhere(base)  # it may have been out early
     window = _window(base, goal, trials, race) if is_known else None

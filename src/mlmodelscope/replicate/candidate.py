@@ -6,7 +6,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import NormalDist
+from typing import Any
 
+from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.replicate.baseline import Baseline
 from mlmodelscope.replicate.foresight import foresee
 from mlmodelscope.replicate.goal import Goal
@@ -173,10 +175,16 @@ def scale_of(measure: Measure) -> float:
 
 
 def _answered(rows: Sequence[Row], measure: Measure) -> list[object]:
-    """The classes, or all there is where the claim is about more than those."""
-    if measure.needs_scores:
-        return list(rows)
-    return [answer if answer is None else answer.classes for _, answer in rows]
+    return [spoken(row if isinstance(row, bytes) or row is None else row[1], measure) for row in rows]
+
+
+def spoken(answer: Any, measure: Measure) -> object:
+    """What an answer says: its classes or its choice, or all there is where the claim is about more than those."""
+    if isinstance(answer, bytes) and measure.outcome is not None:
+        return facts_of(answer).get("chosen"), measure.outcome(answer)
+    if answer is None or isinstance(answer, bytes) or measure.needs_scores:
+        return answer
+    return answer.classes
 
 
 def _foreseen(

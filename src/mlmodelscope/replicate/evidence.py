@@ -17,6 +17,7 @@ from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.schema import Step
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.replicate.candidate import spoken
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report.sample_pictures import picture_size
@@ -156,6 +157,11 @@ def collect(
 
 
 def _kind(sample: Sample, before: Any, after: Any, k: int, measure: Measure | None = None) -> Kind | None:
+    if measure is not None and measure.outcome is not None and isinstance(before, bytes) and isinstance(after, bytes):
+        was, is_now = measure.outcome(before), measure.outcome(after)
+        if was != is_now:
+            return "right now" if is_now else "wrong now"
+        return None if spoken(before, measure) == spoken(after, measure) else "other answer"
     if isinstance(before, bytes) or isinstance(after, bytes):
         rise = _rise(before, after, measure)
         if not rise:
@@ -216,7 +222,7 @@ def _overlaid(trials: Trials, cause: Variant, at: int, names: Sequence[str]) -> 
         return None
     if not before and not after:
         return None
-    truth = tuple(each for each in before or after if each.side == "truth")
+    truth = tuple(each for each in after or before if each.side == "truth")
     answers = [tuple(each for each in shapes if each.side == "answer") for shapes in (before, after)]
     size, picture = picture_size(sample.content), Thumbnails().make(sample.content)
     return Overlaid(truth, answers[0], answers[1], size, picture.uri)

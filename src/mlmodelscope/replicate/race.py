@@ -18,7 +18,7 @@ from typing import Any
 from mlmodelscope.errors import MetricError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.baseline import Baseline, baseline_of
-from mlmodelscope.replicate.candidate import Candidate, judge, prior_of, rank
+from mlmodelscope.replicate.candidate import Candidate, judge, prior_of, rank, spoken
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
@@ -168,9 +168,7 @@ class Race:
     def _answers(self, plan: Plan, baseline: Baseline, size: int) -> tuple[object, ...]:
         """What is answered to the first samples: the classes, with their scores where the claim is about those."""
         found = (self._trials.answer(plan, at) for at in baseline.sampling.order[:size])
-        if self._goal.claim.measure.needs_scores:
-            return tuple(found)
-        return tuple(None if each is None else each.classes for each in found)
+        return tuple(spoken(each, self._goal.claim.measure) for each in found)
 
     def _open_ones(self) -> list[_Runner]:
         """Those that may still be the cause and have not seen all samples."""

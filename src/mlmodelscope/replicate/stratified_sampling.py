@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.dataset.sample import Dataset
+from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.task.class_answer import ClassAnswer
 
 _SHARES = (0.2, 0.25, 0.25, 0.3)
@@ -64,7 +65,7 @@ class Sampling:
 
 
 def by_closeness(
-    dataset: Dataset, answers: Mapping[int, ClassAnswer | None], samples: Sequence[int], seed: int
+    dataset: Dataset, answers: Mapping[int, ClassAnswer | bytes | None], samples: Sequence[int], seed: int
 ) -> Sampling:
     """Samples in strata of how close the answers to them were."""
     chance = random.Random(seed)
@@ -108,8 +109,10 @@ def _prone(strata: int) -> tuple[float, ...]:
     return _PRONE if strata == len(_PRONE) else (1.0,) * strata
 
 
-def _distance(label: int | None, answer: ClassAnswer | None) -> float | None:
+def _distance(label: int | None, answer: ClassAnswer | bytes | None) -> float | None:
     """How far an answer is from changing between right and wrong; nothing where the right class is not in sight."""
+    if isinstance(answer, bytes):  # its score: the share that the right choices have among all
+        return abs(float(facts_of(answer).get("quality", 0.0)) - 0.5)
     if answer is None or len(answer.scores) < 2 or label not in answer.classes:
         return None
     rival = answer.classes.index(label) or 1

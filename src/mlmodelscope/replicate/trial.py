@@ -66,8 +66,10 @@ class Cost:
     """Answers that were wanted: variants times samples."""
     pipelines: int = 0
     """Of these, the ones that no other variant with the same steps had asked for already."""
-    calls: int = 0
-    """Calls of the model: pipelines that made the same tensors share one."""
+    calls: float = 0
+    """Calls of the model: pipelines that made the same tensors share one, prompts with the same tokens a part of it."""
+    tokens: int = 0
+    """Tokens that went through a language model."""
 
 
 class Trials:
@@ -174,7 +176,8 @@ class Trials:
         for found in self.worker_of(plan).run([Batch(0, [own])], [self._key(plan)]):
             for answer in found.answers.get(self._key(plan), ()):
                 if isinstance(answer, ArrayAnswer):
-                    return task.shapes(task.values(own.target, answer, None), own.target, named)
+                    score = self.answer(plan, sample) if self._is_ruled else None
+                    return task.shapes(task.values(own.target, answer, score), own.target, named)
         return ()
 
     def is_known(self, plan: Plan, sample: int) -> bool:
@@ -278,6 +281,7 @@ class Trials:
         for found in worker.run(batches, keys):
             part = parts[found.batch.index]
             self.cost.calls += found.calls * len(part)
+            self.cost.tokens += found.tokens
             self.reasons |= found.reasons
             fresh = {
                 key: dict(zip(part, self._scored(wanted[key], part, answers), strict=True))

@@ -16,7 +16,8 @@ from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.detection import sentence_of
 from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.task import TASKS, Column, Task
+from mlmodelscope.task.task import TASKS, Column, Option, Task
+from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
 
 NAME = "language_modeling"
@@ -41,6 +42,11 @@ task = Task(
     "Language modeling",
     partial(RuledTally, NAME),
     headline=("perplexity", "bits-per-byte", "perplexity-word"),
+    options={
+        "unit": Option(
+            Choice("What `perplexity` is of: `tokens`, `words` or `bytes`.", "tokens", "words", "bytes"), "tokens"
+        )
+    },
     is_ruled=True,
     has_classes=False,
     roles=(("text",),),
@@ -61,13 +67,14 @@ _ABOVE_1 = (1.0, math.inf)
 for _each in (
     RuledMeasure(
         "perplexity",
-        "perplexity of tokens",
+        "perplexity",
         (NAME,),
         better="lower",
         unit=NUMBER,
         bounds=_ABOVE_1,
         aliases=("ppl", "token-perplexity", "perplexity-token"),
-        about="How many tokens were equally likely, on average: e to the power of the mean of −log p of all tokens.",
+        about="How many tokens were equally likely, on average: e to the power of the mean of −log p of all tokens; "
+        "`measure: {unit: …}` makes it one of words or bytes.",
     ),
     RuledMeasure(
         "perplexity-word",

@@ -43,7 +43,9 @@ class RuledMeasure(Measure):
         return self.rule or self.tasks[0]
 
     def quality(self, row: Row) -> float:
-        """By the score itself; a sample that failed is as bad as can be."""
+        """By the score itself, or by what is counted; a sample that failed is as bad as can be."""
+        if self.outcome is not None:
+            return super().quality(row)
         return 0.0 if row is None else float(facts_of(row).get("quality", 0.0))
 
     def number(self, rows: Sequence[Row]) -> float:

@@ -26,8 +26,10 @@ class VariantAnswers:
     """By variant: one for each sample, none where it failed."""
     reasons: Mapping[str, str]
     """Why a variant failed, for one of its samples."""
-    calls: int
-    """How often the model ran: variants with the same tensors share a call."""
+    calls: float
+    """How often the model ran: variants with the same tensors share a call, those with the same tokens a part of it."""
+    tokens: int = 0
+    """Tokens that went through a language model."""
 
 
 @dataclass(frozen=True)
@@ -138,4 +140,4 @@ def _answers(batch: Batch, answer: VariantAnswer, buffers: list[bytes]) -> Varia
             reasons[variant] = next(iter(errors.values()))
         rows = iter(groups[found["group"]] if found["group"] is not None else ())
         answers[variant] = [None if slot in errors else next(rows, None) for slot in range(len(batch.samples))]
-    return VariantAnswers(batch, answers, reasons, answer.calls)
+    return VariantAnswers(batch, answers, reasons, answer.calls, answer.tokens)

@@ -35,6 +35,8 @@ class LanguageModel(Predictor):
     """Whether it takes the turns of a chat, and writes them down by a template of its own, out of sight."""
     notes = ()
     """What a reader should know of how it was opened."""
+    tokens_run = None
+    """Tokens that went through the model so far, those of contexts that are shared once; None where nobody counts."""
 
     def encode(self, text, special):
         """Tokens of a text by the model's own vocabulary; `special` adds those that its files say."""
@@ -62,3 +64,9 @@ class LanguageModel(Predictor):
         for, which the caller cuts off.
         """
         raise NotImplementedError
+
+
+def tokens_of(rows):
+    """Tokens that must go through a model to score some rows, where what they have in common is computed once."""
+    contexts = {tuple(context[:-1]) for context, _ in rows}
+    return sum(map(len, contexts)) + sum(len(continuation) for _, continuation in rows)

@@ -10,7 +10,7 @@ from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .arpa import END, START, UNKNOWN, read_arpa
 from .drawing import chosen
-from .language_model import LanguageModel, Written
+from .language_model import LanguageModel, Written, tokens_of
 from .predictor import ModelError, predictor
 
 _MOST_REMEMBERED = 1 << 24
@@ -41,6 +41,7 @@ def ngram(
 
 class NGram(LanguageModel):
     concurrent = False
+    tokens_run = 0
 
     def __init__(self, model, unit, longest):
         self._model, self._unit, self.longest = model, unit, longest
@@ -85,6 +86,7 @@ class NGram(LanguageModel):
     def score(self, rows):
         import numpy as np
 
+        self.tokens_run += tokens_of(rows)
         found = []
         for context, continuation in rows:
             tokens = list(context) + list(continuation)
@@ -119,10 +121,12 @@ class NGram(LanguageModel):
 
         random = np.random.RandomState(seed % (1 << 32))
         ends = self.stop_tokens if settings["stop_tokens"] is None else settings["stop_tokens"]
+        self.tokens_run += len(context)
         tokens, moments, ending = [], [], "length"
         while len(tokens) < settings["longest"]:
             token = chosen(self._after(context + tokens), settings, random)
             moments.append(nanoseconds())
+            self.tokens_run += bool(tokens)
             if token in ends:
                 ending = "stop"
                 break

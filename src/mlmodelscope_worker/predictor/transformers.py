@@ -84,6 +84,8 @@ def _major(module):
 
 
 class Transformers(LanguageModel):
+    tokens_run = 0
+
     def __init__(self, torch, model, tokenizer, device):
         self._torch, self._model, self._tokenizer, self._device = torch, model, tokenizer, device
         config = model.config
@@ -133,6 +135,7 @@ class Transformers(LanguageModel):
     def _score_whole(self, rows):
         """Each row by itself. Scores are kept from where the first continuation begins."""
         given = [list(context) + list(continuation[:-1]) for context, continuation in rows]
+        self.tokens_run += sum(map(len, given))
         tokens, mask = self._filled(given)
         first = min(len(context) for context, _ in rows) - 1
         logits = self._model(
@@ -153,6 +156,7 @@ class Transformers(LanguageModel):
         order = self._torch.tensor(places, device=self._device)
         kept.batch_select_indices(order)
         follows = [[context[-1]] + list(continuation[:-1]) for context, continuation in rows]
+        self.tokens_run += sum(map(len, contexts)) + sum(map(len, follows))
         later, later_mask = self._filled(follows)
         lengths = mask.sum(dim=1)[order]
         positions = lengths[:, None] + self._torch.arange(later.shape[1], device=self._device)[None]
@@ -189,6 +193,7 @@ class Transformers(LanguageModel):
         ends = self.stop_tokens if settings["stop_tokens"] is None else settings["stop_tokens"]
         found = [[] for _ in contexts]
         endings, moments, kept = [None] * len(contexts), [[] for _ in contexts], None
+        self.tokens_run += sum(map(len, contexts))
         given, positions = tokens, (mask.cumsum(dim=1) - 1).clamp(min=0)
         with torch.inference_mode():
             while None in endings:
@@ -215,6 +220,7 @@ class Transformers(LanguageModel):
                         endings[row] = "length"
                     elif settings["stop"] and is_over(decode(found[row])):
                         endings[row] = "stop"
+                self.tokens_run += endings.count(None)
                 given = chosen[:, None]
                 positions = positions[:, -1:] + 1
                 mask = torch.cat([mask, torch.ones_like(given)], dim=1)

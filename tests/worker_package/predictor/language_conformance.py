@@ -7,10 +7,10 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 import pytest
 
-from mlmodelscope_worker.language_session import each_alone
 from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError
 from mlmodelscope_worker.predictor.language_model import LanguageModel
+from mlmodelscope_worker.remembered import each_alone
 from mlmodelscope_worker.session import open_predictor
 
 SETTINGS = {

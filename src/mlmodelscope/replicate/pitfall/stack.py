@@ -17,7 +17,7 @@ def threads(plan: Plan) -> Edits:
     now = plan.predictor.options.get("threads")
     for count in (1, 2):
         if now is not None and count != now:
-            yield from _with_option(plan, f"{count} thread{'s' if count > 1 else ''}", threads=count)
+            yield from with_option(plan, f"{count} thread{'s' if count > 1 else ''}", threads=count)
 
 
 @pitfall("graph-optimization", "Graph optimisation", is_about_stack=True, weight=0.1)
@@ -26,7 +26,7 @@ def graph_optimization(plan: Plan) -> Edits:
     now = plan.predictor.options.get("graph_optimization")
     for level in ("disabled", "all"):
         if now is not None and level != now:
-            yield from _with_option(plan, f"graph optimisation: {level}", graph_optimization=level)
+            yield from with_option(plan, f"graph optimisation: {level}", graph_optimization=level)
 
 
 @pitfall("batch-size", "Batch size", is_about_stack=True, weight=0.1)
@@ -43,7 +43,7 @@ def execution_provider(plan: Plan) -> Edits:
     """Other kernels compute the same layers: another device, or another provider of kernels on the same one."""
     now = plan.predictor.options.get("device")
     if now not in (None, "cpu"):
-        yield from _with_option(plan, "on the CPU", device="cpu")
+        yield from with_option(plan, "on the CPU", device="cpu")
 
 
 @pitfall(
@@ -61,7 +61,7 @@ def software_stack(plan: Plan) -> Edits:
     yield from ()
 
 
-def _with_option(plan: Plan, words: str, **options: object) -> Edits:
+def with_option(plan: Plan, words: str, **options: object) -> Edits:
     assert plan.predictor.name is not None
     try:
         PREDICTORS[plan.predictor.name].resolve({**plan.predictor.options, **plan.predictor.where, **options})

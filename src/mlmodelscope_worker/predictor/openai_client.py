@@ -32,6 +32,8 @@ class Again(Exception):
         Exception.__init__(self, words)
         self.wait_s = wait_s
         self.is_away = is_away
+        self.is_busy = False
+        """Whether the server itself says so: no question is to blame, even where others are answered."""
 
 
 class Client(object):
@@ -86,7 +88,7 @@ class Client(object):
         words = self.hidden("%s %s" % (self.name, last))
         if self._tries > 1:
             words += "; it was asked %d times" % self._tries
-        if last.is_away and not self.is_there():
+        if last.is_busy or (last.is_away and not self.is_there()):
             raise Lost(words)
         raise (Unreachable if last.is_away else ModelError)(words)
 
@@ -137,7 +139,9 @@ class Client(object):
             raise self._refusal(status, "sends us on to %s; we ask only the server that was named" % target)
         words = "answered %d %s: %s" % (status, printable(reason), _complaint(said))
         if status in _BUSY:
-            raise Again(words, wait_s=_seconds(headers.get("retry-after")), is_away=status != 409)
+            again = Again(words, wait_s=_seconds(headers.get("retry-after")), is_away=True)
+            again.is_busy = status in (429, 502, 503, 529)
+            raise again
         if status >= 500:
             raise Again(words)
         if status in (401, 403):

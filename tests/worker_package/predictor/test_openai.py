@@ -256,6 +256,17 @@ def test_a_server_that_stays_away_ends_the_work_and_costs_nothing(server: Langua
     assert len(server.asked) == 4
 
 
+@pytest.mark.parametrize("status", [429, 503])
+def test_a_server_that_stays_busy_is_no_fault_of_a_sample(server: LanguageServer, status: int) -> None:
+    """Even where it still lists its models."""
+    with opened(server, tries=3) as model:
+        model.expect("write", 1)
+        server.faults = [lambda handler: handler.reply(status, b"")] * 3
+        with pytest.raises(Lost, match="it was asked 3 times"):
+            model.write(["Count:"], SETTINGS, None, None)
+    assert len(server.asked) == 3
+
+
 def test_pauses_grow_and_end(server: LanguageServer, pauses: List[float]) -> None:
     with opened(server, tries=8, longest_wait_s=10) as model:
         model.expect("write", 1)

@@ -67,7 +67,9 @@ class Question(Opaque):
             raise SampleError("windows of %d tokens cannot have %d in common" % (longest, overlap))
         if self.settings["first"] == "score":
             prefix = self.encoding.prefix(engine)
-            if tokens[:1] == [prefix] and len(tokens) > 1:  # it stands in front already, and is no part of the text
+            if (
+                tokens[:1] == [prefix] and len(tokens) > 1 and not self.settings["special"]
+            ):  # it stands in front already, and is no part of the text
                 tokens = tokens[1:]
             found = rolling(tokens, prefix, longest, max(1, overlap))
         else:
@@ -145,9 +147,12 @@ def read(
         "skip",
     ) = "score",
     windows: Integer("At most so many windows of a text.", at_least=1) = None,
+    special: Flag("Score a token, too, that the tokenizer puts in front, as lm-evaluation-harness does.") = False,
 ):
     """Ask how likely a text is, token by token."""
-    return Question(prompt, "read", {"window": window, "overlap": overlap, "first": first, "windows": windows})
+    return Question(
+        prompt, "read", {"window": window, "overlap": overlap, "first": first, "windows": windows, "special": special}
+    )
 
 
 @step(takes="prompt", gives="question")

@@ -125,7 +125,7 @@ def test_a_text_that_is_read_whole_has_no_question() -> None:
         "task: wikitext\ndataset_path: json\ndataset_kwargs: {data_files: {test: a.jsonl}}\ntest_split: test\n"
         "output_type: loglikelihood_rolling\ndoc_to_text: ''\ndoc_to_target: '{{page}}'\n"
     )
-    assert found.prompt == {"answer": "{{page}}"} and found.ask == {}
+    assert found.prompt == {"answer": "{{page}}"} and found.ask == {"special": True}
 
 
 def test_choices_may_be_the_questions() -> None:

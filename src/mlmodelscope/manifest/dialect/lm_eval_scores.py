@@ -44,6 +44,8 @@ def read_scores(reading: Reading, kind: str, made: SourceMap, kept: SourceMap) -
     if "acc_mutual_info" in names:
         ask.put("unconditional", True, reading.place("metric_list"), "is what `acc_mutual_info` needs")
     filters, repeats = reading.take("filter_list"), reading.number("repeats") or 1
+    if kind == "loglikelihood_rolling":
+        ask.put("special", True, reading.place("output_type"), "is how the harness reads a text")
     if kind == "generate_until":
         _read_generation(reading, ask, repeats)
         measure = _translation(reading, made, names, filters) if translates else None

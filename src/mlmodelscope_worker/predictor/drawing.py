@@ -1,14 +1,14 @@
 """Which token comes next: the likeliest, or one that is drawn. One way for every engine that gives its scores away."""
 
-from .language_model import Written
+from .language_model import Written, seed_of
 from .predictor import ModelError
 
 
-def streams(seed, count):
+def streams(contexts, settings):
     """A stream of random numbers for each of several texts."""
     import numpy as np
 
-    return [np.random.RandomState((seed + place) % (1 << 32)) for place in range(count)]
+    return [np.random.RandomState(seed_of(list(each), settings)) for each in contexts]
 
 
 def chosen(scores, settings, stream):
@@ -61,9 +61,10 @@ def check_rows(rows, size, longest):
 class Texts(object):
     """Texts that are written side by side, token by token, until each has come to an end."""
 
-    def __init__(self, count, settings, ends, decode, is_over):
+    def __init__(self, contexts, settings, ends, decode, is_over):
+        count = len(contexts)
         self._settings, self._ends, self._decode, self._is_over = settings, ends, decode, is_over
-        self._streams = streams(settings["seed"], count)
+        self._streams = streams(contexts, settings)
         self._tokens = [[] for _ in range(count)]
         self._moments = [[] for _ in range(count)]
         self._endings = [None] * count

@@ -4,7 +4,14 @@ Tokens are whole numbers, and a row is (context, continuation). How a text becom
 an engine has a tokenizer of its own only where its files bring one.
 """
 
+import zlib
+
 from .predictor import NotSupported, Predictor
+
+
+def seed_of(context, settings):
+    """The seed of one text: it follows from what stands before it, so that no batch and no order changes it."""
+    return (settings["seed"] + zlib.crc32(repr(context).encode("utf-8"))) % (1 << 31)
 
 
 class Written(object):

@@ -143,13 +143,12 @@ class LlamaCpp(LanguageModel):
             checked(list(context), self._size, self.longest)
         made = []
         for start in range(0, len(contexts), self._at_once):
-            now = dict(settings, seed=settings["seed"] + start)
-            made += self._write_together(contexts[start : start + self._at_once], now, decode, is_over)
+            made += self._write_together(contexts[start : start + self._at_once], settings, decode, is_over)
         return made
 
     def _write_together(self, contexts, settings, decode, is_over):
         ends = self.stop_tokens if settings["stop_tokens"] is None else settings["stop_tokens"]
-        texts = Texts(len(contexts), settings, ends, decode, is_over)
+        texts = Texts(contexts, settings, ends, decode, is_over)
         self._forget()
         scores, lengths = {}, [len(each) for each in contexts]
         for row, context in enumerate(contexts):

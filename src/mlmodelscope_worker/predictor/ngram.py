@@ -10,7 +10,7 @@ from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .arpa import END, START, UNKNOWN, read_arpa
 from .drawing import chosen
-from .language_model import LanguageModel, Written, tokens_of
+from .language_model import LanguageModel, Written, seed_of, tokens_of
 from .predictor import ModelError, predictor
 
 _MOST_REMEMBERED = 1 << 24
@@ -112,8 +112,8 @@ class NGram(LanguageModel):
 
     def write(self, contexts, settings, decode, is_over):
         return [
-            self._written(list(context), settings, decode, is_over, settings["seed"] + row)
-            for row, context in enumerate(contexts)
+            self._written(list(context), settings, decode, is_over, seed_of(list(context), settings))
+            for context in contexts
         ]
 
     def _written(self, context, settings, decode, is_over, seed):

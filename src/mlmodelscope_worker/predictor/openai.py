@@ -7,7 +7,7 @@ prompt echoed with the logarithms of its tokens, which not every server does.
 from concurrent.futures import ThreadPoolExecutor
 
 from ..parameters import Choice, Flag, Integer, Mapping, Number, ParameterError, Text
-from .language_model import LanguageModel, Written
+from .language_model import LanguageModel, Written, seed_of
 from .openai_answers import NoLogarithms, listed_models, scored, spelled
 from .openai_answers import Text as Answer
 from .openai_client import Again, Client, parsed
@@ -124,7 +124,7 @@ class OpenAI(LanguageModel):
         return self._together(lambda place: self._scored(*rows[place]), len(rows))
 
     def write(self, contexts, settings, decode, is_over):
-        return self._together(lambda place: self._written(contexts[place], settings, place), len(contexts))
+        return self._together(lambda place: self._written(contexts[place], settings), len(contexts))
 
     def _together(self, ask, count):
         """Answers to all, with as many questions under way as a batch has samples; for each what it failed with."""
@@ -181,8 +181,8 @@ class OpenAI(LanguageModel):
             return ""
         return "; the server's models are %s" % ", ".join(self._known[:20])
 
-    def _written(self, context, settings, place):
-        answer = self._answered(context, settings, settings["seed"] + place)
+    def _written(self, context, settings):
+        answer = self._answered(context, settings, seed_of(context, settings))
         self._served_by(answer.model, answer.fingerprint)
         text = self._client.hidden(answer.text)
         count = len(answer.moments) if answer.count is None else answer.count

@@ -37,11 +37,8 @@ def pytorch(
     A bare state dict is no model: the class that it belongs to comes as a function of the manifest's own.
     """
     kind = pytorch_file.kind_of(files["graph"])
-    import torch
-
+    torch, device = torch_on(device, threads, inter_op_threads)
     version = "PyTorch %s" % torch.__version__
-    set_threads(torch, version, threads, inter_op_threads)
-    device = choose_device(torch, version, device)
     # Inputs may be read-only memory; a model that writes to its input gets a copy.
     warnings.filterwarnings("ignore", message="The given NumPy array is not writ")
     try:
@@ -57,7 +54,16 @@ def pytorch(
         raise ModelError("%s cannot load the model: %s" % (version, reason(error)))
 
 
-def choose_device(torch, version, device):
+def torch_on(device, threads, inter_op_threads=1):
+    """(PyTorch with so many threads, the name of its device)."""
+    import torch
+
+    version = "PyTorch %s" % torch.__version__
+    _set_threads(torch, version, threads, inter_op_threads)
+    return torch, _choose_device(torch, version, device)
+
+
+def _choose_device(torch, version, device):
     gpus = torch.cuda.device_count() if torch.cuda.is_available() else 0
     why = "it was built without CUDA" if torch.version.cuda is None else ""
     return name(*choose(version, device, {"cpu": 1, "cuda": gpus}, why))
@@ -74,7 +80,7 @@ def _load_exported(torch, version, path, device):
     return move_to_device_pass(program, device)
 
 
-def set_threads(torch, version, threads, inter_op_threads):
+def _set_threads(torch, version, threads, inter_op_threads):
     torch.set_num_threads(threads)
     taken = _inter_op_taken[0] if _inter_op_taken else inter_op_threads
     if not _inter_op_taken and torch.get_num_interop_threads() != inter_op_threads:

@@ -10,9 +10,9 @@ from ..parameters import Choice, Integer
 from .device import Device
 from .drawing import check_rows, checked
 from .kind import named
-from .language_model import LanguageModel, Written
+from .language_model import LanguageModel, Written, seed_of
 from .predictor import ModelError, predictor
-from .pytorch import choose_device, set_threads
+from .pytorch import torch_on
 
 _MAGIC = b"GGUF"
 
@@ -30,11 +30,7 @@ def transformers(
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     os.environ.setdefault("TRANSFORMERS_OFFLINE", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import torch
-
-    version = "PyTorch %s" % torch.__version__
-    set_threads(torch, version, threads, 1)
-    where = choose_device(torch, version, device)
+    torch, where = torch_on(device, threads)
     model, tokenizer = _opened(torch, files["graph"], getattr(torch, dtype), attention)
     return Transformers(torch, model.to(where).eval(), tokenizer, where)
 
@@ -189,7 +185,7 @@ class Transformers(LanguageModel):
             tokens[row, longest - len(each) :] = torch.tensor(each, dtype=torch.long)
             mask[row, longest - len(each) :] = 1
         tokens, mask = tokens.to(self._device), mask.to(self._device)
-        draws = [_generator(torch, settings["seed"] + row, self._device) for row in range(len(contexts))]
+        draws = [_generator(torch, seed_of(list(each), settings), self._device) for each in contexts]
         ends = self.stop_tokens if settings["stop_tokens"] is None else settings["stop_tokens"]
         found = [[] for _ in contexts]
         endings, moments, kept = [None] * len(contexts), [[] for _ in contexts], None

@@ -12,6 +12,7 @@ import pytest
 from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.parameters import ParameterError
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError, NotSupported, openai_client
+from mlmodelscope_worker.predictor.language_model import seed_of
 from mlmodelscope_worker.predictor.openai_answers import Text
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor.language_server import LanguageServer, logarithm
@@ -102,7 +103,8 @@ def test_texts_are_written_piece_by_piece(server: LanguageServer) -> None:
     assert (one.text, one.ending, len(one.tokens)) == (server.words, "stop", 5)
     assert len(one.moments) == 5 and list(one.moments) == sorted(one.moments)
     (question,) = server.asked
-    assert (question["prompt"], question["max_tokens"], question["seed"]) == ("Count:", 8, 3)
+    assert (question["prompt"], question["max_tokens"]) == ("Count:", 8)
+    assert question["seed"] == seed_of("Count:", {"seed": 3}) != seed_of("Count:", {"seed": 4})
     assert question["stream"] and "stop" not in question and "top_p" not in question
 
 

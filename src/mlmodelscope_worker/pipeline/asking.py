@@ -74,7 +74,11 @@ class Question(Opaque):
             found = rolling(tokens, prefix, longest, max(1, overlap))
         else:
             found = strided(tokens, longest, overlap)
-        return found[: self.settings["windows"]] if self.settings["windows"] else found
+        found = found[: self.settings["windows"]] if self.settings["windows"] else found
+        scored = [each for _, continuation in found for each in continuation]
+        if len(scored) < len(tokens):  # words and bytes are counted of what is scored, not of the rest
+            self.text = self.encoding.decoder(engine)(scored)
+        return found
 
     def _write(self, engine):
         """The context alone."""

@@ -136,6 +136,12 @@ def test_read_takes_as_many_windows_as_it_is_told() -> None:
         asked("read", question="", choices=[""])
 
 
+def test_read_counts_the_text_that_is_scored_and_no_other() -> None:
+    text = "abcdefghijklmnopqrstuvwxyz"
+    assert asked("read", {"window": 5, "first": "skip", "windows": 2}, question="", choices=[text]).text == "bcdeghij"
+    assert asked("read", {"window": 5}, question="", choices=[text]).text == text
+
+
 def test_read_does_not_score_what_stands_for_the_beginning() -> None:
     found = asked("read", None, {"special_tokens": "always"}, question="", choices=["abc"])
     assert found.tokens == [([1], [97, 98, 99])]

@@ -29,11 +29,11 @@ class Detection(StepReader):
             found[row] = listed[np.rint(listed[:, 0]) == row]
         return found
 
-    def stepped(self, values, frame):
+    def stepped(self, values, frame, share=None):
         if "detections" in values:
             listed = values.pop("detections")
             values.update(classes=listed[:, 1], scores=listed[:, 2], boxes=listed[:, 3:])
-        return StepReader.stepped(self, flat(values), frame)
+        return StepReader.stepped(self, flat(values), frame, share)
 
     def answer_of(self, values, frame):
         import numpy as np

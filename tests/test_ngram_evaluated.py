@@ -9,6 +9,9 @@ import pytest
 
 import language_world
 from mlmodelscope import Options, Settings, evaluate
+from mlmodelscope.manifest import schema
+from mlmodelscope.plan.claim import parse_claim
+from mlmodelscope.replicate.replication import replicate
 
 LINES = ["the cat sat on the mat\n", "the dog sat on the rug\n", "a cat ran to the dog\n"]
 
@@ -34,6 +37,22 @@ def test_choices_are_made_by_what_was_counted(model: Path, tmp_path: Path) -> No
     )
     record = evaluate(language_world.model_of(model), dataset, Options(), settings=settings(tmp_path))
     assert record.failed == 0 and record.metrics["choice-accuracy"].value == 1.0
+
+
+@pytest.mark.parametrize("written", ["acc", "accuracy", "choice-accuracy"])
+def test_a_claim_names_accuracy_as_papers_do(model: Path, tmp_path: Path, written: str) -> None:
+    documents = [{"start": "the cat sat on", "a": "the mat", "b": "mat the", "label": 0}]
+    dataset = language_world.dataset_of(
+        language_world.write_documents(tmp_path / "ends.jsonl", documents),
+        "multiple_choice",
+        {"question": "{{start}}", "choices": ["{{a}}", "{{b}}"], "answer": "label"},
+    )
+    said = schema.Claim(metric=written, value="100.0", dataset=dataset.name)
+    claiming = language_world.model_of(model).model_copy(update={"claims": (said,)})
+    for claim in (None, parse_claim(f"{written}=100.0@{dataset.name}")):
+        done = replicate(claiming, dataset, claim=claim, explain=False, settings=settings(tmp_path))
+        # One document decides nothing; which number the claim is about is what matters here.
+        assert (done.verdict.claim.metric, done.verdict.measured.value) == ("choice-accuracy", 1.0)
 
 
 def test_its_perplexity_is_that_of_its_own_counts(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from mlmodelscope.errors import MetricError
 from mlmodelscope.measure.coco_sums import SUMS
 from mlmodelscope.task.array_answer import Array, ArrayAnswer
-from mlmodelscope.task.measure import MEASURES, find_measure
+from mlmodelscope.task.measure import MEASURES, counterpart, find_measure
 from mlmodelscope.task.task import Terms, task_named
 
 BOXES = ("ap", "ap50", "ap75", "ap-small", "ap-medium", "ap-large")
@@ -49,9 +49,21 @@ def test_measures_are_found_by_what_papers_call_them(published: str, name: str) 
     assert found is not None and found.name == name
 
 
-def test_no_two_measures_share_a_name() -> None:
-    names = [name for each in MEASURES.all().values() for name in (each.name, *each.aliases)]
-    assert len(names) == len(set(names))
+def test_no_two_measures_of_a_task_share_a_name() -> None:
+    for task in {name for each in MEASURES.all().values() for name in each.tasks}:
+        of_it = [each for each in MEASURES.all().values() if task in each.tasks]
+        names = [name for each in of_it for name in (each.name, *each.aliases)]
+        assert len(names) == len(set(names)), task
+    names = [each.name for each in MEASURES.all().values()]
+    assert not set(names) & {alias for each in MEASURES.all().values() for alias in each.aliases}
+
+
+def test_a_name_that_several_tasks_use_is_the_number_of_the_task() -> None:
+    for task, name in (("classification", "top1"), ("multiple_choice", "choice-accuracy")):
+        found = find_measure("accuracy", (task,))
+        assert found is not None and found.name == name
+        assert counterpart(MEASURES["top1"], task) is found
+    assert counterpart(MEASURES["psnr"], "multiple_choice") is MEASURES["psnr"]
 
 
 def _array(values: object, kind: str) -> Array:

@@ -305,6 +305,7 @@ DEPENDENT = {
     "clip_columns",
     "columns",
     "encode",
+    "encode_prompt",
     "fill_missing",
     "normalize_features",
     "resample",

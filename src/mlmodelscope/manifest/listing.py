@@ -132,7 +132,7 @@ def _check_question(manifest: SourceMap, problems: Problems) -> None:
     known = tuple(files) if isinstance(files, dict) else ()
     for key, name in (("prompt", "prompt"), ("ask", asked)):
         written = manifest.get(key)
-        if written is None:
+        if written is None or (written == {} and name is None):  # nothing is asked, as in what a program writes
             continue
         if name is None:
             tasks = ", ".join(ASKED)

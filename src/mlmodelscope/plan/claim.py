@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.manifest.schema.task import ASKED, LANGUAGE_MODEL
 from mlmodelscope.manifest.splits import claimed_on, parted
-from mlmodelscope.task.measure import MEASURES, NUMBER, Measure, Unit, find_measure
+from mlmodelscope.task.measure import MEASURES, NUMBER, Measure, Unit, counterpart, find_measure
 
 Rounding = Literal["nearest", "down", "up"]
 
@@ -36,6 +37,11 @@ class Claim:
     conditions: str | None = None
     factor: float = 100.0
     """By which a measured number is multiplied to be one like the published: 100 for one in percent."""
+
+    def for_task(self, task: str) -> Claim:
+        """The same claim about a model of this task, where its metric's name means another number."""
+        meant = counterpart(self.measure, task)
+        return self if meant is self.measure else replace(self, metric=meant.name)
 
     @property
     def measure(self) -> Measure:
@@ -101,9 +107,9 @@ def parse_claim(text: str) -> Claim:
     return Claim(found.name, match["value"], match["dataset"], factor=factor)
 
 
-def claim_of(published: schema.Claim) -> Claim:
-    """A claim as a manifest has it."""
-    found = _measure(published.metric)
+def claim_of(published: schema.Claim, task: str | None = None) -> Claim:
+    """A claim as a manifest has it, of a model or an evaluation of this task."""
+    found = _measure(published.metric, task)
     if published.better not in (None, found.better):
         raise UsageError(f"`{found.name}` is better the {found.better} it is, the claim says {published.better}")
     return Claim(
@@ -150,8 +156,8 @@ def _base(dataset: str | None) -> str | None:
     return parted(dataset)[0].partition("@")[0].strip().lower() if dataset else None
 
 
-def _measure(name: str) -> Measure:
-    found = find_measure(name)
+def _measure(name: str, task: str | None = None) -> Measure:
+    found = find_measure(name, ASKED if task == LANGUAGE_MODEL else () if task is None else (task,))
     if found is None:
         raise UsageError(f"claims about `{name}` cannot be checked; known: {', '.join(MEASURES)}")
     return found

@@ -17,6 +17,7 @@ from mlmodelscope.manifest.splits import claimed_on
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile
 from mlmodelscope.plan.claim import Claim, claim_of, claimed_dataset, is_measurable
+from mlmodelscope.plan.language import planned_task
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan, PlannedDataset
 from mlmodelscope.preparation import Conditions, DatasetSource, ModelSource, ask
@@ -112,9 +113,8 @@ def replicate(
         dataset = claimed_dataset(model, claim)
     if claim is None and reference is None:  # known before anything runs
         asked = ask(model, dataset, options, **conditions)
-        choose_claims(
-            asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k, asked.model.task
-        )
+        task = planned_task(asked.model, asked.aspects.dataset)
+        choose_claims(asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k, task)
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
     record = evaluate(model, dataset, options, made_for="replicate", **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
@@ -150,11 +150,10 @@ def judge_record(
 ) -> tuple[tuple[Verdict, ...], tuple[str, ...], Mapping[int, ClassAnswer]]:
     """(the verdict on each claim, claims that cannot be checked, the claimant's answers where there is a log)."""
     plan, ours = record.plan, read_recorded(record, settings)
-    for each in [claim] if claim is not None else ():
-        _refuse_other_task(each, plan)
     unchecked: tuple[str, ...] = ()
     if claim is not None:
-        claims = [claim]
+        claims = [claim.for_task(plan.task)]
+        _refuse_other_task(claims[0], plan)
     elif reference is not None:
         claims = reference.claims
     else:
@@ -238,7 +237,7 @@ def choose_claims(
     about = [(each, _obstacle(each, top_k, task)) for each in claims if is_same_dataset(claimed_on(each), dataset)]
     unchecked = tuple(f"{each.metric} {each.value} on {claimed_on(each)}: {reason}" for each, reason in about if reason)
     unchecked += tuple(_other_splits(claims, dataset))
-    chosen = [claim_of(each) for each, reason in about if not reason]
+    chosen = [claim_of(each, task) for each, reason in about if not reason]
     if chosen:
         return chosen, unchecked
     others = ", ".join(f"{each.metric} {each.value} on {claimed_on(each) or 'no dataset'}" for each in claims)
@@ -261,9 +260,10 @@ def _obstacle(published: schema.Claim, top_k: int, task: str) -> str:
     """Why a claim cannot be checked; empty where it can."""
     if not is_measurable(published):
         return f"`{published.metric}` is not a number that can be measured here"
-    if task not in claim_of(published).measure.tasks:
+    measured = claim_of(published, task).measure
+    if task not in measured.tasks:
         return f"`{published.metric}` is not a number of {task}"
-    if claim_of(published).measure.kept_classes > top_k:
+    if measured.kept_classes > top_k:
         return f"only the {top_k} best answers are kept"
     return ""
 

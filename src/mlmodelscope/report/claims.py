@@ -118,13 +118,13 @@ def is_other_split(claimed: str | None, dataset: PlannedDataset | DatasetManifes
 
 def _measured(published: schema.Claim, record: Record) -> MeasuredNumber | None:
     try:
-        return record.metrics.get(claim_of(published).metric) if is_measurable(published) else None
+        return record.metrics.get(claim_of(published, record.plan.task).metric) if is_measurable(published) else None
     except MLModelScopeError:  # a unit that the metric does not have
         return None
 
 
 def _compare(written: schema.Claim, measured: MeasuredNumber, record: Record) -> ClaimComparison:
-    claim, dataset = claim_of(written), record.plan.dataset
+    claim, dataset = claim_of(written, record.plan.task), record.plan.dataset
     is_share = claim.measure.outcome is not None
     comparison = ClaimComparison(
         claim=written,

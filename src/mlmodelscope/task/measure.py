@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal, Protocol
@@ -275,20 +275,30 @@ def measure(
     return register
 
 
-def find_measure(name: str) -> Measure | None:
+def find_measure(name: str, tasks: Collection[str] = ()) -> Measure | None:
     """By its name or an alias, however it is spelled: `Top-1`, `top_1` and `acc@1` are one.
 
-    `token-f1:PER` is the measure of one part, whose name is as the data has it.
+    `token-f1:PER` is the measure of one part, whose name is as the data has it. Where measures of several tasks are
+    published under one name, such as `accuracy`, that of `tasks` is meant.
     """
     base, colon, part = name.strip().partition(":")
     if colon:
-        whole = find_measure(base)
+        whole = find_measure(base, tasks)
         return MEASURES.get(f"{whole.name}:{part}") if whole is not None and part else None
     plain = base.lower().replace("_", "-")
     found = MEASURES.get(plain) if plain in MEASURES else None
     if found is not None:
         return found
-    return next((each for each in MEASURES.all().values() if plain in each.aliases), None)
+    named = [each for each in MEASURES.all().values() if plain in each.aliases]
+    return next((each for each in named if not set(tasks).isdisjoint(each.tasks)), named[0] if named else None)
+
+
+def counterpart(found: Measure, task: str) -> Measure:
+    """What a measure is called by is another one's name, too, in this task: that one. Else the measure itself."""
+    if task in found.tasks:
+        return found
+    shared = (each for each in MEASURES.all().values() if task in each.tasks and set(each.aliases) & set(found.aliases))
+    return next(shared, found)
 
 
 def measure_or_bare(name: str) -> Measure:

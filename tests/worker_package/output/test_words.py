@@ -15,7 +15,7 @@ from mlmodelscope_worker.output import ANSWER_STEPS
 from mlmodelscope_worker.output.boxes import Refused
 from mlmodelscope_worker.output.step import Share
 from mlmodelscope_worker.pipeline import library as libraries
-from mlmodelscope_worker.pipeline.value import Tensor
+from mlmodelscope_worker.pipeline.value import SampleError, Tensor
 from mlmodelscope_worker.predictor import ModelError
 from mlmodelscope_worker.stacking import Prepared
 from mlmodelscope_worker.task.reader import WHOLE, Read, reader_of
@@ -161,7 +161,7 @@ def test_every_library_is_tried() -> None:
 @pytest.mark.parametrize("token", [10**6, 2**40, -7])
 def test_a_token_beyond_the_vocabulary_fails_its_sample_alone(folder: Path, library: str, token: int) -> None:
     asked = {"file": str(vocabulary(folder, library)), "library": library}
-    with pytest.raises(Refused, match=f"{library} has no text for these tokens"):
+    with pytest.raises(SampleError, match=f"{library} cannot make a text of the tokens: "):
         step("detokenize", {"tokens": np.array([token])}, asked)
 
 

@@ -17,8 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
+from urllib.parse import unquote, urlsplit
 
 from mlmodelscope.errors import StackError
 from mlmodelscope.manifest.schema.software import Stack
@@ -225,7 +224,7 @@ def _from_report(entry: Mapping[str, Mapping[str, object]]) -> _Package:
         raise StackError(f"{name} comes from a repository or a folder, which has no hash")
     wanted = f" @ {without_secrets(url)}" if entry.get("is_direct") else f"=={version}"
     if not archive.get("hashes") and url.startswith("file:"):  # pip up to 23.0 has none for files on disk
-        path = url2pathname(urlsplit(url).path)
+        path = unquote(urlsplit(url).path)
         archive = {"hashes": {"sha256": hash_file(path)}}
     return _Package(name, wanted, (_hash_of(name, archive),), url.partition("#")[0].endswith(".whl"))
 

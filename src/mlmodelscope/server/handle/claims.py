@@ -66,7 +66,7 @@ def claims_of(manifest: ModelManifest, told: Told, datasets: Collection[str]) ->
     }
     for each in manifest.claims:
         try:
-            metric: str | None = claim_of(each).metric
+            metric: str | None = claim_of(each, manifest.task).metric
         except UsageError:
             metric = None  # nothing that can be measured here
         title, unit = written_of(each)

@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from language_world import write_documents
 from mlmodelscope import Options, Record, Settings, Store, evaluate
 from mlmodelscope.errors import TrustError, WorkerError
 from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.record.journal import has_answers
 from processes import children_of
 from worker_package.predictor.language_server import LanguageServer
 
@@ -155,8 +157,11 @@ def test_a_killed_command_resumes_and_counts_nothing_twice(
     killed: list[int] = []
 
     def fatal(handler: Any) -> None:
-        """In the middle of a question, host and worker are killed."""
+        """In the middle of a question, host and worker are killed; some answers have been written down by then."""
         if len(server.asked) > 300 and not killed:
+            deadline = time.monotonic() + 120
+            while not any(map(has_answers, settings.home.rglob("journal"))) and time.monotonic() < deadline:
+                time.sleep(0.05)
             killed.append(len(server.asked))
             for each in [process.pid, *children_of(process.pid)]:
                 os.kill(each, signal.SIGKILL)

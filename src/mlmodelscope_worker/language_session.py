@@ -7,6 +7,7 @@ once, and what was scored before is remembered.
 import collections
 import json
 
+from .causal_graph import language_model_of
 from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import BatchAnswer, VariantAnswer
@@ -42,10 +43,8 @@ class LanguageSession(object):
         _make_ready(only["steps"])
         self._pipeline = Pipeline(only["steps"])
         start = nanoseconds()
-        self.predictor = open_predictor(task.predictor)
+        self.predictor = open_language_model(task.predictor)
         self.load_ns = nanoseconds() - start
-        if not isinstance(self.predictor, LanguageModel):
-            raise ModelError("%s runs no language models by itself" % task.predictor.name)
         self.predictor.expect(only["steps"][-1]["name"], task.batch_size)
         self._tree, self.missing = Node(), {}
         for variant in task.variants:
@@ -206,6 +205,18 @@ class LanguageSession(object):
 
     def close(self):
         self.predictor.close()
+
+
+def open_language_model(spec):
+    """An engine of language models, or a framework that runs a decoder's graph."""
+    predictor = open_predictor(spec)
+    if isinstance(predictor, LanguageModel):
+        return predictor
+    try:
+        return language_model_of(predictor, spec.files.get("graph", ""))
+    except BaseException:
+        predictor.close()
+        raise
 
 
 def _good(found):

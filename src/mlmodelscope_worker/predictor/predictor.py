@@ -191,6 +191,8 @@ class Predictor(object):
     outputs = ()
     profiler_stays = False
     """Whether calls are slower for good once a profiler was started: NVIDIA's library stays between, and is in each."""
+    outputs_last = False
+    """Whether arrays that `run` gave keep their values when it is called again."""
     server = None
     """What a server that answers in our place says of itself."""
     _taken = None

@@ -45,7 +45,7 @@ class CausalGraph(LanguageModel):
         self.graph = Graph(predictor)
         self.longest, self.stop_tokens = facts.longest, facts.ends
         self.prefix = facts.first if facts.first is not None else (facts.ends or (None,))[0]
-        self._size = self.graph.try_out()
+        self.size = self.graph.try_out()
 
     def _words(self):
         if self._facts.tokenizer is None:
@@ -60,7 +60,7 @@ class CausalGraph(LanguageModel):
 
     def score(self, rows):
         """What rows have in common is computed once: each context, of which only the last token is asked about."""
-        check_rows(rows, self._size, self.longest)
+        check_rows(rows, self.size, self.longest)
         found = [None] * len(rows)
         for places, way in self._ways(rows):
             for group in self.graph.fitting([(len(rows[place][0]), len(rows[place][1])) for place in places]):
@@ -115,7 +115,7 @@ class CausalGraph(LanguageModel):
 
     def write(self, contexts, settings, decode, is_over):
         for context in contexts:
-            checked(list(context), self._size, self.longest)
+            checked(list(context), self.size, self.longest)
         found = [None] * len(contexts)
         for places in self.graph.fitting([len(each) for each in contexts]):
             part = [list(contexts[place]) for place in places]

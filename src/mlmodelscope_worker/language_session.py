@@ -128,6 +128,26 @@ class LanguageSession(object):
         told_ns = nanoseconds() - start
         return VariantAnswer(batch.index, told_ns, told, tokens / float(own or 1), variants, tokens), tuple(buffers)
 
+    def ask_engine(self, questions):
+        """[(question, what the engine makes of it)]: a Written, rows that were scored, or an error.
+
+        Nothing is remembered, and everything goes to the engine at once.
+        """
+        found = []
+        for settings, listed in _by_settings(questions):
+            if listed[0].call == "write":
+                contexts = [each.tokens[0][0] for each in listed]
+                decode, is_over = self._decoder(listed[0]), _is_over(settings["stop"])
+                found += zip(listed, self.predictor.write(contexts, settings, decode, is_over))
+                continue
+            rows = iter(self.predictor.score([row for each in listed for row in each.tokens]))
+            found += [(each, [next(rows) for _ in each.tokens]) for each in listed]
+        return found
+
+    def told_of(self, question, found):
+        """What the host would be told of what `ask_engine` found."""
+        return answer_of(question, list(map(_good, found if isinstance(found, list) else [found])), self.predictor)
+
     def _answers(self, questions):
         """What the host is told of each question, or why it is not."""
         try:
@@ -187,7 +207,8 @@ class LanguageSession(object):
     def _decoder(self, question):
         if self.predictor.takes_words:
             return None
-        return question.encoding.decoder(self.predictor)
+        encoding = getattr(question, "encoding", None)  # random questions have none
+        return self.predictor.decode if encoding is None else encoding.decoder(self.predictor)
 
     def measure(self, samples, warm_up_runs, most, budget_s):
         """Nanoseconds of one batch, as often as there is time for: (those before, those that count)."""

@@ -176,6 +176,9 @@ class Close(NamedTuple):
 
 # Answers of the worker.
 
+UNKNOWN = -1
+"""Stands for a number that nobody can tell, such as the tokens of a text that a server cuts out of sight."""
+
 
 class Opened(NamedTuple):
     worker: str
@@ -210,7 +213,11 @@ class Latency(NamedTuple):
 
 
 class Loaded(NamedTuple):
-    """Buffers: when each query was due, begun and answered, and how many waited; int64 each."""
+    """Buffers, int64 each: when each query was due, begun and answered, and how many waited.
+
+    Of a language model also for each text: the number of its query, its tokens, those of the answer, and nanoseconds
+    from the beginning of the query to the first of them and to the last, or UNKNOWN.
+    """
 
     queries: int
     unanswered: int

@@ -32,6 +32,10 @@ class LanguageModel(Predictor):
 
     longest = None
     """Tokens that it takes at once."""
+    size = None
+    """How many tokens it knows; None where nobody tells."""
+    side_by_side = 1
+    """How many threads may ask it at the same time."""
     prefix = None
     """The token that stands before a text without context."""
     stop_tokens = ()

@@ -11,8 +11,9 @@ from .past import Past
 from .pipeline import tokens as tokenizers
 from .predictor import ModelError
 from .predictor.drawing import Texts, check_rows, checked, logarithms
-from .predictor.language_model import LanguageModel
+from .predictor.language_model import DECODE, PREFILL, LanguageModel
 from .predictor.model_folder import Facts
+from .predictor.predictor import Steps
 
 _TOKENS, _MASK, _POSITIONS, _SCORES = "input_ids", "attention_mask", "position_ids", "logits"
 _PAST, _PRESENT = "past_key_values.", "present."
@@ -145,9 +146,25 @@ class CausalGraph(LanguageModel):
             if len(following) < len(rows):
                 held.select([rows.index(row) for row, _ in following])
                 rows = [row for row, _ in following]
-            ((_, some),) = held.read([[token] for _, token in following])
+            scores = dict(zip(rows, held.step([token for _, token in following])))
             self.tokens_run += len(following)
-            scores = dict(zip(rows, some[:, -1]))
+
+    def profile_steps(self, use):
+        names, run = [], self.graph.run
+
+        def watched(run_once):
+            def call(feeds, name):
+                names.append(name)
+                return run_once(feeds)
+
+            self.graph.run = call
+            use()
+
+        try:
+            profiles = self._predictor.profile_calls(watched)
+        finally:
+            self.graph.run = run
+        return Steps(zip(names, profiles))
 
     def close(self):
         self._predictor.close()
@@ -171,6 +188,7 @@ class Graph(object):
             raise ModelError("nobody knows what the decoder's input `%s` gets" % unknown[0])
         # Without both, a row that is filled up would be read as a longer one in some graphs.
         self._fills = _MASK in names and _POSITIONS in names
+        self.fed = [(tensor, tensor.name if tensor.name in self.past.places else None) for tensor in self.inputs]
         self.scores = [tensor.name for tensor in predictor.outputs].index(_SCORES)
         self.vocabulary = None
 
@@ -179,6 +197,10 @@ class Graph(object):
         ((_, scores),) = self.begin(1).read([[0]])
         self.vocabulary = scores.shape[-1]
         return self.vocabulary
+
+    def run(self, feeds, name):
+        """Call it; `name` says what for: `prefill`, or `decode` where one token more is read."""
+        return self.predictor.run(feeds)
 
     def fitting(self, lengths):
         """Places of rows that go together: all, or those that are as long."""
@@ -231,35 +253,46 @@ class Held(object):
         for start in range(0, longest, size):
             yield start, self._call(tokens[:, start : start + size], real[:, start : start + size])
 
-    def _call(self, tokens, real):
+    def step(self, tokens):
+        """Read one token more in each row; the scores behind it, a row each."""
+        import numpy as np
+
+        given = np.array(tokens, np.int64)[:, None]
+        return self._call(given, np.ones_like(given), self.lengths[:, None], DECODE)[:, 0]
+
+    def _call(self, tokens, real, positions=None, name=PREFILL):
         import numpy as np
 
         graph, count = self._graph, tokens.shape[1]
         self._mask = np.concatenate([self._mask, real], axis=1)
-        if graph.has_past:
-            positions = np.maximum(self.lengths[:, None] + np.cumsum(real, axis=1) - 1, 0)
-        else:
+        if not graph.has_past:
             tokens = self._tokens = np.concatenate([self._tokens, tokens], axis=1)
             positions = np.maximum(np.cumsum(self._mask, axis=1) - 1, 0)
+        elif positions is None:
+            positions = np.maximum(self.lengths[:, None] + np.cumsum(real, axis=1) - 1, 0)
         self.lengths = self.lengths + real.sum(axis=1)
-        made = {_TOKENS: tokens, _MASK: self._mask, _POSITIONS: positions}
-        feeds = [self._fed(tensor, made, count) for tensor in graph.inputs]
-        graph.predictor.check(feeds)
-        outputs = graph.predictor.run(feeds)
+        made, past = {_TOKENS: tokens, _MASK: self._mask, _POSITIONS: positions}, self._past
+        if past is None:
+            feeds = [self._fed(tensor, made, count) for tensor, _ in graph.fed]
+            graph.predictor.check(feeds)
+        else:  # what the graph itself has made needs no look
+            feeds = [past[each] if each else self._fed(tensor, made, count) for tensor, each in graph.fed]
+        outputs = graph.run(feeds, name)
         scores = outputs[graph.scores]
         if scores.ndim != 3 or scores.shape[0] != self._rows or scores.shape[1] < count:
             raise ModelError("the decoder's scores are %s for %d rows of %d tokens" % (scores.shape, self._rows, count))
-        self._past = graph.past.kept(self._past, outputs, None)
+        if graph.has_past:
+            self._past = graph.past.kept(past, outputs, None)
         return scores[:, -count:]
 
     def _fed(self, tensor, made, count):
         import numpy as np
 
         name, graph = tensor.name, self._graph
+        if name in made:
+            return np.ascontiguousarray(made[name], tensor.element_type)
         if name in graph.past.places:
-            return graph.past.empty(name, self._rows) if self._past is None else self._past[name]
+            return graph.past.empty(name, self._rows)
         if name == _IS_CACHED:
             return np.array([self._past is not None])
-        if name in _KEPT:
-            return np.array(count, tensor.element_type).reshape([1] * len(tensor.shape or ()))
-        return np.ascontiguousarray(made[name], tensor.element_type)
+        return np.array(count, tensor.element_type).reshape([1] * len(tensor.shape or ()))

@@ -7,6 +7,7 @@ once, and what was scored before is remembered.
 import collections
 import json
 
+from .asked_engine import AskedEngine, marked
 from .causal_graph import language_model_of
 from .clock import nanoseconds
 from .failure import describe_failure
@@ -147,6 +148,35 @@ class LanguageSession(object):
     def told_of(self, question, found):
         """What the host would be told of what `ask_engine` found."""
         return answer_of(question, list(map(_good, found if isinstance(found, list) else [found])), self.predictor)
+
+    @property
+    def whole(self):
+        """The engine as it is traced."""
+        return AskedEngine(self)
+
+    def answer(self, samples, buffers):
+        """One batch from its samples to its answers: what a traced batch is compared with. Nothing is remembered."""
+        found = self.ask_engine([self._asked(sample, buffers) for sample in samples])
+        return [self.told_of(*each) for each in found]
+
+    def answer_in_steps(self, samples, buffers, mark):
+        """The same, with a `mark` at the end of each step; (what `answer` answers, the questions)."""
+        questions = []
+        for sample in samples:
+            document = self._load(sample, buffers, self._part)
+            mark("load")
+            question = self._pipeline.in_steps(document, mark)
+            questions.append(question.prepared(self.predictor))
+            mark("tokens")
+        found = self.ask_engine(questions)
+        marked(found, mark)
+        mark("run")
+        told = [self.told_of(*each) for each in found]
+        mark("post")
+        return told, questions
+
+    def _asked(self, sample, buffers):
+        return self._pipeline(self._load(sample, buffers, self._part)).prepared(self.predictor)
 
     def _answers(self, questions):
         """What the host is told of each question, or why it is not."""

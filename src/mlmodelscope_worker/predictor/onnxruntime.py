@@ -215,7 +215,10 @@ class OnnxRuntime(Predictor):
                 spent += [None, nanoseconds() - start]
             return spent
 
-        profiles = self._profiled(tensors, calls)
+        return self._corrected(self._profiled(tensors, calls), tensors)
+
+    def _corrected(self, profiles, tensors):
+        """Without what the profiler takes for itself between the layers of a call with these tensors."""
         try:  # on a device of its own the profiler's work is not in the layers
             cost_ns = profiler_ns(self._start, lambda: self.run(tensors)) if self._memory is None else 0
         except Exception:  # a release or a provider that does not take the graph that tells it
@@ -223,6 +226,24 @@ class OnnxRuntime(Predictor):
         for profile in profiles:
             profile.correct(-cost_ns, "taken off each layer, which is what ONNX Runtime's profiler takes for itself")
         return profiles
+
+    def profile_calls(self, use):
+        given = []
+
+        def calls(call):
+            spent = []
+
+            def run(tensors):
+                given[:] = tensors
+                start = nanoseconds()
+                outputs = call(tensors)
+                spent.append(nanoseconds() - start)
+                return outputs
+
+            use(run)
+            return spent
+
+        return self._corrected(self._profiled(None, calls), given)
 
     def first_profile(self, tensors):
         def calls(call):
@@ -233,12 +254,13 @@ class OnnxRuntime(Predictor):
         return self._profiled(tensors, calls)[0]
 
     def _profiled(self, tensors, make_calls):
-        """Profiles of the calls whose durations `make_calls` tells; it gets a function that calls once."""
+        """Profiles of the calls whose durations `make_calls` tells; it gets a function that calls once, by default with
+        these tensors."""
         folder = tempfile.mkdtemp(prefix="mlmodelscope-profile-")
         try:
             session = self._start(profile_prefix=os.path.join(folder, "ort"))
-            feed = dict(zip(self._input_names, tensors))
-            calls = make_calls(lambda: session.run(self._output_names, feed))
+            names, inputs = self._output_names, self._input_names
+            calls = make_calls(lambda given=tensors: session.run(names, dict(zip(inputs, given))))
             with open(session.end_profiling(), "rb") as file:
                 events = json.loads(file.read().decode("utf-8", "replace"))
         finally:

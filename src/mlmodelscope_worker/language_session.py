@@ -23,8 +23,6 @@ from .task.reader import arrays_read
 from .variants import Failure, Node, missing_from_stack
 
 LANGUAGE_TASKS = ("multiple_choice", "language_modeling", "text_generation")
-TOLERANCE = 1e-3
-"""How far logarithms of a row may lie apart when it is scored alone and among others, for each token."""
 
 
 OWN = ""
@@ -59,7 +57,7 @@ class LanguageSession(object):
         self.active = set(self._tree.variants)
         self._known = Remembered(self.predictor, self.batch_size)
         self.apart = None
-        """How far logarithms lay apart when the first rows were scored alone; None before."""
+        """How far the logarithms of a row lay apart, token by token, when it was scored alone and among others."""
 
     def prepare(self, sample, buffers):
         """A Question; where there are several prompts {variant: Question, or why there is none}."""

@@ -210,6 +210,8 @@ class Latency(NamedTuple):
     raw_ns: List[int]
     parts_ns: Dict[str, List[int]] = {}
     """Durations of what a call is made of, such as copies to a device, where it has several parts."""
+    apart: Optional[float] = None
+    """Of a language model: how far logarithms of a row lay apart when it was scored alone and among others."""
 
 
 class Loaded(NamedTuple):

@@ -2220,6 +2220,22 @@ export interface components {
             /** Items */
             items: components["schemas"]["AuditEntry"][];
         };
+        /**
+         * BatchingRecord
+         * @description Whether a language model finds a text as likely by itself as among others, tried once with the first batch.
+         */
+        BatchingRecord: {
+            /**
+             * Apart
+             * @description How far the logarithms of a token's probabilities lay apart, at most.
+             */
+            apart: number;
+            /**
+             * Tolerance
+             * @description How far they may.
+             */
+            tolerance: number;
+        };
         /** Beat */
         Beat: {
             /**
@@ -7456,6 +7472,8 @@ export interface components {
                 [key: string]: string;
             };
             latency?: components["schemas"]["LatencyRecord"] | null;
+            /** @description For a language model: whether likelihoods depend on the batch. */
+            batching?: components["schemas"]["BatchingRecord"] | null;
             /**
              * Load S
              * @description Seconds to load the model.

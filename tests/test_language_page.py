@@ -5,8 +5,10 @@ import re
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from mlmodelscope import Settings, evaluate
+from mlmodelscope.cli.main import app
 from mlmodelscope.record.record import Record
 
 PAGE = Path(__file__).parents[1] / "docs" / "language-models.md"
@@ -49,3 +51,16 @@ def test_the_texts_of_the_page(place: Path, settings: Settings) -> None:
     found = record(place, settings, "sums.yml")
     assert found.metrics["exact-match"].value == 0.0 and found.metrics["exact-match"].samples == 1
     assert found.details["answers"]["written"] == 1 and found.details["answers"]["empty"] == 1
+
+
+@pytest.mark.usefixtures("small_peak")
+def test_the_commands_of_the_page_run(place: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MLMODELSCOPE_HOME", str(settings.home))
+    monkeypatch.setenv("MLMODELSCOPE_CACHE", str(settings.cache))
+    monkeypatch.chdir(place)
+    found = re.findall(r"^mlmodelscope (.*)$", PAGE.read_text(), re.MULTILINE)
+    assert len(found) == 3
+    for line in found:
+        words = line.replace("--budget 1", "--budget 0.2 --processes 1").split()
+        done = CliRunner().invoke(app, words)
+        assert done.exit_code == 0, f"{line}\n{done.output}"

@@ -11,7 +11,9 @@ import language_world
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.manifest import schema
 from mlmodelscope.plan.claim import parse_claim
+from mlmodelscope.record.measured import batching_notes
 from mlmodelscope.replicate.replication import replicate
+from mlmodelscope_worker.messages import Latency
 
 LINES = ["the cat sat on the mat\n", "the dog sat on the rug\n", "a cat ran to the dog\n"]
 
@@ -37,6 +39,14 @@ def test_choices_are_made_by_what_was_counted(model: Path, tmp_path: Path) -> No
     )
     record = evaluate(language_world.model_of(model), dataset, Options(), settings=settings(tmp_path))
     assert record.failed == 0 and record.metrics["choice-accuracy"].value == 1.0
+    assert record.batching is not None and record.batching.apart <= record.batching.tolerance == 1e-3
+    assert not any("batch" in note for note in record.notes)
+
+
+def test_likelihoods_that_depend_on_the_batch_are_noted() -> None:
+    (note,) = batching_notes(Latency(2, [], [], apart=0.0123))
+    assert "depend on the batch" in note and "0.012" in note and "--batch-size 1" in note
+    assert batching_notes(Latency(2, [], [], apart=1e-4)) == batching_notes(Latency(2, [], [])) == ()
 
 
 @pytest.mark.parametrize("written", ["acc", "accuracy", "choice-accuracy"])

@@ -6,16 +6,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Unpack
+from typing import Any, Unpack
 
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run, join
 from mlmodelscope.bench.scenario import MLPERF, SCENARIOS, Request, by_loadgen
 from mlmodelscope.bench.stable import judge
-from mlmodelscope.bench.summary import Run, join, summarise
+from mlmodelscope.bench.summary import mean_interval, summarise
+from mlmodelscope.bench.tokens import judge_limits, paces, written_per_s
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.schema import DatasetManifest
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
@@ -83,7 +86,11 @@ def _options(asked: Asked, request: Request) -> Options:
 
 def _no_samples(task: str = "classification") -> DatasetManifest:
     """What stands in a plan where a dataset would: there are no files to check, so that nothing is validated."""
-    return DatasetManifest.model_construct(name=RANDOM, version="1.0.0", task=task, format="files", sources=())
+    made: dict[str, Any] = {"name": RANDOM, "version": "1.0.0", "sources": ()}
+    if task == LANGUAGE_MODEL:  # which is asked to write something; what it is asked are random tokens
+        prompt = {"question": "nothing", "answer": "nothing"}
+        return DatasetManifest.model_construct(**made, task="text_generation", format="documents", prompt=prompt)
+    return DatasetManifest.model_construct(**made, task=task, format="files")
 
 
 def _check(request: Request) -> None:
@@ -91,8 +98,9 @@ def _check(request: Request) -> None:
         raise UsageError(f"there is no scenario `{request.scenario}`\nknown: {', '.join(SCENARIOS)}")
     if request.loadgen and request.scenario not in MLPERF:
         raise UsageError(f"LoadGen knows no scenario `{request.scenario}`\nit knows: {', '.join(MLPERF)}")
-    if request.scenario == "max-rate" and request.bound_s is None:
-        raise UsageError("the highest rate depends on what is fast enough", hint="add --bound MILLISECONDS")
+    if request.scenario == "max-rate" and request.bound_s is None and not request.limits:
+        hint = "add --bound MILLISECONDS, or for a language model --ttft, --tpot or --mlperf"
+        raise UsageError("the highest rate depends on what is fast enough", hint=hint)
 
 
 def _open_lab(
@@ -139,13 +147,12 @@ def _answered(runs: Sequence[Run]) -> list[Run]:
 
 def _described(outcome: Outcome, lab: Lab, request: Request) -> BenchRecord:
     # A server's latency is spread by the load itself, and a cold process is not the next one's like: what is judged
-    # is how long the calls themselves took.
+    # is how long the calls themselves took, for each token where they write some.
     judged = _answered(outcome.counted)
-    calls = [
-        [end - start for end, start in zip(run.loaded.ended_ns, run.loaded.started_ns, strict=True)] for run in judged
-    ]
+    whole = join(judged) if judged else None
+    speeds = [speed for run in outcome.stretches if (speed := written_per_s(run)) is not None]
     stability = judge(
-        calls,
+        [paces(run) for run in judged],
         [run.process for run in judged],
         lab.noise,
         steady=outcome.steady is not False,
@@ -157,8 +164,10 @@ def _described(outcome: Outcome, lab: Lab, request: Request) -> BenchRecord:
         random=lab.random["shapes"] if lab.random is not None else None,
         budget_s=request.budget_s,
         seed=lab.seed,
-        measured=summarise(join(judged)) if judged else None,
+        measured=summarise(whole) if whole else None,
         throughput=outcome.throughput,
+        tokens_per_s=mean_interval(speeds),
+        bounds=judge_limits(whole, request.limits) if whole else (),
         runs=tuple(summarise(run) for run in _answered(outcome.runs)),
         first_s=outcome.first_s,
         warm_up_queries=outcome.warm_up_queries,

@@ -20,7 +20,7 @@ from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.provision.stack import worker_digest
 from mlmodelscope.record.finish import finish
 from mlmodelscope.record.journal import Journal, has_answers
-from mlmodelscope.record.measured import server_of, with_latency, with_worker
+from mlmodelscope.record.measured import batching_notes, server_of, with_latency, with_worker
 from mlmodelscope.record.record import MadeFor, Record, ServerRecord
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import (
@@ -161,6 +161,7 @@ def _measure(record: Record, worker: Worker, dataset: Dataset, store: Store, ask
     latency = worker.measure_latency(dataset.samples[: plan.scenario.batch_size + 32], plan)
     asked.watcher.measured(latency)
     record = with_latency(with_worker(record, worker.opened), latency)
+    notes |= dict.fromkeys(batching_notes(latency))
     told = {"class_names": tuple(names), "samples": len(dataset.samples), "notes": tuple(notes)}
     record = record.model_copy(update=told)
     store.save(record)

@@ -5,6 +5,7 @@ call (`past`). Every row of a batch is decoded by itself, so that no answer depe
 """
 
 from .clock import nanoseconds
+from .past import Past
 from .predictor import ModelError
 from .predictor.predictor import pick
 
@@ -41,9 +42,8 @@ class Generator(object):
         self.decoder = decoder
         self.spec = spec
         self._names = [tensor.name for tensor in decoder.inputs]
-        self._made = {tensor.name: place for place, tensor in enumerate(decoder.outputs)}
         self._scores = pick(decoder.outputs, spec["scores"], "output") if spec["scores"] is not None else 0
-        self._past = self._pasts()
+        self._past = Past(decoder, spec["past"])
         self._refuse_other_inputs()
         self._sources = {name: _source(what, encoder) for name, what in spec["feeds"].items()}
 
@@ -52,29 +52,11 @@ class Generator(object):
         for name in self.spec["feeds"]:
             if name not in self._names:
                 raise ModelError("the decoder has no input `%s`; it takes %s" % (name, ", ".join(self._names)))
-            if name in self._past:
+            if name in self._past.places:
                 raise ModelError("the decoder's input `%s` is fed by `feeds` and by `past`; one must go" % name)
         for name in self._names:
-            if name not in self.spec["feeds"] and name not in self._past:
+            if name not in self.spec["feeds"] and name not in self._past.places:
                 raise ModelError("nothing feeds the decoder's input `%s`: name it under `generate: {feeds: …}`" % name)
-
-    def _pasts(self):
-        """{input: the place of the output that becomes it}."""
-        found = {}
-        for before, after in self.spec["past"].items():
-            names = [name for name in self._names if name.startswith(before)]
-            if not names:
-                takes = ", ".join(self._names)
-                raise ModelError(
-                    "no input of the decoder begins with `%s`, as `past` says; it takes %s" % (before, takes)
-                )
-            for name in names:
-                made = after + name[len(before) :]
-                if made not in self._made:
-                    words = (made, name, ", ".join(self._made))
-                    raise ModelError("the decoder has no output `%s` to feed `%s` with; it gives %s" % words)
-                found[name] = self._made[made]
-        return found
 
     def decode(self, stacked, outputs, lengths):
         """(nanoseconds of the decoder, tokens of each row) for a batch that the encoder has answered."""
@@ -100,26 +82,15 @@ class Generator(object):
                 order = search.take(_last(outputs[self._scores]))
             except NothingFound as error:
                 return run_ns, [error.token]
-            past = self._kept(past, outputs, order)
+            past = self._past.kept(past, outputs, order, self.spec["kept"])
         search.finish()
         return run_ns, search.tokens
-
-    def _kept(self, past, outputs, order):
-        """What the next call gets of this one; the past of an encoder stays what the first call made it."""
-        found = {}
-        for name, place in self._past.items():
-            stays = past is not None and any(each in name for each in self.spec["kept"])
-            whole = past[name] if stays else outputs[place]
-            found[name] = whole[order] if order is not None else (whole if stays else whole.copy())
-        return found
 
     def _feed(self, tensor, given, past, search):
         import numpy as np
 
-        if tensor.name in self._past:
-            if past is not None:
-                return past[tensor.name]
-            return np.zeros(_empty(tensor, search.width), tensor.element_type)
+        if tensor.name in self._past.places:
+            return self._past.empty(tensor.name, search.width) if past is None else past[tensor.name]
         kind, place = self._sources[tensor.name]
         if kind in ("inputs", "outputs"):
             whole = given[kind == "outputs"][place]
@@ -176,15 +147,6 @@ def _source(what, encoder):
 
 def _named(name):
     return int(name) if name.isdigit() else name
-
-
-def _empty(tensor, rows):
-    """The shape of a past that is not there yet: the first open size is that of the rows, others are 0."""
-    if tensor.shape is None:
-        raise ModelError(
-            "the shape of the decoder's input `%s` is open: nobody knows what its past looks like" % tensor.name
-        )
-    return tuple((rows if place == 0 else 0) if size is None else size for place, size in enumerate(tensor.shape))
 
 
 def _last(scores):

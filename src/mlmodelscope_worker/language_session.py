@@ -7,6 +7,8 @@ once, and what was scored before is remembered.
 import collections
 import json
 
+from .asked_engine import AskedEngine, marked
+from .causal_graph import language_model_of
 from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import BatchAnswer, VariantAnswer
@@ -21,8 +23,6 @@ from .task.reader import arrays_read
 from .variants import Failure, Node, missing_from_stack
 
 LANGUAGE_TASKS = ("multiple_choice", "language_modeling", "text_generation")
-TOLERANCE = 1e-3
-"""How far logarithms of a row may lie apart when it is scored alone and among others, for each token."""
 
 
 OWN = ""
@@ -42,10 +42,8 @@ class LanguageSession(object):
         _make_ready(only["steps"])
         self._pipeline = Pipeline(only["steps"])
         start = nanoseconds()
-        self.predictor = open_predictor(task.predictor)
+        self.predictor = open_language_model(task.predictor)
         self.load_ns = nanoseconds() - start
-        if not isinstance(self.predictor, LanguageModel):
-            raise ModelError("%s runs no language models by itself" % task.predictor.name)
         self.predictor.expect(only["steps"][-1]["name"], task.batch_size)
         self._tree, self.missing = Node(), {}
         for variant in task.variants:
@@ -59,7 +57,7 @@ class LanguageSession(object):
         self.active = set(self._tree.variants)
         self._known = Remembered(self.predictor, self.batch_size)
         self.apart = None
-        """How far logarithms lay apart when the first rows were scored alone; None before."""
+        """How far the logarithms of a row lay apart, token by token, when it was scored alone and among others."""
 
     def prepare(self, sample, buffers):
         """A Question; where there are several prompts {variant: Question, or why there is none}."""
@@ -129,6 +127,55 @@ class LanguageSession(object):
         told_ns = nanoseconds() - start
         return VariantAnswer(batch.index, told_ns, told, tokens / float(own or 1), variants, tokens), tuple(buffers)
 
+    def ask_engine(self, questions):
+        """[(question, what the engine makes of it)]: a Written, rows that were scored, or an error.
+
+        Nothing is remembered, and everything goes to the engine at once.
+        """
+        found = []
+        for settings, listed in _by_settings(questions):
+            if listed[0].call == "write":
+                contexts = [each.tokens[0][0] for each in listed]
+                decode, is_over = self._decoder(listed[0]), _is_over(settings["stop"])
+                found += zip(listed, self.predictor.write(contexts, settings, decode, is_over))
+                continue
+            rows = iter(self.predictor.score([row for each in listed for row in each.tokens]))
+            found += [(each, [next(rows) for _ in each.tokens]) for each in listed]
+        return found
+
+    def told_of(self, question, found):
+        """What the host would be told of what `ask_engine` found."""
+        return answer_of(question, list(map(_good, found if isinstance(found, list) else [found])), self.predictor)
+
+    @property
+    def whole(self):
+        """The engine as it is traced."""
+        return AskedEngine(self)
+
+    def answer(self, samples, buffers):
+        """One batch from its samples to its answers: what a traced batch is compared with. Nothing is remembered."""
+        found = self.ask_engine([self._asked(sample, buffers) for sample in samples])
+        return [self.told_of(*each) for each in found]
+
+    def answer_in_steps(self, samples, buffers, mark):
+        """The same, with a `mark` at the end of each step; (what `answer` answers, the questions)."""
+        questions = []
+        for sample in samples:
+            document = self._load(sample, buffers, self._part)
+            mark("load")
+            question = self._pipeline.in_steps(document, mark)
+            questions.append(question.prepared(self.predictor))
+            mark("tokens")
+        found = self.ask_engine(questions)
+        marked(found, mark)
+        mark("run")
+        told = [self.told_of(*each) for each in found]
+        mark("post")
+        return told, questions
+
+    def _asked(self, sample, buffers):
+        return self._pipeline(self._load(sample, buffers, self._part)).prepared(self.predictor)
+
     def _answers(self, questions):
         """What the host is told of each question, or why it is not."""
         try:
@@ -188,7 +235,8 @@ class LanguageSession(object):
     def _decoder(self, question):
         if self.predictor.takes_words:
             return None
-        return question.encoding.decoder(self.predictor)
+        encoding = getattr(question, "encoding", None)  # random questions have none
+        return self.predictor.decode if encoding is None else encoding.decoder(self.predictor)
 
     def measure(self, samples, warm_up_runs, most, budget_s):
         """Nanoseconds of one batch, as often as there is time for: (those before, those that count)."""
@@ -206,6 +254,18 @@ class LanguageSession(object):
 
     def close(self):
         self.predictor.close()
+
+
+def open_language_model(spec):
+    """An engine of language models, or a framework that runs a decoder's graph."""
+    predictor = open_predictor(spec)
+    if isinstance(predictor, LanguageModel):
+        return predictor
+    try:
+        return language_model_of(predictor, spec.files.get("graph", ""))
+    except BaseException:
+        predictor.close()
+        raise
 
 
 def _good(found):

@@ -226,7 +226,7 @@ def probe_functions(session, asked):
         warm_up, raw = session.measure(samples, asked.warm_up_runs, asked.max_runs, asked.budget_s)
     except Exception:
         warm_up, raw = [], []
-    return messages.Latency(len(samples), warm_up, raw)
+    return messages.Latency(len(samples), warm_up, raw, apart=getattr(session, "apart", None))
 
 
 def train(say, session, data):

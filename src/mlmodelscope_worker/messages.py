@@ -176,6 +176,9 @@ class Close(NamedTuple):
 
 # Answers of the worker.
 
+UNKNOWN = -1
+"""Stands for a number that nobody can tell, such as the tokens of a text that a server cuts out of sight."""
+
 
 class Opened(NamedTuple):
     worker: str
@@ -207,10 +210,16 @@ class Latency(NamedTuple):
     raw_ns: List[int]
     parts_ns: Dict[str, List[int]] = {}
     """Durations of what a call is made of, such as copies to a device, where it has several parts."""
+    apart: Optional[float] = None
+    """Of a language model: how far logarithms of a row lay apart when it was scored alone and among others."""
 
 
 class Loaded(NamedTuple):
-    """Buffers: when each query was due, begun and answered, and how many waited; int64 each."""
+    """Buffers, int64 each: when each query was due, begun and answered, and how many waited.
+
+    Of a language model also for each text: the number of its query, its tokens, those of the answer, and nanoseconds
+    from the beginning of the query to the first of them and to the last, or UNKNOWN.
+    """
 
     queries: int
     unanswered: int

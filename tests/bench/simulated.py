@@ -4,7 +4,7 @@ import random
 from array import array
 from collections.abc import Sequence
 
-from mlmodelscope.bench.summary import Run
+from mlmodelscope.bench.run import Run
 from mlmodelscope.worker.loaded import Loaded
 
 

@@ -3,15 +3,9 @@
 import pytest
 from simulated import latencies, loaded, run
 
-from mlmodelscope.bench.summary import (
-    has_interval,
-    join,
-    lateness_s,
-    mean_interval,
-    queries_needed,
-    summarise,
-    trimmed_mean,
-)
+from mlmodelscope.bench.percentiles import has_interval, queries_needed
+from mlmodelscope.bench.run import join
+from mlmodelscope.bench.summary import lateness_s, mean_interval, summarise, trimmed_mean
 from mlmodelscope.errors import MetricError
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from simulated import latencies, loaded
 
+from mlmodelscope.bench.run import Run
 from mlmodelscope.bench.scenario import SCENARIOS, Request, by_loadgen
-from mlmodelscope.bench.summary import Run
 from mlmodelscope_worker.scenario.load.schedule import arrivals
 
 closed, server, offline, max_rate, cold_start = (

@@ -152,7 +152,7 @@ def test_drawn_texts_are_the_same_with_the_same_seed_whatever_the_batch(graph: P
 def test_a_predictor_for_tensors_is_no_language_model(tmp_path: Path) -> None:
     path = tmp_path / "fake.json"
     path.write_text("{}")
-    with pytest.raises(ModelError, match="runs no language models"):
+    with pytest.raises(ModelError, match="is not a language model's decoder"):
         LanguageSession(
             Task(
                 predictor=PredictorTask("fake", {"graph": str(path)}, PREDICTORS["fake"].resolve({})),

@@ -88,8 +88,8 @@ def test_copies_to_a_device_stand_inside_the_run(tmp_path: Path) -> None:
 
 def test_layers_without_a_start_follow_one_another() -> None:
     spans = traced.Spans()
-    traced.add_layers(spans, Profile([Layer("a", "A", 5), Layer("b", "B", 7)], call_ns=20))
-    traced.add_layers(spans, Profile([Layer("a", "A", 30)], call_ns=20))  # longer than the call it is of
+    traced.add_profile(spans, Profile([Layer("a", "A", 5), Layer("b", "B", 7)], call_ns=20))
+    traced.add_profile(spans, Profile([Layer("a", "A", 30)], call_ns=20))  # longer than the call it is of
     rows = spans.finish()
     assert [row[:4] for row in rows[3:5]] == [["a", "framework", 0, 5], ["b", "framework", 5, 12]]
     assert rows[5][2:4] == rows[6][2:4] == rows[7][2:4] == [20, 50]

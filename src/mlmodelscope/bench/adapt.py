@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Generic, Protocol, TypeVar
 
-from mlmodelscope.bench.summary import has_interval
+from mlmodelscope.bench.percentiles import has_interval
 from mlmodelscope.statistic.interval import percentile_interval
 
 

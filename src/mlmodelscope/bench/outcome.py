@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mlmodelscope.bench.summary import Run
+from mlmodelscope.bench.run import Run
 from mlmodelscope.record.bench import ColdStart, RateRecord, SweepRecord
 from mlmodelscope.types import Interval
 
@@ -17,6 +17,8 @@ class Outcome:
     """Every run whose queries are kept."""
     counted: Sequence[Run] = ()
     """Those that the record's numbers are of, taken together."""
+    stretches: Sequence[Run] = ()
+    """The same before they were joined: what differs between them is how sure a rate is."""
     throughput: Interval | None = None
     first_s: tuple[float, ...] = ()
     warm_up_queries: int = 0

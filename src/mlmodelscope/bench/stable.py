@@ -29,7 +29,7 @@ class StableLimits:
 
 
 def judge(
-    times_ns: Sequence[Sequence[int]],
+    times_ns: Sequence[Sequence[float]],
     processes: Sequence[int],
     noise: Sequence[Noise],
     limits: StableLimits | None = None,

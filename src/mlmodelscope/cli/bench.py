@@ -63,8 +63,24 @@ def bench(
     ] = None,
     bound: Annotated[float | None, typer.Option(help="Highest rate: milliseconds that are fast enough.", min=0)] = None,
     percentile: Annotated[
-        float, typer.Option(help="Highest rate: percentage of the queries that must be fast enough.", min=1, max=99.99)
+        float,
+        typer.Option(
+            help="Percentage of the queries, or of a language model's texts, that must be fast enough.",
+            min=1,
+            max=99.99,
+        ),
     ] = 99,
+    ttft: Annotated[
+        float | None,
+        typer.Option(help="Language models: milliseconds that the first token may take, from when it was due.", min=0),
+    ] = None,
+    tpot: Annotated[
+        float | None, typer.Option(help="Language models: milliseconds that each further token may take.", min=0)
+    ] = None,
+    mlperf: Annotated[
+        str | None,
+        typer.Option(help="Language models: both by MLPerf's rule, such as llama2-70b-interactive.", metavar="RULE"),
+    ] = None,
     budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at the most.", min=0.1)] = 20,
     queries: Annotated[
         int, typer.Option(help="Queries that each process answers at least, even if the budget is over.", min=1)
@@ -84,7 +100,9 @@ def bench(
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --random: an input's shape, where the model leaves sizes open.", metavar="INPUT=1,3,8,8"
+            help="With --random: an input's shape, where the model leaves sizes open; tokens of a language model's "
+            "`prompt` and `answer`.",
+            metavar="INPUT=1,3,8,8",
         ),
     ] = None,
     loadgen: Annotated[
@@ -124,6 +142,9 @@ def bench(
         rate_qps=rate,
         bound_s=bound / 1000 if bound is not None else None,
         percentile=percentile / 100,
+        first_s=ttft / 1000 if ttft is not None else None,
+        each_s=tpot / 1000 if tpot is not None else None,
+        mlperf=mlperf,
         most_batch=largest,
         cold_starts=starts,
         loadgen=loadgen,
@@ -152,14 +173,18 @@ def bench(
                 settings=settings(offline),
                 watcher=watcher,
             )
+    _tell(record, output, as_json)
+
+
+def _tell(record: Record, output: Path | None, as_json: bool) -> None:
     if output is not None:
         _write_csv(record, output)
     if as_json:
         print(record.model_dump_json(indent=2))
-    else:
-        show_bench(record)
-        if output is not None:
-            console().print(f"queries: {output}", soft_wrap=True)
+        return
+    show_bench(record)
+    if output is not None:
+        console().print(f"queries: {output}", soft_wrap=True)
 
 
 def _streams(scenario: ScenarioName, streams: int | None, batch_size: int | None) -> int | None:

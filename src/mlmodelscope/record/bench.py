@@ -13,8 +13,51 @@ RANDOM = "random"
 """The name in the place of a dataset's, where random tensors were the samples."""
 
 
+What = Literal["time to first token", "time per output token"]
+FIRST: What = "time to first token"
+EACH: What = "time per output token"
+
+
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class TokenRecord(Part):
+    """What a language model read and wrote in a run of load."""
+
+    texts: int
+    read: int | None = Field(description="Tokens of the questions; none where a server makes them out of sight.")
+    written: int = Field(description="Tokens of the answers, those that end one included.")
+    read_per_s: float | None = None
+    written_per_s: float
+    first_s: dict[str, Interval] = Field(
+        default={}, description="Time to first token, from when the query was due, by percentile."
+    )
+    first_refused: dict[str, str] = Field(default={}, description="Percentiles of it that so few texts cannot tell.")
+    first_mean_s: float | None = None
+    each_s: dict[str, Interval] = Field(
+        default={}, description="Time per output token of a text, the first one left out, by percentile."
+    )
+    each_refused: dict[str, str] = {}
+    each_mean_s: float | None = None
+    energy_j_per_token: dict[str, float] = Field(
+        default={}, description="By meter, for each token written, or read where none was written."
+    )
+
+
+class Bound(Part):
+    """How long something may take at a percentile, and whether it did."""
+
+    what: What
+    percentile: float
+    bound_s: float
+    source: str = Field(description="Who says so.")
+    rule: str | None = Field(default=None, description="The name of MLPerf's rule, where it is one of theirs.")
+    found: Interval | None = Field(default=None, description="What was measured; none where it cannot be told.")
+    because: str | None = Field(default=None, description="Why it cannot be told.")
+    verdict: Literal["met", "not met", "undecided"] = Field(
+        description="Undecided where the interval holds the bound, or there is none."
+    )
 
 
 class LoadRecord(Part):
@@ -39,6 +82,7 @@ class LoadRecord(Part):
     peak_memory_bytes: int | None = Field(default=None, description="Most memory that the worker ever had.")
     energy_j_per_sample: dict[str, float] = Field(default={}, description="By meter, where the machine has one.")
     queue_most: int | None = Field(default=None, description="Most queries that waited at the same time.")
+    tokens: TokenRecord | None = Field(default=None, description="For a language model: what it read and wrote.")
     late_p99_s: float | None = Field(
         default=None, description="How late queries were issued for which a lane was waiting, at the 99th percentile."
     )
@@ -91,7 +135,9 @@ class SweepRecord(Part):
 class RateRecord(Part):
     """The most queries in a second whose latency stays below a bound."""
 
-    bound_s: float
+    bound_s: float | None = Field(
+        default=None, description="Of a whole answer; none where only tokens are bounded, which `bounds` have."
+    )
     percentile: float
     rate_qps: float | None = Field(description="The highest rate that passed, twice; none where nothing did.")
     ended: str
@@ -107,6 +153,8 @@ class BenchRecord(Part):
     seed: int
     measured: LoadRecord | None = Field(default=None, description="All runs that count, taken together.")
     throughput: Interval | None = Field(default=None, description="Samples in a second, over the runs.")
+    tokens_per_s: Interval | None = Field(default=None, description="Tokens written in a second, over the runs.")
+    bounds: tuple[Bound, ...] = Field(default=(), description="What a language model's answers were to keep to.")
     runs: tuple[LoadRecord, ...] = ()
     first_s: tuple[float, ...] = Field(default=(), description="The very first calls of the first process, in order.")
     warm_up_queries: int = Field(default=0, description="Queries before it was steady, which do not count.")

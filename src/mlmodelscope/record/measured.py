@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from mlmodelscope.record.record import Record, ServerRecord, StackRecord
+from mlmodelscope.record.record import BatchingRecord, Record, ServerRecord, StackRecord
 from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope_worker.messages import Latency, Opened
+
+TOLERANCE = 1e-3
+"""How far the logarithm of a token's probability may differ between a row alone and the same among others."""
 
 
 def with_worker(record: Record, opened: Opened) -> Record:
@@ -19,4 +22,15 @@ def server_of(opened: Opened) -> ServerRecord | None:
 
 def with_latency(record: Record, latency: Latency) -> Record:
     found = summarise_latency(latency.batch_size, latency.warm_up_ns, latency.raw_ns, latency.parts_ns)
-    return record.model_copy(update={"latency": found})
+    batching = None if latency.apart is None else BatchingRecord(apart=latency.apart, tolerance=TOLERANCE)
+    return record.model_copy(update={"latency": found, "batching": batching})
+
+
+def batching_notes(latency: Latency) -> tuple[str, ...]:
+    """What a reader must know of likelihoods that depend on the batch."""
+    if latency.apart is None or latency.apart <= TOLERANCE:
+        return ()
+    return (
+        f"likelihoods depend on the batch: a row scored alone and among others differs by {latency.apart:.2g} in the "
+        f"logarithm of a token's probability (tolerance {TOLERANCE:g}); --batch-size 1 scores each by itself",
+    )

@@ -44,6 +44,13 @@ class LatencyRecord(Part):
     )
 
 
+class BatchingRecord(Part):
+    """Whether a language model finds a text as likely by itself as among others, tried once with the first batch."""
+
+    apart: float = Field(description="How far the logarithms of a token's probabilities lay apart, at most.")
+    tolerance: float = Field(description="How far they may.")
+
+
 class StackRecord(Part):
     python: str
     implementation: str
@@ -159,6 +166,9 @@ class Record(Part):
         default={}, description="Why a number or a detail could not be computed, by its name."
     )
     latency: LatencyRecord | None = None
+    batching: BatchingRecord | None = Field(
+        default=None, description="For a language model: whether likelihoods depend on the batch."
+    )
     load_s: float | None = Field(default=None, description="Seconds to load the model.")
     wall_s: float | None = Field(default=None, description="Seconds that the samples took, all attempts together.")
     setup_output: str | None = Field(default=None, description="What the hardware manifest's setup commands printed.")
@@ -192,8 +202,9 @@ class Record(Part):
         written = write(self)
         if self.made_for is None:
             written.pop("made_for", None)
-        if self.ruler is None:
-            written.pop("ruler", None)
+        for name in ("ruler", "batching"):
+            if getattr(self, name) is None:
+                written.pop(name, None)
         return written
 
 

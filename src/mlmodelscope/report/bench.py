@@ -7,12 +7,13 @@ from statistics import median
 from typing import Any
 
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.record.bench import BenchRecord, LoadRecord
+from mlmodelscope.record.bench import FIRST, BenchRecord, Bound, LoadRecord, TokenRecord
 from mlmodelscope.record.latencies import csv_lines, load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.html import render, style
+from mlmodelscope.types import Interval
 
 Row = tuple[str, str, str]
 """Name, value, 95 % interval."""
@@ -22,8 +23,9 @@ def lede(record: Record) -> str:
     """The result in one sentence."""
     bench = bench_of(record)
     if bench.rate is not None:
-        rate, bound = bench.rate.rate_qps, words.duration(bench.rate.bound_s)
-        share = f"{100 * bench.rate.percentile:g}\N{NO-BREAK SPACE}%"
+        rate, share = bench.rate.rate_qps, f"{100 * bench.rate.percentile:g}\N{NO-BREAK SPACE}%"
+        bounds = [words.duration(bench.rate.bound_s)] if bench.rate.bound_s is not None else []
+        bound = " and ".join([*bounds, *(f"{each.what} {words.duration(each.bound_s)}" for each in bench.bounds)])
         if rate is None:
             return f"No rate keeps {share} of the queries below {bound}: {bench.rate.ended}."
         return f"{words.significant(rate)} queries a second keep {share} of them below {bound}."
@@ -37,12 +39,22 @@ def lede(record: Record) -> str:
         return f"MLPerf's LoadGen says {bench.loadgen.get('result_validity', 'nothing')}."
     if bench.measured is None:
         return "Nothing was answered."
+    if bench.measured.tokens is not None and bench.measured.tokens.written:
+        return _tokens_lede(bench, bench.measured.tokens)
     if bench.scenario == "offline":
         return f"{words.significant(bench.measured.samples_per_s)} samples a second."
     p50 = bench.measured.percentiles_s.get("p50")
     return (
         f"{words.duration(p50.value)} at the median." if p50 else f"{words.duration(bench.measured.mean_s)} on average."
     )
+
+
+def _tokens_lede(bench: BenchRecord, tokens: TokenRecord) -> str:
+    speed = f"{words.significant(tokens.written_per_s)} tokens a second"
+    first = tokens.first_s.get("p50")
+    if bench.scenario == "offline" or first is None:
+        return f"{speed}."
+    return f"The first token after {words.duration(first.value)} at the median, {speed}."
 
 
 def rows(record: Record) -> list[Row]:
@@ -54,7 +66,7 @@ def rows(record: Record) -> list[Row]:
     if bench.sweep is not None:
         found.append(("optimal batch size", str(bench.sweep.optimal_batch), ""))
     if bench.measured is not None:
-        found += _latency_rows(bench.measured)
+        found += [*_token_rows(bench, bench.measured), *_latency_rows(bench.measured)]
         if bench.first_s:
             found.append(("the very first call", words.duration(bench.first_s[0]), ""))
         found += _cost_rows(bench, bench.measured)
@@ -73,6 +85,47 @@ def rows(record: Record) -> list[Row]:
 
 def _loadgen_value(name: str, value: Any) -> str:
     return words.duration(value / 1e9) if name.endswith("_ns") and isinstance(value, (int, float)) else str(value)
+
+
+def _token_rows(bench: BenchRecord, measured: LoadRecord) -> list[Row]:
+    """What there is to say of a language model's tokens."""
+    tokens, speed = measured.tokens, bench.tokens_per_s
+    if tokens is None:
+        return []
+    found: list[Row] = []
+    found += _percentile_rows("time to first token", tokens.first_s, tokens.first_refused)
+    found += _percentile_rows("time per output token", tokens.each_s, tokens.each_refused)
+    if tokens.written:
+        between = f"{words.significant(speed.low)} – {words.significant(speed.high)}" if speed is not None else ""
+        found.append(("tokens written", f"{words.significant(tokens.written_per_s)} tokens/s", between))
+    if tokens.read_per_s is not None:
+        found.append(("tokens read", f"{words.significant(tokens.read_per_s)} tokens/s", ""))
+    for bound in bench.bounds:
+        what = f"{bound.what}, p{100 * bound.percentile:g} within {words.duration(bound.bound_s)}"
+        because = f": {bound.because}" if bound.because else ""
+        found.append((what, bound.verdict, f"{bound.source}{because}"))
+    found += [
+        (f"energy a token, {meter}", f"{words.significant(joules)} J", "")
+        for meter, joules in tokens.energy_j_per_token.items()
+    ]
+    length = f"{tokens.read / tokens.texts:.1f} tokens read, " if tokens.read is not None else ""
+    found.append(
+        ("texts", f"{words.count(tokens.texts)}, {length}{tokens.written / tokens.texts:.1f} written", "a text")
+    )
+    return found
+
+
+def _percentile_rows(title: str, found: dict[str, Interval], refused: dict[str, str]) -> list[Row]:
+    if not found:
+        return [(title, "–", next(iter(refused.values())))] if refused else []
+    unit = words.time_unit(next(iter(found.values())).value)
+    rows = [
+        (f"{title} {name}", words.duration(each.value, unit), words.duration_range(each, unit))
+        for name, each in found.items()
+        if name in ("p50", "p90", "p99")
+    ]
+    missing = next((name for name in ("p90", "p99") if name in refused), None)
+    return [*rows, (f"{title} {missing}", "–", refused[missing])] if missing else rows
 
 
 def _latency_rows(measured: LoadRecord) -> list[Row]:
@@ -184,8 +237,18 @@ def command(record: Record) -> str:
     if bench.scenario == "multi-stream" and measured is not None:
         text += f" --streams {measured.samples_per_query}"
     if bench.rate is not None:
-        text += f" --bound {1000 * bench.rate.bound_s:g} --percentile {100 * bench.rate.percentile:g}"
+        bound = f" --bound {1000 * bench.rate.bound_s:g}" if bench.rate.bound_s is not None else ""
+        text += f"{bound} --percentile {100 * bench.rate.percentile:g}"
+    text += "".join(dict.fromkeys(map(_limit_words, bench.bounds)))
     return text + (" --end-to-end" if bench.end_to_end else "") + (" --loadgen" if bench.loadgen is not None else "")
+
+
+def _limit_words(bound: Bound) -> str:
+    """The option that asked for a bound."""
+    if bound.rule is not None:
+        return f" --mlperf {bound.rule}"
+    name = "--ttft" if bound.what == FIRST else "--tpot"
+    return f" {name} {1000 * bound.bound_s:g}"
 
 
 def write_bench_markdown(record: Record, store: Store, artifacts: ArtifactStore) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from mlmodelscope.worker.texts import Texts
 from mlmodelscope_worker import messages
 
 
@@ -36,6 +37,8 @@ class Loaded:
     """Calls before, which do not count."""
     notes: Sequence[str] = ()
     end_to_end: bool = False
+    texts: Texts | None = None
+    """What a language model was asked and wrote."""
 
     @cached_property
     def latencies_ns(self) -> list[int]:
@@ -49,7 +52,7 @@ class Loaded:
 
 
 def loaded_from(message: messages.Loaded, buffers: Sequence[bytes]) -> Loaded:
-    due, started, ended, depths = (int64s(buffer) for buffer in buffers)
+    due, started, ended, depths, *told = (int64s(buffer) for buffer in buffers)
     return Loaded(
         due,
         started,
@@ -63,4 +66,5 @@ def loaded_from(message: messages.Loaded, buffers: Sequence[bytes]) -> Loaded:
         first_ns=tuple(message.warm_up_ns),
         notes=tuple(message.notes),
         end_to_end=message.end_to_end,
+        texts=Texts(*told) if told else None,
     )

@@ -8,6 +8,9 @@ import zlib
 
 from .predictor import NotSupported, Predictor
 
+PREFILL, DECODE = "prefill", "decode"
+"""What an engine does: it reads what is given until the first token comes, and then token by token."""
+
 
 def seed_of(context, settings):
     """The seed of one text: it follows from what stands before it, so that no batch and no order changes it."""
@@ -32,6 +35,10 @@ class LanguageModel(Predictor):
 
     longest = None
     """Tokens that it takes at once."""
+    size = None
+    """How many tokens it knows; None where nobody tells."""
+    side_by_side = 1
+    """How many threads may ask it at the same time."""
     prefix = None
     """The token that stands before a text without context."""
     stop_tokens = ()
@@ -56,6 +63,10 @@ class LanguageModel(Predictor):
     def expect(self, call, batch_size):
         """Called once before anything is asked: `choose`, `read` or `write`, of so many samples at a time. An engine
         that cannot do it says so here."""
+
+    def profile_steps(self, use):
+        """Steps, each a Profile, of what `use()` makes the engine do: `prefill` and `decode`."""
+        raise NotSupported("this engine's layers cannot be profiled here")
 
     def score(self, rows):
         """For each row ([logarithm of each token of the continuation], [whether it was the likeliest]).

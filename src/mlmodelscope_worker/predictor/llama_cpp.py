@@ -66,11 +66,11 @@ class LlamaCpp(LanguageModel):
             raise ModelError("llama.cpp has no memory for %d tokens; `n_ctx` says how many" % (self.longest * batch))
         self._memory = library.llama_get_memory(self._context)
         self._words = library.llama_model_get_vocab(self._model)
-        self._size = library.llama_vocab_n_tokens(self._words)
+        self.size = library.llama_vocab_n_tokens(self._words)
         self._held = library.llama_batch_init(n_batch, 0, 1)
         first = library.llama_vocab_bos(self._words)
-        self.stop_tokens = tuple(each for each in range(self._size) if library.llama_vocab_is_eog(self._words, each))
-        self.prefix = first if 0 <= first < self._size else (self.stop_tokens or (None,))[0]
+        self.stop_tokens = tuple(each for each in range(self.size) if library.llama_vocab_is_eog(self._words, each))
+        self.prefix = first if 0 <= first < self.size else (self.stop_tokens or (None,))[0]
 
     def encode(self, text, special):
         content = text.encode("utf-8")
@@ -113,7 +113,7 @@ class LlamaCpp(LanguageModel):
             for place, entry in enumerate(part):
                 if entry[3]:
                     row = library.llama_get_logits_ith(self._context, place)
-                    found.append(np.ctypeslib.as_array(row, (self._size,)).copy())
+                    found.append(np.ctypeslib.as_array(row, (self.size,)).copy())
         return found
 
     def _forget(self):
@@ -121,7 +121,7 @@ class LlamaCpp(LanguageModel):
 
     def score(self, rows):
         """What a row has in common with the one before it is not computed again."""
-        check_rows(rows, self._size, self.longest)
+        check_rows(rows, self.size, self.longest)
         self._forget()
         known, found = [], []
         for context, continuation in rows:
@@ -140,7 +140,7 @@ class LlamaCpp(LanguageModel):
 
     def write(self, contexts, settings, decode, is_over):
         for context in contexts:
-            checked(list(context), self._size, self.longest)
+            checked(list(context), self.size, self.longest)
         made = []
         for start in range(0, len(contexts), self._at_once):
             made += self._write_together(contexts[start : start + self._at_once], settings, decode, is_over)

@@ -53,6 +53,7 @@ class NGram(LanguageModel):
         self._pieces = {text: number for number, text in enumerate(self._texts) if number not in self._special}
         self._widest = max(map(len, self._texts))
         self._known = collections.OrderedDict()
+        self.size = len(self._texts)
 
     def encode(self, text, special):
         found = self._words(text) if self._unit == "words" else self._longest_pieces(text)

@@ -12,6 +12,7 @@ from ..parameters import Choice, Integer, Text
 from . import protobuf
 from .cuda import count_gpus
 from .device import Device, choose
+from .model_folder import graph_of
 from .onnx_places import refuse_outside
 from .onnxruntime_cost import profiler_ns
 from .onnxruntime_weights import add_weights
@@ -95,7 +96,7 @@ def onnxruntime(
     provider, number = _choose_provider(ort, device, execution_provider)
     providers = _with_options(provider, number)
 
-    def start(model=files["graph"], profile_prefix=None, optimisation=graph_optimization):
+    def start(model=None, profile_prefix=None, optimisation=graph_optimization):
         options = ort.SessionOptions()
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = inter_op_threads
@@ -107,14 +108,15 @@ def onnxruntime(
         if profile_prefix is not None:
             options.enable_profiling = True
             options.profile_file_prefix = profile_prefix
-        return ort.InferenceSession(model, options, providers=providers)
+        return ort.InferenceSession(graph if model is None else model, options, providers=providers)
 
-    refuse_outside(files["graph"])
+    graph = graph_of(files["graph"])
+    refuse_outside(graph)
     try:
         session = start()
     except Exception as error:  # its exception classes differ by release and share no base but Exception
         raise ModelError(
-            _too_new(files["graph"], ort.__version__, error)
+            _too_new(graph, ort.__version__, error)
             or "onnxruntime %s cannot load the model: %s" % (ort.__version__, error)
         )
     if session.get_providers()[0] != provider:
@@ -123,7 +125,7 @@ def onnxruntime(
             % (ort.__version__, provider, session.get_providers()[0])
         )
     memory = ("cuda", number) if provider in _ON_CUDA else None
-    return OnnxRuntime(ort, session, start, files["graph"], memory)
+    return OnnxRuntime(ort, session, start, graph, memory)
 
 
 def _choose_provider(ort, device, named):
@@ -151,7 +153,7 @@ def _with_options(provider, number):
 
 
 class OnnxRuntime(Predictor):
-    concurrent = True
+    concurrent = outputs_last = True
 
     def __init__(self, ort, session, start, path, memory=None):
         """`memory` is (kind, number) of the device's own memory, where it has any."""
@@ -213,7 +215,10 @@ class OnnxRuntime(Predictor):
                 spent += [None, nanoseconds() - start]
             return spent
 
-        profiles = self._profiled(tensors, calls)
+        return self._corrected(self._profiled(tensors, calls), tensors)
+
+    def _corrected(self, profiles, tensors):
+        """Without what the profiler takes for itself between the layers of a call with these tensors."""
         try:  # on a device of its own the profiler's work is not in the layers
             cost_ns = profiler_ns(self._start, lambda: self.run(tensors)) if self._memory is None else 0
         except Exception:  # a release or a provider that does not take the graph that tells it
@@ -221,6 +226,24 @@ class OnnxRuntime(Predictor):
         for profile in profiles:
             profile.correct(-cost_ns, "taken off each layer, which is what ONNX Runtime's profiler takes for itself")
         return profiles
+
+    def profile_calls(self, use):
+        given = []
+
+        def calls(call):
+            spent = []
+
+            def run(tensors):
+                given[:] = tensors
+                start = nanoseconds()
+                outputs = call(tensors)
+                spent.append(nanoseconds() - start)
+                return outputs
+
+            use(run)
+            return spent
+
+        return self._corrected(self._profiled(None, calls), given)
 
     def first_profile(self, tensors):
         def calls(call):
@@ -231,12 +254,13 @@ class OnnxRuntime(Predictor):
         return self._profiled(tensors, calls)[0]
 
     def _profiled(self, tensors, make_calls):
-        """Profiles of the calls whose durations `make_calls` tells; it gets a function that calls once."""
+        """Profiles of the calls whose durations `make_calls` tells; it gets a function that calls once, by default with
+        these tensors."""
         folder = tempfile.mkdtemp(prefix="mlmodelscope-profile-")
         try:
             session = self._start(profile_prefix=os.path.join(folder, "ort"))
-            feed = dict(zip(self._input_names, tensors))
-            calls = make_calls(lambda: session.run(self._output_names, feed))
+            names, inputs = self._output_names, self._input_names
+            calls = make_calls(lambda given=tensors: session.run(names, dict(zip(inputs, given))))
             with open(session.end_profiling(), "rb") as file:
                 events = json.loads(file.read().decode("utf-8", "replace"))
         finally:

@@ -74,6 +74,7 @@ def openai(
 
 class OpenAI(LanguageModel):
     takes_words = True
+    side_by_side = 64
 
     def __init__(self, client, model, is_chat, prefix, streams, length_key, more):
         self._client, self._model, self._length_key = client, model, length_key

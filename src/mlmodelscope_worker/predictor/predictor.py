@@ -134,6 +134,18 @@ class Profile(list):
         self.note = "%.1f µs %s" % (abs(each_ns) / 1e3, why)
 
 
+class Steps(list):
+    """What one call is made of that others are made in, such as the first look at a prompt and each token behind it:
+    [(name, Profile)]. `note` is as that of a Profile."""
+
+    note = None
+
+    @property
+    def call_ns(self):
+        spent = [profile.call_ns for _, profile in self]
+        return None if None in spent else sum(spent)
+
+
 class PredictorDeclaration(Declaration):
     """The function that opens a model, and the distributions that bring its framework."""
 
@@ -191,6 +203,8 @@ class Predictor(object):
     outputs = ()
     profiler_stays = False
     """Whether calls are slower for good once a profiler was started: NVIDIA's library stays between, and is in each."""
+    outputs_last = False
+    """Whether arrays that `run` gave keep their values when it is called again."""
     server = None
     """What a server that answers in our place says of itself."""
     _taken = None
@@ -251,6 +265,10 @@ class Predictor(object):
     def library_runs(self, tensors, runs, between=no_call):
         """The same with what the layers call: operators of a library, kernels of a device, in `Layer.inside`."""
         raise NotSupported("what this framework's layers call cannot be seen here")
+
+    def profile_calls(self, use):
+        """A Profile of each call that `use(run)` makes, in order; `run` takes tensors as our own method does."""
+        raise NotSupported("this framework's layers cannot be profiled call by call here")
 
     def intermediates(self, tensors):
         """{name: array} of what the layers pass on, by the framework's own names."""

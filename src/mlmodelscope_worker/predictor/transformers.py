@@ -93,7 +93,7 @@ class Transformers(LanguageModel):
         if tokenizer is not None and tokenizer.bos_token_id is not None:
             first = tokenizer.bos_token_id
         self.prefix = first if first is not None else (self.stop_tokens or (None,))[0]
-        self._size = model.get_input_embeddings().weight.shape[0]
+        self.size = model.get_input_embeddings().weight.shape[0]
         self._window = getattr(config, "sliding_window", None)
 
     def encode(self, text, special):
@@ -108,7 +108,7 @@ class Transformers(LanguageModel):
 
     def score(self, rows):
         """What rows have in common is computed once: each context, of which only the last token is asked about."""
-        check_rows(rows, self._size, self.longest)
+        check_rows(rows, self.size, self.longest)
         contexts, places = {}, []
         for context, _ in rows:
             places.append(contexts.setdefault(tuple(context[:-1]), len(contexts)))
@@ -177,7 +177,7 @@ class Transformers(LanguageModel):
     def write(self, contexts, settings, decode, is_over):
         torch = self._torch
         for each in contexts:
-            checked(list(each), self._size, self.longest)
+            checked(list(each), self.size, self.longest)
         longest = max(map(len, contexts))
         tokens = torch.zeros((len(contexts), longest), dtype=torch.long)
         mask = torch.zeros((len(contexts), longest), dtype=torch.long)

@@ -3,6 +3,8 @@
 `parent` is a place in the list.
 """
 
+from ..predictor.predictor import Steps
+
 
 class Spans(object):
     """A list of spans that begins with the one around all others."""
@@ -27,27 +29,48 @@ class Spans(object):
         return self.rows
 
 
+def add_profile(spans, profile):
+    """What one run was made of, behind what is there: layers, or steps that have layers each."""
+    if not isinstance(profile, Steps):
+        add_layers(spans, profile)
+        return
+    start = max(row[3] for row in spans.rows)
+    run, layers = spans.add_run(start, start), 0
+    for name, each in profile:
+        step = spans.add(name, "model", spans.rows[run][3], spans.rows[run][3] + (each.call_ns or 0), run)
+        if each:
+            _add_each(spans, each, spans.rows[step][2], step, layers)
+        layers += len(each)
+        spans.rows[run][3] = spans.rows[run - 1][3] = max(row[3] for row in spans.rows[step:])
+
+
 def add_layers(spans, profile):
-    """The layers of one call, behind what is there; those that have no start of their own follow one another."""
+    """The layers of one call, behind what is there."""
     if not profile:
         return
     last_end = max(row[3] for row in spans.rows)
+    run = spans.add_run(last_end, last_end + (profile.call_ns or 0))
+    _add_each(spans, profile, last_end, run)
+    spans.rows[run][3] = spans.rows[run - 1][3] = max(row[3] for row in spans.rows[run:])
+
+
+def _add_each(spans, profile, last_end, run, before=0):
+    """The layers of a call that begins at a moment; those that have no start of their own follow one another. `before`
+    is how many there were in the same run."""
     timed = all(layer.start_ns is not None for layer in profile)
     first = 0
     if timed:
         first = min(layer.start_ns for layer in profile)
         first = first if profile.start_ns is None else min(first, profile.start_ns)
-    run = spans.add_run(last_end, last_end + (profile.call_ns or 0))
     cursor = last_end
-    for index, layer in enumerate(profile):
+    for index, layer in enumerate(profile, before):
         start = last_end + layer.start_ns - first if timed else cursor
         place = _add_layer(spans, layer, "framework", start, run, index=index)
         if timed:
             for each in layer.inside:
                 _add_inside(spans, each, last_end - first, place)
         cursor = start + layer.duration_ns
-    ends = [row[3] for row in spans.rows[run:]]
-    spans.rows[run][3] = spans.rows[run - 1][3] = max(ends)
+    spans.rows[run][3] = max(row[3] for row in spans.rows[run:])
 
 
 def _add_inside(spans, layer, shift, parent):

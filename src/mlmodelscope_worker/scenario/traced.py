@@ -19,10 +19,10 @@ from ..predictor.cuda import counted
 from ..predictor.predictor import RUN
 from .first_call import first_call
 from .offline import Batch
-from .spans import Spans, add_layers
+from .spans import Spans, add_profile
 
 LEVELS = ("application", "model", "framework", "library")
-_OF_A_BATCH = ("collate", "preprocess", "answer")  # marks after which nothing belongs to a single sample
+_OF_A_BATCH = ("collate", "preprocess", "run", "answer")  # marks after which nothing belongs to a single sample
 
 
 def trace(session, asked, buffers):
@@ -40,7 +40,7 @@ def trace(session, asked, buffers):
     notes = bench.notes  # to which looking closer adds
     if "model" in wanted:
         runs.append({"level": "model", "compared": "batch", "spans": model})
-        if len(session.predictor.parts()) > 1 and bench.tensors is not None:
+        if len(bench.model.parts()) > 1 and bench.tensors is not None:
             runs.append({"level": "model", "compared": "run", "spans": bench.parts()})
     for level, ask in (("framework", "profile_runs"), ("library", "library_runs")):
         if level in wanted:
@@ -75,6 +75,8 @@ class Bench(object):
         self._runs = asked.runs
         way = session if hasattr(session, "answer") else Functions(session)
         self._answer, self._answer_in_steps = way.answer, way.answer_in_steps
+        self.model = getattr(session, "whole", session.predictor)
+        """What is run: the predictor, or what stands for it where a run is made of several calls."""
         self.notes = []
         self._plain = []
         self.tensors = None
@@ -146,23 +148,23 @@ class Bench(object):
         framework tells how long a profiled run took). Where a profiler stays, plain runs are from before it came."""
         if self.tensors is None:
             raise NotSupported("the manifest's own functions run the model, so that its layers cannot be asked for")
-        run, without = self._session.predictor.run, []
+        run, without = self.model.run, []
 
         def between():
             run(self.tensors)
             without.append(_timed(run, self.tensors))
 
-        if self._session.predictor.profiler_stays and not self._plain:
+        if self.model.profiler_stays and not self._plain:
             for _ in range(self._runs):
                 between()
             self._plain = list(without)
-        profiles = getattr(self._session.predictor, ask)(self.tensors, self._runs, between)
+        profiles = getattr(self.model, ask)(self.tensors, self._runs, between)
         while len(without) < self._runs:  # the profiler tells a mean of several runs; so do these
             between()
         without = self._plain or without[-self._runs :]
         spans = Spans()
         for profile in profiles:
-            add_layers(spans, profile)
+            add_profile(spans, profile)
         notes = [getattr(profile, "note", None) for profile in profiles]
         self.notes += [note for note in notes[-1:] if note is not None]
         return spans.finish(), without, all(profile.call_ns is not None for profile in profiles)
@@ -178,8 +180,8 @@ class Recorder(object):
     def begin(self):
         marks = []
 
-        def mark(name):
-            marks.append((name, nanoseconds()))
+        def mark(name, at=None):
+            marks.append((name, nanoseconds() if at is None else at, at is not None))
 
         self.mark = mark
         self._batches.append((nanoseconds(), marks))
@@ -188,13 +190,22 @@ class Recorder(object):
         spans = Spans()
         for start, marks in self._batches:
             batch = spans.add("batch", "application", start, marks[-1][1], 0)
-            sample, slot = None, 0
-            for name, end in marks:
+            sample, slot, run = None, 0, None
+            for name, end, is_of_run in marks:
                 if name == "load":
                     sample = spans.add("sample", "model", start, end, batch, slot=slot)
                     slot += 1
                 elif name in _OF_A_BATCH:
                     sample = None
+                if is_of_run:  # a step of the run, which told when it was
+                    sample = None
+                    run = spans.add("run", "model", start, end, batch) if run is None else run
+                    spans.add(name, "model", start, end, run)
+                    spans.rows[run][3] = start = end
+                    continue
+                if name == "run" and run is not None:  # it ends behind the last of its steps
+                    spans.rows[run][3] = start = end
+                    continue
                 spans.add(name, "model", start, end, batch if sample is None else sample)
                 if sample is not None:
                     spans.rows[sample][3] = end

@@ -21,7 +21,7 @@ def watch(session, asked, buffers):
     bench.batches(True)
     if bench.tensors is None:
         raise NotSupported("the manifest's own functions run the model, so that it cannot be watched alone")
-    run = session.predictor.run
+    run = bench.model.run
     notes = []
     collecting = gc.isenabled()
     gc.disable()

@@ -7,11 +7,11 @@ from typing import Any, Dict, List, Sequence, Tuple
 import numpy as np
 import pytest
 
+from mlmodelscope_worker.language_session import open_language_model
 from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError
 from mlmodelscope_worker.predictor.language_model import LanguageModel
 from mlmodelscope_worker.remembered import each_alone
-from mlmodelscope_worker.session import open_predictor
 
 SETTINGS = {
     "longest": 12,
@@ -45,7 +45,7 @@ class LanguageConformance:
 
     def open(self, files: Dict[str, str], **options: Any) -> Any:
         given = PREDICTORS[self.name].resolve(dict(self.options, **options))
-        model = open_predictor(PredictorTask(self.name, files, given))
+        model = open_language_model(PredictorTask(self.name, files, given))
         assert isinstance(model, LanguageModel)
         return model
 
@@ -163,12 +163,13 @@ class LanguageConformance:
         assert len(one.tokens) <= 5
 
     def test_a_seed_is_a_text(self, model: Any) -> None:
-        def drawn(seed: int) -> List[List[int]]:
-            found = self.write(model, [[1], [1]], temperature=1.5, seed=seed)
+        def drawn(seed: int, *contexts: List[int]) -> List[List[int]]:
+            found = self.write(model, contexts, temperature=1.5, seed=seed)
             return [each.tokens for each in found]
 
-        assert drawn(3) == drawn(3) and drawn(3) != drawn(40)
-        assert drawn(3)[0] != drawn(3)[1]
+        one, other = [1], [1, 262]
+        assert drawn(3, one) == drawn(3, one) != drawn(40, one)
+        assert drawn(3, other, one, one) == drawn(3, other) + 2 * drawn(3, one), "no batch changes it"
 
     def test_few_candidates_are_the_greedy_text(self, model: Any) -> None:
         greedy = [each.tokens for each in self.write(model, [[1]])]
@@ -186,7 +187,8 @@ class LanguageConformance:
     def test_a_damaged_file_is_refused_in_words(self, tmp_path: Path) -> None:
         files = self.save(tmp_path)
         place = Path(files["graph"])
-        for path in [place] if place.is_file() else sorted(place.glob("*.safetensors")):
+        weights = [each for each in sorted(place.glob("*")) if each.suffix in (".safetensors", ".onnx")]
+        for path in [place] if place.is_file() else weights:
             content = path.read_bytes()
             path.write_bytes(content[: len(content) // 2])
         with pytest.raises(ModelError):

@@ -84,11 +84,8 @@ def halves(matrix: np.ndarray, heads: int) -> np.ndarray:
     return matrix.reshape(heads, rows // heads // 2, 2, columns).transpose(0, 2, 1, 3).reshape(rows, columns)
 
 
-def write_folder(llama: Llama, folder: Path) -> Path:
-    """For transformers: config.json, model.safetensors, tokenizer.json."""
-    from safetensors.numpy import save_file
-
-    folder.mkdir(parents=True, exist_ok=True)
+def write_config(llama: Llama, folder: Path) -> None:
+    """What stands beside the weights: config.json, tokenizer.json and its configuration."""
     config = {
         "architectures": ["LlamaForCausalLM"],
         "model_type": "llama",
@@ -108,6 +105,22 @@ def write_folder(llama: Llama, folder: Path) -> Path:
         "torch_dtype": "float32",
     }
     (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(llama)), encoding="utf-8")
+    words = {
+        "tokenizer_class": "PreTrainedTokenizerFast",
+        "bos_token": "<s>",
+        "eos_token": "</s>",
+        "unk_token": "<unk>",
+    }
+    (folder / "tokenizer_config.json").write_text(json.dumps(words), encoding="utf-8")
+
+
+def write_folder(llama: Llama, folder: Path) -> Path:
+    """For transformers: model.safetensors, and what stands beside it."""
+    from safetensors.numpy import save_file
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_config(llama, folder)
     w, found = llama.weights, {}
     for layer in range(llama.layers):
         start = "model.layers.%d." % layer
@@ -122,14 +135,6 @@ def write_folder(llama: Llama, folder: Path) -> Path:
     found["model.embed_tokens.weight"], found["model.norm.weight"] = w["embedding"], w["norm"]
     found = {name: np.ascontiguousarray(value) for name, value in found.items()}
     save_file(found, str(folder / "model.safetensors"), metadata={"format": "pt"})
-    (folder / "tokenizer.json").write_text(json.dumps(tokenizer(llama)), encoding="utf-8")
-    words = {
-        "tokenizer_class": "PreTrainedTokenizerFast",
-        "bos_token": "<s>",
-        "eos_token": "</s>",
-        "unk_token": "<unk>",
-    }
-    (folder / "tokenizer_config.json").write_text(json.dumps(words), encoding="utf-8")
     return folder
 
 

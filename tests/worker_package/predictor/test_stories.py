@@ -16,9 +16,9 @@ from typing import Any, Iterator
 
 import pytest
 
+from mlmodelscope_worker.language_session import open_language_model
 from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS
-from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor.llamas import Llama, stories, write_folder, write_gguf
 
 SHARED = Path(os.environ.get("MLMODELSCOPE_TEST_SHARED", str(Path(__file__).parents[4] / "shared"))) / "tasks" / "lm"
@@ -56,7 +56,7 @@ def digest(text: str) -> str:
 
 
 def check(name: str, graph: Path, decode: Any = None, **options: Any) -> None:
-    with open_predictor(PredictorTask(name, {"graph": str(graph)}, PREDICTORS[name].resolve(options))) as model:
+    with open_language_model(PredictorTask(name, {"graph": str(graph)}, PREDICTORS[name].resolve(options))) as model:
         written = model.write([[1], [1]], SETTINGS, decode or model.decode, None)
         for one in written:
             assert one.tokens[:15] == FIRST and len(one.tokens) == 256
@@ -65,9 +65,18 @@ def check(name: str, graph: Path, decode: Any = None, **options: Any) -> None:
         assert best.all() and abs(float(logs.mean()) - LIKELIHOOD) < 2e-4
 
 
+@pytest.mark.slow(reason="imports transformers and PyTorch")
 def test_transformers_writes_the_published_text(llama: Llama, tmp_path: Path) -> None:
     needs("transformers", "torch", "safetensors")
     check("transformers", write_folder(llama, tmp_path))
+
+
+@pytest.mark.parametrize("fills", [True, False])
+def test_onnxruntime_writes_the_published_text(llama: Llama, tmp_path: Path, fills: bool) -> None:
+    needs("onnxruntime", "onnx", "tokenizers")
+    from worker_package.predictor.onnx_llama import write_onnx
+
+    check("onnxruntime", write_onnx(llama, tmp_path, fills=fills))
 
 
 def test_llama_cpp_writes_the_published_text(llama: Llama, tmp_path: Path) -> None:
@@ -78,7 +87,7 @@ def test_llama_cpp_writes_the_published_text(llama: Llama, tmp_path: Path) -> No
 def test_words_are_cut_into_the_same_tokens(llama: Llama, tmp_path: Path) -> None:
     needs("llama_cpp", "gguf")
     graph = {"graph": str(write_gguf(llama, tmp_path / "stories.gguf"))}
-    with open_predictor(PredictorTask("llama_cpp", graph, PREDICTORS["llama_cpp"].resolve({}))) as model:
+    with open_language_model(PredictorTask("llama_cpp", graph, PREDICTORS["llama_cpp"].resolve({}))) as model:
         assert model.encode("Once upon a time", True) == [1] + FIRST[:4]
 
 
@@ -120,7 +129,7 @@ def real_server(llama: Llama, tmp_path: Path) -> Iterator[str]:
 
 def opened(url: str, **options: Any) -> Any:
     given = PREDICTORS["openai"].resolve(dict({"url": url, "model": "stories"}, **options))
-    return open_predictor(PredictorTask("openai", {}, given))
+    return open_language_model(PredictorTask("openai", {}, given))
 
 
 def test_a_real_server_writes_the_published_text(real_server: str) -> None:
@@ -145,7 +154,7 @@ def test_a_real_server_scores_as_the_engine_itself_does(real_server: str, llama:
         model.expect("choose", 1)
         served = model.score(pairs)
     graph = {"graph": str(write_gguf(llama, tmp_path / "stories.gguf"))}
-    with open_predictor(PredictorTask("llama_cpp", graph, PREDICTORS["llama_cpp"].resolve({}))) as engine:
+    with open_language_model(PredictorTask("llama_cpp", graph, PREDICTORS["llama_cpp"].resolve({}))) as engine:
         rows = []
         for context, continuation in pairs:
             before, whole = engine.encode(context, True), engine.encode(context + continuation, True)

@@ -2220,6 +2220,22 @@ export interface components {
             /** Items */
             items: components["schemas"]["AuditEntry"][];
         };
+        /**
+         * BatchingRecord
+         * @description Whether a language model finds a text as likely by itself as among others, tried once with the first batch.
+         */
+        BatchingRecord: {
+            /**
+             * Apart
+             * @description How far the logarithms of a token's probabilities lay apart, at most.
+             */
+            apart: number;
+            /**
+             * Tolerance
+             * @description How far they may.
+             */
+            tolerance: number;
+        };
         /** Beat */
         Beat: {
             /**
@@ -2289,6 +2305,14 @@ export interface components {
             measured?: components["schemas"]["LoadRecord"] | null;
             /** @description Samples in a second, over the runs. */
             throughput?: components["schemas"]["Interval"] | null;
+            /** @description Tokens written in a second, over the runs. */
+            tokens_per_s?: components["schemas"]["Interval"] | null;
+            /**
+             * Bounds
+             * @description What a language model's answers were to keep to.
+             * @default []
+             */
+            bounds: components["schemas"]["Bound"][];
             /**
              * Runs
              * @default []
@@ -2534,6 +2558,44 @@ export interface components {
             /** Agent */
             agent: string;
             event: components["schemas"]["ToldPrediction"];
+        };
+        /**
+         * Bound
+         * @description How long something may take at a percentile, and whether it did.
+         */
+        Bound: {
+            /**
+             * What
+             * @enum {string}
+             */
+            what: "time to first token" | "time per output token";
+            /** Percentile */
+            percentile: number;
+            /** Bound S */
+            bound_s: number;
+            /**
+             * Source
+             * @description Who says so.
+             */
+            source: string;
+            /**
+             * Rule
+             * @description The name of MLPerf's rule, where it is one of theirs.
+             */
+            rule?: string | null;
+            /** @description What was measured; none where it cannot be told. */
+            found?: components["schemas"]["Interval"] | null;
+            /**
+             * Because
+             * @description Why it cannot be told.
+             */
+            because?: string | null;
+            /**
+             * Verdict
+             * @description Undecided where the interval holds the bound, or there is none.
+             * @enum {string}
+             */
+            verdict: "met" | "not met" | "undecided";
         };
         /**
          * BoxShape
@@ -4910,6 +4972,8 @@ export interface components {
              * @description Most queries that waited at the same time.
              */
             queue_most?: number | null;
+            /** @description For a language model: what it read and wrote. */
+            tokens?: components["schemas"]["TokenRecord"] | null;
             /**
              * Late P99 S
              * @description How late queries were issued for which a lane was waiting, at the 99th percentile.
@@ -7297,8 +7361,11 @@ export interface components {
          * @description The most queries in a second whose latency stays below a bound.
          */
         RateRecord: {
-            /** Bound S */
-            bound_s: number;
+            /**
+             * Bound S
+             * @description Of a whole answer; none where only tokens are bounded, which `bounds` have.
+             */
+            bound_s?: number | null;
             /** Percentile */
             percentile: number;
             /**
@@ -7405,6 +7472,8 @@ export interface components {
                 [key: string]: string;
             };
             latency?: components["schemas"]["LatencyRecord"] | null;
+            /** @description For a language model: whether likelihoods depend on the batch. */
+            batching?: components["schemas"]["BatchingRecord"] | null;
             /**
              * Load S
              * @description Seconds to load the model.
@@ -9448,6 +9517,71 @@ export interface components {
         TokenList: {
             /** Items */
             items: components["schemas"]["Token"][];
+        };
+        /**
+         * TokenRecord
+         * @description What a language model read and wrote in a run of load.
+         */
+        TokenRecord: {
+            /** Texts */
+            texts: number;
+            /**
+             * Read
+             * @description Tokens of the questions; none where a server makes them out of sight.
+             */
+            read: number | null;
+            /**
+             * Written
+             * @description Tokens of the answers, those that end one included.
+             */
+            written: number;
+            /** Read Per S */
+            read_per_s?: number | null;
+            /** Written Per S */
+            written_per_s: number;
+            /**
+             * First S
+             * @description Time to first token, from when the query was due, by percentile.
+             * @default {}
+             */
+            first_s: {
+                [key: string]: components["schemas"]["Interval"];
+            };
+            /**
+             * First Refused
+             * @description Percentiles of it that so few texts cannot tell.
+             * @default {}
+             */
+            first_refused: {
+                [key: string]: string;
+            };
+            /** First Mean S */
+            first_mean_s?: number | null;
+            /**
+             * Each S
+             * @description Time per output token of a text, the first one left out, by percentile.
+             * @default {}
+             */
+            each_s: {
+                [key: string]: components["schemas"]["Interval"];
+            };
+            /**
+             * Each Refused
+             * @default {}
+             */
+            each_refused: {
+                [key: string]: string;
+            };
+            /** Each Mean S */
+            each_mean_s?: number | null;
+            /**
+             * Energy J Per Token
+             * @description By meter, for each token written, or read where none was written.
+             * @default {}
+             */
+            energy_j_per_token: {
+                [key: string]: number;
+            };
         };
         /** Told */
         Told: {

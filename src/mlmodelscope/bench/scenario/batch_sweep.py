@@ -6,10 +6,11 @@ from mlmodelscope.bench.adapt import GOALS, measure
 from mlmodelscope.bench.batch_size import GAIN, Point, TooLarge, sweep
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run, join
 from mlmodelscope.bench.scenario.closed import taker
 from mlmodelscope.bench.scenario.pace import samples_per_s
 from mlmodelscope.bench.scenario.request import Progress, Request
-from mlmodelscope.bench.summary import Run, join, mean_interval
+from mlmodelscope.bench.summary import mean_interval
 from mlmodelscope.errors import WorkerError
 from mlmodelscope.record.bench import SweepRecord
 from mlmodelscope.types import Interval

@@ -8,9 +8,10 @@ from statistics import median
 from mlmodelscope.bench.adapt import GOALS, Measured, Take, is_tight, measure
 from mlmodelscope.bench.lab import Lab, Station
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run, join
 from mlmodelscope.bench.scenario.pace import samples_per_s
 from mlmodelscope.bench.scenario.request import Progress, Request
-from mlmodelscope.bench.summary import Run, join, mean_interval
+from mlmodelscope.bench.summary import mean_interval
 
 _SHORT_NS = 10_000_000
 
@@ -55,6 +56,7 @@ def closed(lab: Lab, request: Request, say: Progress) -> Outcome:
     return Outcome(
         runs,
         runs,
+        [stretch.run for each in found for stretch in each.kept],
         throughput=mean_interval([samples_per_s(stretch.run) for each in found for stretch in each.kept]),
         first_s=tuple(value / 1e9 for value in found[0].first.latencies_ns),
         warm_up_queries=sum(each.warm_up_queries for each in found),

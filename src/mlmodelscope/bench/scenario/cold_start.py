@@ -6,8 +6,8 @@ from statistics import median
 
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run
 from mlmodelscope.bench.scenario.request import Progress, Request
-from mlmodelscope.bench.summary import Run
 from mlmodelscope.record.bench import ColdStart
 
 _COLD_CALLS = 12

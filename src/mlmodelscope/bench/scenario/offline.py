@@ -4,26 +4,28 @@ from __future__ import annotations
 
 from mlmodelscope.bench.lab import Lab, Station
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run, join
 from mlmodelscope.bench.scenario.pace import batches_for, samples_per_s
 from mlmodelscope.bench.scenario.request import Progress, Request
-from mlmodelscope.bench.summary import Run, join, mean_interval
+from mlmodelscope.bench.summary import mean_interval
 
 
 def offline(lab: Lab, request: Request, say: Progress) -> Outcome:
     """Everything at once: runs of equal length, until the throughput's interval is tight."""
     runs: list[Run] = []
-    speeds: list[float] = []
+    stretches: list[Run] = []
     tight = False
     for number in range(request.processes):
         say(f"offline, process {number + 1} of {request.processes}")
         with lab.process() as station:
             own, tight = _offline(station, request.budget_s / request.processes)
-        speeds += [samples_per_s(run) for run in own]
+        stretches += own
         runs.append(join(own))
     return Outcome(
         runs,
         runs,
-        throughput=mean_interval(speeds),
+        stretches,
+        throughput=mean_interval([samples_per_s(run) for run in stretches]),
         tight=tight,
         ended="the interval of the throughput is tight" if tight else "the budget was spent",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mlmodelscope.bench.lab import Station
-from mlmodelscope.bench.summary import Run
+from mlmodelscope.bench.run import Run
 
 MOST_QUERIES = 200_000
 """In one run: arrays of a few megabytes."""

@@ -7,9 +7,10 @@ from statistics import median
 from mlmodelscope.bench.adapt import LOOSE, is_tight
 from mlmodelscope.bench.lab import Lab
 from mlmodelscope.bench.outcome import Outcome
+from mlmodelscope.bench.run import Run
 from mlmodelscope.bench.scenario.pace import DEFAULT_LOAD, capacity_of, queries_for, samples_per_s
 from mlmodelscope.bench.scenario.request import Progress, Request
-from mlmodelscope.bench.summary import Run, mean_interval
+from mlmodelscope.bench.summary import mean_interval
 
 _BEHIND = 0.05
 
@@ -47,6 +48,7 @@ def server(lab: Lab, request: Request, say: Progress) -> Outcome:
     elif any(is_behind(run) for run in kept):
         doubts.append("the load was too high: the queue grew until the end, and with it the latency")
     return Outcome(
+        kept,
         kept,
         kept,
         throughput=mean_interval([samples_per_s(run) for run in kept]),

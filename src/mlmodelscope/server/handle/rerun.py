@@ -10,6 +10,7 @@ from mlmodelscope.ledger.request import Request, Where
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.record.bench import FIRST
 from mlmodelscope.record.record import Record
 from mlmodelscope.report.reproduction import command
 from mlmodelscope.server.desk import Desk, demand
@@ -68,6 +69,11 @@ def _arguments(record: Record) -> dict[str, Any]:
         found["rate_qps"] = bench.measured.rate_qps
     if bench.rate is not None:
         found |= {"bound_s": bench.rate.bound_s, "percentile": bench.rate.percentile}
+    for bound in bench.bounds:
+        if bound.rule is not None:
+            found["mlperf"] = bound.rule
+        else:
+            found |= {"first_s" if bound.what == FIRST else "each_s": bound.bound_s, "percentile": bound.percentile}
     if bench.cold:
         found["cold_starts"] = len(bench.cold)
     return found

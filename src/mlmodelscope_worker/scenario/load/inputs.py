@@ -49,6 +49,22 @@ class Inputs(object):
                     break
             session.predictor.check(self.calls[0][1])
 
+    @property
+    def numbered(self):
+        """What scenarios of our own call; the number of a query does not matter here."""
+        return self.calls
+
+    def lanes(self, asked, scenario):
+        """How many queries may be under way."""
+        return max(1, asked) if self._session.predictor.concurrent else 1
+
+    def begin(self):
+        pass
+
+    def told(self, queries, calls_per_query=1):
+        """What came of some queries beyond how long they took: nothing. (arrays, notes)"""
+        return (), []
+
     def _prepare(self, samples):
         """The samples that go through and go together, with their tensors."""
         usable, tensors, reason = [], [], "there are none"

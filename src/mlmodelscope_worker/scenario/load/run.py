@@ -9,6 +9,7 @@ from .all_at_once import offline
 from .closed import multi_stream, single_stream
 from .inputs import Inputs
 from .open_loop import queue_depths, server
+from .questions import Questions
 from .schedule import arrivals
 from .usage import peak_memory_bytes
 
@@ -25,19 +26,21 @@ class Load(object):
     def __call__(self, asked, buffers):
         """(Loaded, buffers): when each query was due, begun and answered, and for a server how many were waiting."""
         inputs = self._ready(asked, buffers)
+        inputs.begin()
         if asked.driven is not None:
             from .loadgen import drive
 
             return LoadgenLoaded(inputs.notes, drive(inputs, self._session, asked)), ()
-        lanes = max(1, asked.lanes) if self._session.predictor.concurrent else 1
+        lanes = inputs.lanes(asked.lanes, asked.scenario)
         collecting = gc.isenabled()
         gc.collect()
         gc.disable()
         try:
-            warm_up_ns, kept = self._run(inputs.calls, lanes, asked)
+            warm_up_ns, kept = self._run(inputs.numbered, lanes, asked)
         finally:
             if collecting:
                 gc.enable()
+        told, notes = inputs.told(len(kept), asked.calls_per_query if asked.scenario == "multi-stream" else 1)
         answer = Loaded(
             queries=len(kept),
             unanswered=kept.unanswered,
@@ -47,15 +50,16 @@ class Load(object):
             warm_up_ns=warm_up_ns,
             cpu_ns=kept.cpu_ns,
             peak_memory_bytes=peak_memory_bytes(),
-            notes=inputs.notes,
+            notes=inputs.notes + notes,
         )
         depths = queue_depths(kept.due_ns, kept.started_ns) if asked.scenario == "server" else b""
-        return answer, (kept.due_ns, kept.started_ns, kept.ended_ns, depths)
+        return answer, (kept.due_ns, kept.started_ns, kept.ended_ns, depths) + tuple(told)
 
     def _ready(self, asked, buffers):
         made_of = (asked.samples, asked.end_to_end, asked.random)
         if self._inputs is None or made_of != self._made_of:
-            self._inputs = Inputs(self._session, asked.samples, buffers, made_of[1], made_of[2])
+            kind = Questions if hasattr(self._session, "ask_engine") else Inputs
+            self._inputs = kind(self._session, asked.samples, buffers, made_of[1], made_of[2])
             self._made_of = made_of
         return self._inputs
 

@@ -11,6 +11,7 @@ export function Bench({ bench }: { bench: Schemas["BenchRecord"] }) {
   const measured = bench.measured;
   const median = measured?.percentiles_s.p50;
   const tail = measured?.percentiles_s.p99;
+  const tokens = measured?.tokens;
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
@@ -40,11 +41,21 @@ export function Bench({ bench }: { bench: Schemas["BenchRecord"] }) {
           />
         )}
         {bench.sweep && <Figure name="Best batch size" value={bench.sweep.optimal_batch} beside={bench.sweep.ended} />}
+        {tokens && tokens.written > 0 && (
+          <Figure
+            name="Tokens a second"
+            value={digits(tokens.written_per_s)}
+            beside={tokens.first_mean_s == null ? "" : `the first after ${seconds(tokens.first_mean_s)}, on average`}
+          />
+        )}
         {bench.rate && (
           <Figure
             name="Most queries a second"
             value={bench.rate.rate_qps == null ? "none" : digits(bench.rate.rate_qps)}
-            beside={`${100 * bench.rate.percentile} % within ${seconds(bench.rate.bound_s)}`}
+            beside={`${100 * bench.rate.percentile} % within ${[
+              ...(bench.rate.bound_s == null ? [] : [seconds(bench.rate.bound_s)]),
+              ...bench.bounds.map((bound) => `${bound.what} ${seconds(bound.bound_s)}`),
+            ].join(", ")}`}
           />
         )}
       </div>

@@ -32,6 +32,8 @@ _DOUBT = 0.3
 samples: a few pictures may be alike, and a mean over classes that some of them lack is biased."""
 _PAIR = 0.2
 """How much less likely two mistakes at once are than either of them would make them."""
+_HELPS, _HELPS_ALONE = 0.85, 0.25
+"""How often undoing one of two mistakes helps, and how often an edit does that undoes none."""
 _UNKNOWN = 0.3
 """How common a pitfall is that nobody has said anything of."""
 _SLIP = 0.005
@@ -119,6 +121,16 @@ def prior_of(variant: Variant, variants: Mapping[str, int]) -> float:
         weight = PITFALLS[name].weight if name in PITFALLS else _UNKNOWN
         log += math.log(weight / max(1, variants.get(name, 1)))
     return log
+
+
+def half_of_two(alone: Candidate, goal: Goal) -> float:
+    """Logarithm of how much likelier an edit is to be one of two mistakes, by what it does alone."""
+    if goal.claim.measure.outcome is None:
+        return 0.0  # nearly every edit moves such a number for certain, and some move it too far
+    toward = (alone.expected - goal.own) * math.copysign(1, goal.gap)
+    helps = NormalDist().cdf(toward / max(alone.deviation, _LEAST_OFF))
+    mixed = [share * helps + (1 - share) * (1 - helps) for share in (_HELPS, _HELPS_ALONE)]
+    return math.log(mixed[0] / mixed[1])
 
 
 def judge(

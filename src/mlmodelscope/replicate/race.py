@@ -18,7 +18,7 @@ from typing import Any
 from mlmodelscope.errors import MetricError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.baseline import Baseline, baseline_of
-from mlmodelscope.replicate.candidate import Candidate, judge, prior_of, rank, spoken
+from mlmodelscope.replicate.candidate import Candidate, half_of_two, judge, prior_of, rank, spoken
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
@@ -55,6 +55,8 @@ class Race:
         self._sizes = _sizes(self.total)
         self._variants = Counter(name for each in trials.variants for name in each.pitfalls)
         self._runners: list[_Runner] = []
+        self._alone: dict[tuple[str, str], _Runner] = {}
+        """Single edits by pitfall and words."""
         self._untried = self._unfinished = 0
 
     @property
@@ -67,7 +69,15 @@ class Race:
         return self.left_open > 0
 
     def prior(self, variant: Variant) -> float:
-        return prior_of(variant, self._variants)
+        return prior_of(variant, self._variants) + self._halves(variant)
+
+    def _halves(self, variant: Variant) -> float:
+        """What either edit of two does alone, as far as it was tried: undoing one of two mistakes mostly helps."""
+        if len(variant.pitfalls) != 2:
+            return 0.0
+        halves = zip(variant.pitfalls, variant.words.split("; ", 1), strict=False)
+        known = (self._alone.get(half) for half in halves)
+        return sum(half_of_two(each.judged, self._goal) for each in known if each is not None)
 
     def baseline(self, variant: Variant) -> Baseline:
         """The first of two edits, where its answers were known when the two were tried; else the plan."""
@@ -222,6 +232,9 @@ class Race:
         new = [each for each in possible if each.candidate is None]
         gone = [each for each in possible if not self._has_number(each, size)]
         self._runners = [each for each in (*self._runners, *new) if each not in gone]
+        for each in new:
+            if len(each.variant.pitfalls) == 1 and each not in gone:
+                self._alone.setdefault((each.variant.pitfalls[0], each.variant.words), each)
         self._tried(size, _round([each for each in possible if each not in gone]))
 
     def _has_number(self, runner: _Runner, size: int) -> bool:

@@ -29,6 +29,8 @@ _FEW_CALLS = 2950
 """Calls of the model that they may take in any case: twelve evaluations of 250 samples."""
 _BASES = 3
 """Single edits that are tried with every other one."""
+_FOR_BASES = 0.7
+"""Share of the calls left by single edits that pairs may take before the likeliest of them all go on."""
 _MANY_CLASSES = 5
 """With fewer, almost any mistake looks like another order of the classes, so that this is asked last."""
 _WORTH_TELLING = 0.45
@@ -209,6 +211,7 @@ def _try_pairs(state: _State, near: Candidate | None, is_ordered: bool) -> None:
     first = [near] if near is not None else []
     bases = [*first, *(each for each in _bases(state, is_ordered) if each.variant is not (near and near.variant))]
     known: set[tuple[str, ...]] = set()
+    end = cost.calls + _FOR_BASES * (state.all - cost.calls)
     for base in bases:
         if state.has_reached:
             break
@@ -216,13 +219,14 @@ def _try_pairs(state: _State, near: Candidate | None, is_ordered: bool) -> None:
         if _closes_surely(base, state.goal) > least or is_ordered:
             # What a second edit changes is known best where the first one's answers are.
             state.finish(base.variant.plan)
-        orders = other_orders(state.goal, state.trials, base.variant) if race.has_finished(base.variant.plan) else []
-        fresh = [*orders, *_pairs([base.variant], state.goal, state.trials)]
-        fresh = [each for each in fresh if (*sorted(each.pitfalls), each.key) not in known]
-        known |= {(*sorted(each.pitfalls), each.key) for each in fresh}
-        state.trials.add(fresh)
-        state.run(fresh, cost.calls + _share(base, bases, near) * (state.all - cost.calls))
-    if not state.has_reached and (again := _other_firsts(state.found)):
+        _try_seconds(state, base, known, cost.calls + _share(base, bases, near) * (state.all - cost.calls))
+    for base in _common_bases(state, bases):
+        if state.has_reached or race.is_cut_short or cost.calls >= end:
+            break
+        _try_seconds(state, base, known, end)
+    if not state.has_reached:
+        again = _of_two(_other_firsts(state.found), state.trials)
+        again = [each for each in again if (*sorted(each.pitfalls), each.key) not in known]
         state.trials.add(again)
         state.run(again, state.all)
     reached = [each.variant.base for each in state.found if each.reaches and each.seen == race.total]
@@ -230,10 +234,52 @@ def _try_pairs(state: _State, near: Candidate | None, is_ordered: bool) -> None:
         state.trials.ask([made], state.trials.labelled)
 
 
+def _try_seconds(state: _State, base: Candidate, known: set[tuple[str, ...]], until: float) -> None:
+    """Try an edit with every second one that it was not tried with yet."""
+    race = state.race
+    orders = other_orders(state.goal, state.trials, base.variant) if race.has_finished(base.variant.plan) else []
+    fresh = [*orders, *_of_two(_pairs([base.variant], state.goal, state.trials), state.trials)]
+    fresh = [each for each in fresh if (*sorted(each.pitfalls), each.key) not in known]
+    known |= {(*sorted(each.pitfalls), each.key) for each in fresh}
+    state.trials.add(fresh)
+    state.run(fresh, until)
+
+
+def _common_bases(state: _State, bases: Sequence[Candidate]) -> list[Candidate]:
+    """The commonest edit of each other pitfall, the commonest pitfall first.
+
+    Where two mistakes leave nothing right, neither does undoing one of them, so that no answer need have changed. A
+    number that is no share of samples moves with nearly every edit, and none is hidden like that.
+    """
+    if state.goal.claim.measure.outcome is None:
+        return []
+    tried = {each.pitfalls for each in bases}
+    best: dict[tuple[str, ...], Candidate] = {}
+    for each in sorted(state.found, key=lambda each: -state.race.prior(each.variant)):
+        if len(each.pitfalls) == 1 and each.pitfalls not in tried and not _is_about_stack(each.variant):
+            best.setdefault(each.pitfalls, each)
+    return list(best.values())
+
+
+def _of_two(pairs: Sequence[Variant], trials: Trials) -> list[Variant]:
+    """Those that are two edits: where the second overrides the first, it is one, which was tried by itself."""
+    singles = [each.plan for each in trials.variants if len(each.pitfalls) == 1]
+
+    def is_one(pair: Variant) -> bool:
+        # Other names for the classes come out of the same pipeline.
+        is_renamed = not {"label-offset", "label-order"}.isdisjoint(pair.pitfalls)
+        return not is_renamed and any(trials.has_same_pipeline(pair.plan, plan) for plan in singles)
+
+    return [each for each in pairs if not is_one(each)]
+
+
 def _share(base: Candidate, bases: Sequence[Candidate], near: Candidate | None) -> float:
-    """How much of what is left a base may take: the nearest comes first, and the others are not forgotten."""
+    """How much of what is left a base may take: the nearest comes first, and the others are not forgotten.
+
+    Nor is what has been tried already: in the end the likeliest of all bases go on.
+    """
     if base is bases[-1]:
-        return 1.0
+        return 0.7
     return 0.75 if base is near else 0.5
 
 
@@ -355,17 +401,25 @@ def _pairs(bases: Sequence[Variant], goal: Goal, trials: Trials) -> list[Variant
 
 
 def _other_firsts(found: Sequence[Candidate]) -> list[Variant]:
-    """The best two edits with another first one of its kind: which of them is right shows only with the second."""
-    pairs = [each for each in found if each.variant.base is not None and each.closes >= _WORTH_TELLING]
-    if not pairs:
-        return []
-    best = max(pairs, key=lambda each: each.closes).variant
-    second = best.words.partition("; ")[2]
+    """The best two edits with another first one of its kind: which of them is right shows only with the second.
+
+    Of each of the nearest kinds of two: one that is read off the answers, as another order of the classes is, may come
+    as near as the truth.
+    """
+    best: dict[frozenset[str], Candidate] = {}
+    for each in sorted(found, key=lambda each: -each.closes):
+        if len(each.pitfalls) == 2 and each.variant.base is not None and each.closes >= _WORTH_TELLING:
+            best.setdefault(frozenset(each.pitfalls), each)
     known = {each.variant.key for each in found}
+    made = [each for pair in list(best.values())[:_BASES] for each in _with_other_first(pair.variant)]
+    return [each for each in made if each.key not in known]
+
+
+def _with_other_first(pair: Variant) -> list[Variant]:
+    second = pair.words.partition("; ")[2]
     return [
-        Variant(best.pitfalls, f"{each.words}; {second}", each.plan, best.base)
-        for each in variants_of(best.plan, best.pitfalls[:1])
-        if each.key not in known
+        Variant(pair.pitfalls, f"{each.words}; {second}", each.plan, pair.base)
+        for each in variants_of(pair.plan, pair.pitfalls[:1])
     ]
 
 

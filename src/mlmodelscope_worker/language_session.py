@@ -10,12 +10,14 @@ import json
 from .clock import nanoseconds
 from .failure import describe_failure
 from .messages import BatchAnswer, VariantAnswer
+from .pieces import Pieces
 from .pipeline import STEPS, Pipeline, library
 from .predictor import Lost, ModelError
 from .predictor.language_model import LanguageModel, tokens_of
 from .remembered import Remembered
 from .sample import Loader
 from .session import errors_of, open_predictor
+from .spelling import Room, kept_room, spell
 from .task.language import answer_of
 from .task.reader import arrays_read
 from .variants import Failure, Node, missing_from_stack
@@ -58,6 +60,7 @@ class LanguageSession(object):
         self._has_variants = bool(task.variants)
         self.active = set(self._tree.variants)
         self._known = Remembered(self.predictor, self.batch_size)
+        self._pieces = {}
         self.apart = None
         """How far logarithms lay apart when the first rows were scored alone; None before."""
 
@@ -142,14 +145,38 @@ class LanguageSession(object):
         for question in questions:
             try:
                 if question.call == "write":
-                    found.append(answer_of(question, list(map(_good, written[id(question)])), self.predictor))
+                    made = list(map(_good, written[id(question)]))
+                    found.append(self._with_words(question, answer_of(question, made, self.predictor), made))
                 else:
                     rows = [_good(self._known.row(each)) for each in question.tokens]
-                    found.append(answer_of(question, rows, self.predictor))
+                    found.append(self._with_words(question, answer_of(question, rows, self.predictor)))
             except Exception as error:
                 found.append(Failure(describe_failure(error)))
         self._known.forget()
         return found
+
+    def _with_words(self, question, answer, written=()):
+        """An answer with what the record keeps of its question; of several prompts for one document nothing is kept."""
+        keep = question.settings["keep"]
+        if self._has_variants or keep == "nothing":
+            return answer
+        told = spell(question, self._pieces_for(question), kept_room(), written, keep == "prompt")
+        return [*answer[0], ("kept", as_bytes(told))], answer[1]
+
+    def _pieces_for(self, question):
+        encoding = question.encoding
+        if self.predictor.takes_words:
+            return None
+        key = (encoding.library, encoding.file)
+        if key not in self._pieces:
+            name_of = self.predictor.name_of if encoding.library is None else _nameless
+            self._pieces[key] = Pieces(encoding.decoder(self.predictor), name_of)
+        return self._pieces[key]
+
+    def spelled(self, sample, buffers):
+        """All that the model would be shown of a sample, and what is asked about it."""
+        question = self.prepare(sample, buffers)
+        return dict(spell(question, self._pieces_for(question), Room()), settings=question.settings)
 
     def _score(self, questions):
         rows = self._known.score([each for question in questions for each in question.tokens])
@@ -206,6 +233,16 @@ class LanguageSession(object):
 
     def close(self):
         self.predictor.close()
+
+
+def as_bytes(told):
+    import numpy as np
+
+    return np.frombuffer(json.dumps(told, separators=(",", ":")).encode("utf-8"), np.uint8)
+
+
+def _nameless(token):
+    return ""
 
 
 def _good(found):

@@ -5,6 +5,7 @@ One worker has one model open. When the host goes away the connection ends, and 
 
 import argparse
 import gc
+import json
 import os
 import queue
 import sys
@@ -115,6 +116,9 @@ class Desk(object):
     def prepare(self, asked, buffers):
         self.say(*prepare_tensors(self.session, asked.samples, buffers))
 
+    def spell(self, asked, buffers):
+        self.say(*spell_samples(self.session, asked.samples, buffers))
+
     def latency(self, asked, buffers):
         self.say(probe_latency(self.session, asked, buffers))
 
@@ -212,6 +216,19 @@ def prepare_tensors(session, samples, buffers):
             shapes.append(None)
             errors[str(slot)] = describe_failure(error)
     return messages.Prepared(shapes, errors), content
+
+
+def spell_samples(session, samples, buffers):
+    """What a language model would be shown of samples: (Spelled, a JSON text for each)."""
+    if not hasattr(session, "spelled"):
+        raise ModelError("only language models have a prompt that could be spelled out")
+    errors, texts = {}, []
+    for slot, sample in enumerate(samples):
+        try:
+            texts.append(json.dumps(session.spelled(sample, buffers)).encode("utf-8"))
+        except Exception as error:
+            errors[str(slot)] = describe_failure(error)
+    return messages.Spelled(errors), texts
 
 
 def tensors_of(prepared):

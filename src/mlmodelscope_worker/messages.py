@@ -74,6 +74,12 @@ class Prepare(NamedTuple):
     samples: List[Content]
 
 
+class Spell(NamedTuple):
+    """What a language model would be shown of some samples; answered by Spelled."""
+
+    samples: List[Content]
+
+
 class MeasureLatency(NamedTuple):
     """Time the model alone on the first samples that can be prepared; answered by Latency."""
 
@@ -199,6 +205,13 @@ class Prepared(NamedTuple):
     tensors: List[Optional[List[Dict[str, Any]]]]
     """For each sample its tensors, one for each input; none where it failed."""
     errors: Dict[str, str]
+
+
+class Spelled(NamedTuple):
+    """Buffers: for each sample that did not fail a JSON text, see `spelling`."""
+
+    errors: Dict[str, str]
+    """Why there is none, by the sample's place."""
 
 
 class Latency(NamedTuple):
@@ -337,6 +350,7 @@ class Gone(NamedTuple):
 REQUESTS = {
     "open": Open,
     "prepare": Prepare,
+    "spell": Spell,
     "latency": MeasureLatency,
     "load": RunLoad,
     "batches": RunBatches,
@@ -352,6 +366,7 @@ REQUESTS = {
 REPLIES = {
     "opened": Opened,
     "prepared": Prepared,
+    "spelled": Spelled,
     "latency": Latency,
     "loaded": Loaded,
     "loadgen": LoadgenLoaded,

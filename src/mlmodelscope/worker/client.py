@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -204,6 +205,16 @@ class Worker(OpenWorker):
         self._process.send(messages.Infer([dict(each) for each in tensors], list(outputs)), buffers)
         message, found = self._process.receive(messages.Inferred)
         return message.tensors, found
+
+    def spell(self, samples: Sequence[Sample]) -> list[dict[str, Any] | str]:
+        """What a language model would be shown of each, see `mlmodelscope_worker/spelling.py`; or why there is none."""
+        self._process.send(messages.Spell(contents(samples)))
+        message, buffers = self._process.receive(messages.Spelled)
+        texts = iter(buffers)
+        return [
+            message.errors[str(slot)] if str(slot) in message.errors else json.loads(next(texts))
+            for slot in range(len(samples))
+        ]
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The first tensor that the model would get, with shape and element type, or the reason why there is none."""

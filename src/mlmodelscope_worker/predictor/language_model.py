@@ -53,6 +53,10 @@ class LanguageModel(Predictor):
         """A text of tokens, without special ones."""
         raise NotSupported("this model brings no tokenizer: name one in `encode_prompt`")
 
+    def name_of(self, token):
+        """How the vocabulary spells a token that is no text, such as one for the beginning; "" where nobody knows."""
+        return ""
+
     def expect(self, call, batch_size):
         """Called once before anything is asked: `choose`, `read` or `write`, of so many samples at a time. An engine
         that cannot do it says so here."""

@@ -83,6 +83,9 @@ class NGram(LanguageModel):
         texts = [self._texts[each] for each in tokens if each not in self._special]
         return " ".join(texts) if self._unit == "words" else "".join(texts)
 
+    def name_of(self, token):
+        return self._model.words[token]
+
     def score(self, rows):
         import numpy as np
 

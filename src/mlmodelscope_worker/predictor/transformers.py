@@ -106,6 +106,9 @@ class Transformers(LanguageModel):
             return LanguageModel.decode(self, tokens)
         return self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
 
+    def name_of(self, token):
+        return "" if self._tokenizer is None else self._tokenizer.convert_ids_to_tokens(token)
+
     def score(self, rows):
         """What rows have in common is computed once: each context, of which only the last token is asked about."""
         check_rows(rows, self._size, self.longest)

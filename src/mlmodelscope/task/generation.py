@@ -86,8 +86,9 @@ def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
     if text is None:
         return found
     remark = f"cut off at {row['tokens'] or 0:,} tokens" if row.get("ending") == "length" else ""
-    if taken is None or taken == text:
-        return [*found, TextShape("answer", text, remark=remark)]
+    if not taken or taken == text:
+        nothing = "" if taken or taken is None or not text else "nothing could be extracted"
+        return [*found, TextShape("answer", text, remark=", ".join(filter(None, (nothing, remark))))]
     place = place_of(text, taken, _is_last(row.get("score")))
     if place is None:
         return [*found, TextShape("answer", taken, name=TAKEN), TextShape("answer", text, remark=remark)]

@@ -8,8 +8,9 @@ import collections
 import json
 
 from .clock import nanoseconds
+from .conversing import Told
 from .failure import describe_failure
-from .messages import BatchAnswer, VariantAnswer
+from .messages import AskedFor, BatchAnswer, VariantAnswer
 from .pieces import Pieces
 from .pipeline import STEPS, Pipeline, library
 from .predictor import Lost, ModelError
@@ -177,6 +178,29 @@ class LanguageSession(object):
         """All that the model would be shown of a sample, and what is asked about it."""
         question = self.prepare(sample, buffers)
         return dict(spell(question, self._pieces_for(question), Room()), settings=question.settings)
+
+    def converse(self, asked, buffers, say, is_stopped):
+        """(AskedFor, buffers): a text for somebody who reads along, without anything that was remembered."""
+        errors, rows, start = {}, [], nanoseconds()
+        try:
+            question = self._pipeline(self._load(asked.sample, buffers, self._part))
+            question.settings = dict(question.settings, **dict(asked.settings, is_read_along=True))
+            question.prepared(self.predictor)
+            told = Told(say, question.settings["stop"], is_stopped)
+            settings, context = question.settings, question.tokens[0][0]
+            made = _good(self.predictor.write([context], settings, self._decoder(question), told)[0])
+            end = _first_end(made.text, settings["stop"])
+            if end is not None:
+                made.text, made.ending = made.text[:end], "stop"
+            rows.append(self._with_words(question, answer_of(question, [made], self.predictor), [made]))
+        except Lost:
+            raise
+        except Exception as error:
+            errors["0"] = describe_failure(error)
+        run_ns = nanoseconds() - start
+        read = arrays_read(rows, {})
+        answer = BatchAnswer(0, errors, run_ns, read.content if rows else {})
+        return AskedFor(answer, [[["write", run_ns]]]), read.buffers
 
     def _score(self, questions):
         rows = self._known.score([each for question in questions for each in question.tokens])

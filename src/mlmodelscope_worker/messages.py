@@ -129,6 +129,19 @@ class Ask(NamedTuple):
     samples: List[Content]
 
 
+class Converse(NamedTuple):
+    """A text that somebody reads while a language model writes it; answered by Piece again and again, and AskedFor in
+    the end."""
+
+    sample: Content
+    settings: Dict[str, Any]
+    """What of the question's settings is other than planned."""
+
+
+class Stop(NamedTuple):
+    """Enough: end the text that is being written. Not answered by itself."""
+
+
 class Infer(NamedTuple):
     """Tensors in, tensors out; answered by Inferred. Buffers: the values of each tensor."""
 
@@ -286,6 +299,12 @@ class AskedFor(NamedTuple):
     """For each sample what took its time: [name, nanoseconds]."""
 
 
+class Piece(NamedTuple):
+    """Some more of a text."""
+
+    text: str
+
+
 class Inferred(NamedTuple):
     """Buffers: the values of each tensor."""
 
@@ -355,6 +374,8 @@ REQUESTS = {
     "load": RunLoad,
     "batches": RunBatches,
     "ask": Ask,
+    "converse": Converse,
+    "stop": Stop,
     "infer": Infer,
     "look": Look,
     "trace": Trace,
@@ -372,6 +393,7 @@ REPLIES = {
     "loadgen": LoadgenLoaded,
     "answers": Answered,
     "asked": AskedFor,
+    "piece": Piece,
     "inferred": Inferred,
     "seen": Seen,
     "traced": Traced,

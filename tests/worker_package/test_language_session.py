@@ -10,7 +10,7 @@ import pytest
 import language_world
 from mlmodelscope_worker import spelling
 from mlmodelscope_worker.language_session import LanguageSession
-from mlmodelscope_worker.messages import PredictorTask, Task
+from mlmodelscope_worker.messages import Converse, PredictorTask, Task
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError
 from mlmodelscope_worker.scenario.offline import Batch
@@ -244,3 +244,44 @@ def test_several_prompts_of_a_search_keep_nothing(graph: Path) -> None:
     told, _ = answers(session(graph, variants=variants), 0)
     names = [name for name, _, _ in told.groups[0]["content"]["answers"][0]["arrays"]]
     assert "sums" in names and "kept" not in names
+
+
+def conversation(graph: Path, turns: Any, is_stopped: Any = lambda: False, **settings: Any) -> tuple[Any, list[str]]:
+    written = asked({"turns": "turns"}, "write", {"longest": 30})
+    opened, said = session(graph, written), []  # type: ignore[var-annotated]
+    content = {"parts": {"document": {"document": {"turns": turns}, "ordinal": 0}}}
+    told, buffers = opened.converse(Converse(content, settings), (), said.append, is_stopped)
+    return told, said
+
+
+ASKED = [{"role": "user", "content": "the cat"}]
+
+
+def test_a_text_is_told_while_it_is_written(graph: Path) -> None:
+    told, said = conversation(graph, ASKED, longest=8)
+    fields = told.answer.content["answers"][0]["fields"]
+    assert len(said) > 1 and "".join(said) == fields["text"] and fields["tokens"] == 8
+
+
+def test_a_text_that_is_stopped_ends_with_the_next_token(graph: Path) -> None:
+    calls: list[int] = []
+    told, _ = conversation(graph, ASKED, lambda: calls.append(1) or len(calls) >= 3)
+    assert told.answer.content["answers"][0]["fields"]["tokens"] == 3
+
+
+def test_what_was_said_before_stands_before_the_question(graph: Path) -> None:
+    turns = [{"role": "system", "content": "a "}, *ASKED, {"role": "assistant", "content": " sat"}, *ASKED]
+    content = {"parts": {"document": {"document": {"turns": turns}, "ordinal": 0}}}
+    told = session(graph, asked({"turns": "turns"}, "write")).spelled(content, ())
+    assert told["contexts"][0]["text"] == "a the cat satthe cat"
+
+
+@pytest.mark.parametrize("turns", [None, [], "x", [{"role": "user"}], [{"role": "robot", "content": "a"}], [ASKED, 7]])
+def test_what_is_no_conversation_costs_itself(graph: Path, turns: Any) -> None:
+    told, said = conversation(graph, turns)
+    assert told.answer.errors and not said and "turn" in told.answer.errors["0"]
+
+
+def test_a_conversation_ends_with_what_a_user_asks(graph: Path) -> None:
+    told, _ = conversation(graph, [*ASKED, {"role": "assistant", "content": "sat"}])
+    assert "the last turn is what a user asks" in told.answer.errors["0"]

@@ -14,6 +14,7 @@ from typing import Any, Self
 
 from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import WorkerError
 from mlmodelscope.manifest.listing import named_files
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.predictor import ELSEWHERE
@@ -160,6 +161,26 @@ class Worker(OpenWorker):
         message, answered = self._process.receive(messages.AskedFor)
         stages = [[Stage(name, duration) for name, duration in each] for each in message.stages]
         return _answers(batch, message.answer, answered), stages
+
+    def converse(
+        self, batch: Batch, settings: Mapping[str, Any], heard: Callable[[str], None]
+    ) -> tuple[Answers, list[list[Stage]]]:
+        """The text that a language model writes about one sample; `heard` gets it piece by piece."""
+        (content,) = contents(batch.samples)
+        self._process.send(messages.Converse(content, dict(settings)))
+        while True:
+            message, answered = self._process.receive_any()
+            if isinstance(message, messages.Piece):
+                heard(message.text)
+                continue
+            if not isinstance(message, messages.AskedFor):
+                raise WorkerError(f"the worker said `{type(message).__name__}` where a text was due")
+            stages = [[Stage(name, duration) for name, duration in each] for each in message.stages]
+            return _answers(batch, message.answer, answered), stages
+
+    def stop(self) -> None:
+        """Enough of the text that is being written; from any thread."""
+        self._process.send(messages.Stop())
 
     def train(self, data: Mapping[str, Sequence[str]]) -> Iterator[Progress | Trained]:
         """Run a training task: how it goes, and in the end what came out."""

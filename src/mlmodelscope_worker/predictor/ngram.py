@@ -10,7 +10,7 @@ from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .arpa import END, START, UNKNOWN, read_arpa
 from .drawing import chosen
-from .language_model import LanguageModel, Written, seed_of, tokens_of
+from .language_model import LanguageModel, Written, is_followed, seed_of, tokens_of
 from .predictor import ModelError, predictor
 
 _MOST_REMEMBERED = 1 << 24
@@ -134,7 +134,7 @@ class NGram(LanguageModel):
                 ending = "stop"
                 break
             tokens.append(token)
-            if settings["stop"] and is_over(decode(tokens)):
+            if is_followed(settings) and is_over(decode(tokens)):
                 ending = "stop"
                 break
         return Written(tokens, decode(tokens), ending, moments)

@@ -10,7 +10,7 @@ from ..parameters import Choice, Integer
 from .device import Device
 from .drawing import check_rows, checked
 from .kind import named
-from .language_model import LanguageModel, Written, seed_of
+from .language_model import LanguageModel, Written, is_followed, seed_of
 from .predictor import ModelError, predictor
 from .pytorch import torch_on
 
@@ -217,7 +217,7 @@ class Transformers(LanguageModel):
                     found[row].append(token)
                     if len(found[row]) >= settings["longest"]:
                         endings[row] = "length"
-                    elif settings["stop"] and is_over(decode(found[row])):
+                    elif is_followed(settings) and is_over(decode(found[row])):
                         endings[row] = "stop"
                 self.tokens_run += endings.count(None)
                 given = chosen[:, None]

@@ -2001,6 +2001,13 @@ export interface components {
              */
             shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
+             * Prompt
+             * @description What a language model was shown, in text and tokens: call, contexts and rows.
+             */
+            prompt?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
              * @default []
@@ -2711,6 +2718,19 @@ export interface components {
              * @enum {string}
              */
             kind: "worse" | "better" | "other";
+        };
+        /**
+         * ChatTurn
+         * @description What somebody said in a conversation.
+         */
+        ChatTurn: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant";
+            /** Content */
+            content: string;
         };
         /**
          * Checked
@@ -4328,6 +4348,11 @@ export interface components {
             cells?: {
                 [key: string]: number | string | null;
             } | null;
+            /**
+             * Turns
+             * @description A conversation, for language models; the user asks last.
+             */
+            turns?: components["schemas"]["ChatTurn"][] | null;
         };
         /**
          * Interval
@@ -6849,6 +6874,13 @@ export interface components {
                 };
             } | null;
             /**
+             * Write
+             * @description How a language model writes.
+             */
+            write?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Public Input
              * @description Who asked is a stranger: `url` must lead to a public place.
              * @default false
@@ -6934,6 +6966,13 @@ export interface components {
              */
             shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
+             * Prompt
+             * @description What a language model was shown, in text and tokens: call, contexts and rows.
+             */
+            prompt?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
              * @default []
@@ -7005,6 +7044,13 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
+            /**
+             * Write
+             * @description How a language model writes: longest, temperature, top_p, top_k, seed, stop.
+             */
+            write?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @default {
              *       "labels": {}
@@ -9728,7 +9774,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "downloading" | "building" | "opening" | "opened";
+            kind: "downloading" | "building" | "opening" | "opened" | "piece";
             /** Text */
             text?: string | null;
             /** Name */
@@ -15405,8 +15451,8 @@ export interface operations {
                     "application/json": components["schemas"]["Prediction"];
                     "text/event-stream": {
                         /** @enum {string} */
-                        event?: "taken" | "downloading" | "building" | "opening" | "opened" | "answer" | "problem";
-                        /** @description JSON with the kind; `answer` is a Prediction, `problem` a Problem. */
+                        event?: "taken" | "downloading" | "building" | "opening" | "opened" | "piece" | "answer" | "problem";
+                        /** @description JSON with the kind; `piece` has some more `text` of what a language model writes, `answer` is a Prediction, `problem` a Problem. */
                         data?: string;
                     };
                 };

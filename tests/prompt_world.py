@@ -34,16 +34,18 @@ CALLS: dict[str, dict[str, Any]] = {
 _DOCUMENTS = {"multiple_choice": QUESTIONS, "language_modeling": TEXTS, "text_generation": SUMS}
 
 
-def write_model(folder: Path, name: str = "letters", **encode: Any) -> Path:
+def write_model(folder: Path, name: str = "letters", write: Any = None, **encode: Any) -> Path:
+    """With `write` the manifest says itself how texts are written; a text that no token ends is long."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = [language_world.pieces_of(each) for each in LINES]
     graph = language_world.write_arpa(folder / f"{name}.arpa", lines)
+    processing = {"encode_prompt": {"start": 0, **encode}, **({"write": write} if write else {})}
     model = {
         "name": name,
         "version": "1.0.0",
         "task": "language_model",
         "framework": {"name": "ngram"},
-        "inputs": [{"type": "prompt", "processing": {"encode_prompt": {"start": 0, **encode}}}],
+        "inputs": [{"type": "prompt", "processing": processing}],
         "source": {"graph_path": graph.name},
     }
     return _written(folder / f"{name}.yml", model)

@@ -1,11 +1,14 @@
 """The examples of the page on language models run, and their numbers can be computed by hand."""
 
 import math
+import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from cli.command import run_command
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.record.record import Record
 
@@ -49,3 +52,13 @@ def test_the_texts_of_the_page(place: Path, settings: Settings) -> None:
     found = record(place, settings, "sums.yml")
     assert found.metrics["exact-match"].value == 0.0 and found.metrics["exact-match"].samples == 1
     assert found.details["answers"]["written"] == 1 and found.details["answers"]["empty"] == 1
+
+
+def test_the_commands_of_the_page_print_what_it_shows(place: Path, settings: Settings) -> None:
+    variables = {**os.environ, "MLMODELSCOPE_HOME": str(settings.home), "MLMODELSCOPE_CACHE": str(settings.cache)}
+    shown = re.findall(r"```text\n\$ mlmodelscope (.*?)\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(shown) == 2
+    for words, printed in shown:
+        done = run_command(*shlex.split(words), cwd=place, environment=variables)
+        assert done.returncode == 0, done.stderr
+        assert all(line in done.stdout.splitlines() for line in printed.splitlines() if line != "…"), done.stdout

@@ -135,11 +135,6 @@ def prompt(
             asked = listed[number_of(fill_text(wording, example, "a question", library), listed)]
         return asked, said_text(said, listed if varies == "answer" else None)
 
-    def joined(first, second):
-        if first and second and not first[-1].isspace() and not second[0].isspace():
-            return first + separator + second
-        return first + second
-
     fields = document.fields
     source = shots_file if shots_documents is None else Given(shots_documents)
     examples = [shown(each) for each in examples_for(document, source, shots, pick, seed, same)]
@@ -150,13 +145,18 @@ def prompt(
         questions, listed = listed, [said_text(due, None)]
     else:
         questions = [fill_text(question, fields, "the question", library) if question else ""]
-    history = ()
-    if turns is not None:
-        own_system, history, last = turns_in(fields, turns)
-        system, questions = own_system or system, [last]
-    made = Prompt(joined(system, told), examples, questions, listed, delimiter, separator, due)
+    own_system, history, last = turns_in(fields, turns) if turns is not None else ("", (), None)
+    asked = questions if last is None else [last]
+    made = Prompt(_joined(own_system or system, told, separator), examples, asked, listed, delimiter, separator, due)
     made.history = history
     return made if shots_delimiter is None else made.changed(shown_delimiter=shots_delimiter)
+
+
+def _joined(first, second, separator):
+    """Two texts, with something between them where neither brings a blank."""
+    if first and second and not first[-1].isspace() and not second[0].isspace():
+        return first + separator + second
+    return first + second
 
 
 def number_of(text, choices):

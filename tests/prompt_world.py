@@ -31,7 +31,11 @@ CALLS: dict[str, dict[str, Any]] = {
         "measure": {"extract": [{"regex": "[a-z]+"}]},
     },
 }
-_DOCUMENTS: dict[str, list[dict[str, Any]]] = {"multiple_choice": QUESTIONS, "language_modeling": TEXTS, "text_generation": SUMS}
+_DOCUMENTS: dict[str, list[dict[str, Any]]] = {
+    "multiple_choice": QUESTIONS,
+    "language_modeling": TEXTS,
+    "text_generation": SUMS,
+}
 
 
 def write_model(folder: Path, name: str = "letters", write: Any = None, **encode: Any) -> Path:

@@ -43,6 +43,7 @@ ORDER = [
     "evaluation",
     "model_input",
     "prediction",
+    "prompting",
     "profiling",
     "benching",
     "training",

@@ -1,12 +1,15 @@
 """The examples of the page on language models run, and their numbers can be computed by hand."""
 
 import math
+import os
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from cli.command import run_command
 from mlmodelscope import Settings, evaluate
 from mlmodelscope.cli.main import app
 from mlmodelscope.record.record import Record
@@ -64,3 +67,13 @@ def test_the_commands_of_the_page_run(place: Path, settings: Settings, monkeypat
         words = line.replace("--budget 1", "--budget 0.2 --processes 1").split()
         done = CliRunner().invoke(app, words)
         assert done.exit_code == 0, f"{line}\n{done.output}"
+
+
+def test_the_commands_of_the_page_print_what_it_shows(place: Path, settings: Settings) -> None:
+    variables = {**os.environ, "MLMODELSCOPE_HOME": str(settings.home), "MLMODELSCOPE_CACHE": str(settings.cache)}
+    shown = re.findall(r"```text\n\$ mlmodelscope (.*?)\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    assert len(shown) == 2
+    for words, printed in shown:
+        done = run_command(*shlex.split(words), cwd=place, environment=variables)
+        assert done.returncode == 0, done.stderr
+        assert all(line in done.stdout.splitlines() for line in printed.splitlines() if line != "…"), done.stdout

@@ -14,18 +14,20 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope_worker.pipeline.row import MOST_CHARACTERS as MOST_CELL_CHARACTERS
 from mlmodelscope_worker.pipeline.row import MOST_COLUMNS
 from mlmodelscope_worker.pipeline.text import MOST_CHARACTERS
+from mlmodelscope_worker.pipeline.turns import MOST_TURNS, ROLES
 
 Given = str | Path | bytes | tuple[str, str] | Mapping[str, Any]
 """A file or a URL, its bytes, a text, a text and its pair, or the cells of a row by column."""
 Inputs = Sequence[Given] | Callable[[str], Sequence["ModelInput"]]
 """What a model is asked about; or a function that has it, once it is known which part of a sample the model takes."""
 
-TEXT, COLUMNS, FILE = "text", "columns", "image"
+TEXT, COLUMNS, FILE, DOCUMENT = "text", "columns", "image", "document"
 _TAKES = {
     "image": "takes pictures: files or URLs",
     "audio": "takes sound files or URLs",
     "array": "takes arrays: files or URLs",
     TEXT: "takes texts",
+    DOCUMENT: "takes texts and conversations",
     COLUMNS: "takes rows of a table, such as `age=31,city=Rome`",
 }
 _MISSING = ("nan", "null")
@@ -57,13 +59,15 @@ def read_inputs(inputs: Inputs, part: str) -> list[ModelInput]:
 def _read(given: Given, number: int, part: str) -> ModelInput:
     if part == TEXT and isinstance(given, str):
         return text_input(given)
+    if part == DOCUMENT and isinstance(given, str):
+        return turns_input([{"role": "user", "content": given}])
     if part == TEXT and isinstance(given, tuple):
         return text_input(*given)
     if part == COLUMNS and isinstance(given, str | Mapping):
         return row_input(given)
-    if part not in (TEXT, COLUMNS) and isinstance(given, str | Path):
+    if part not in (TEXT, COLUMNS, DOCUMENT) and isinstance(given, str | Path):
         return ModelInput(str(given), given)
-    if part not in (TEXT, COLUMNS) and isinstance(given, bytes):
+    if part not in (TEXT, COLUMNS, DOCUMENT) and isinstance(given, bytes):
         return ModelInput(f"input {number}", given)
     raise UsageError(f"input {number} is {_called(given)}, and the model {takes(part)}")
 
@@ -85,6 +89,20 @@ def text_input(text: str, pair: str | None = None) -> ModelInput:
         _refuse_text(each, "a text", MOST_CHARACTERS)
     name = _cut(text) if pair is None else f"{_cut(text, _NAME // 2)} | {_cut(pair, _NAME // 2)}"
     return ModelInput(name, {part: {"text": each} for part, each in parts.items()})
+
+
+def turns_input(turns: Sequence[Mapping[str, str]]) -> ModelInput:
+    """A conversation, the last turn of which is what a user asks; a text alone is one turn."""
+    if not 1 <= len(turns) <= MOST_TURNS:
+        raise UsageError(f"a conversation has {len(turns)} turns; it needs one at least, and at most {MOST_TURNS}")
+    for each in turns:
+        if each["role"] not in ROLES:
+            raise UsageError(f"a turn is by {', '.join(ROLES)}, not by {_cut(each['role'])}")
+        _refuse_text(each["content"], "a turn", MOST_CHARACTERS)
+    if turns[-1]["role"] != "user":
+        raise UsageError("the last turn of a conversation is what the user asks")
+    document = {"turns": [{"role": each["role"], "content": each["content"]} for each in turns]}
+    return ModelInput(_cut(turns[-1]["content"]), {DOCUMENT: {DOCUMENT: document, "ordinal": 0}})
 
 
 def row_input(given: str | Mapping[str, Any]) -> ModelInput:

@@ -34,6 +34,9 @@ class Watcher:
 
     def answered(self, done: int, total: int, failed: int) -> None: ...
 
+    def wrote(self, text: str) -> None:
+        """Some more of a text that a language model writes."""
+
     def trained(self, progress: float, metrics: dict[str, float]) -> None: ...
 
     def judged(self, metric: str, unit: str, claimed: float, measured: float, accepted: tuple[float, float]) -> None:

@@ -10,14 +10,17 @@ import json
 from .asked_engine import AskedEngine, marked
 from .causal_graph import language_model_of
 from .clock import nanoseconds
+from .conversing import Told
 from .failure import describe_failure
-from .messages import BatchAnswer, VariantAnswer
+from .messages import AskedFor, BatchAnswer, VariantAnswer
+from .pieces import Pieces
 from .pipeline import STEPS, Pipeline, library
 from .predictor import Lost, ModelError
 from .predictor.language_model import LanguageModel, tokens_of
 from .remembered import Remembered
 from .sample import Loader
 from .session import errors_of, open_predictor
+from .spelling import Room, kept_room, spell
 from .task.language import answer_of
 from .task.reader import arrays_read
 from .variants import Failure, Node, missing_from_stack
@@ -56,6 +59,7 @@ class LanguageSession(object):
         self._has_variants = bool(task.variants)
         self.active = set(self._tree.variants)
         self._known = Remembered(self.predictor, self.batch_size)
+        self._pieces = {}
         self.apart = None
         """How far the logarithms of a row lay apart, token by token, when it was scored alone and among others."""
 
@@ -189,14 +193,61 @@ class LanguageSession(object):
         for question in questions:
             try:
                 if question.call == "write":
-                    found.append(answer_of(question, list(map(_good, written[id(question)])), self.predictor))
+                    made = list(map(_good, written[id(question)]))
+                    found.append(self._with_words(question, answer_of(question, made, self.predictor), made))
                 else:
                     rows = [_good(self._known.row(each)) for each in question.tokens]
-                    found.append(answer_of(question, rows, self.predictor))
+                    found.append(self._with_words(question, answer_of(question, rows, self.predictor)))
             except Exception as error:
                 found.append(Failure(describe_failure(error)))
         self._known.forget()
         return found
+
+    def _with_words(self, question, answer, written=()):
+        """An answer with what the record keeps of its question; of several prompts for one document nothing is kept."""
+        keep = question.settings["keep"]
+        if self._has_variants or keep == "nothing":
+            return answer
+        told = spell(question, self._pieces_for(question), kept_room(), written, keep == "prompt")
+        return [*answer[0], ("kept", as_bytes(told))], answer[1]
+
+    def _pieces_for(self, question):
+        encoding = question.encoding
+        if self.predictor.takes_words:
+            return None
+        key = (encoding.library, encoding.file)
+        if key not in self._pieces:
+            name_of = self.predictor.name_of if encoding.library is None else _nameless
+            self._pieces[key] = Pieces(encoding.decoder(self.predictor), name_of)
+        return self._pieces[key]
+
+    def spelled(self, sample, buffers):
+        """All that the model would be shown of a sample, and what is asked about it."""
+        question = self.prepare(sample, buffers)
+        return dict(spell(question, self._pieces_for(question), Room()), settings=question.settings)
+
+    def converse(self, asked, buffers, say, is_stopped):
+        """(AskedFor, buffers): a text for somebody who reads along, without anything that was remembered."""
+        errors, rows, start = {}, [], nanoseconds()
+        try:
+            question = self._pipeline(self._load(asked.sample, buffers, self._part))
+            question.settings = dict(question.settings, **dict(asked.settings, is_read_along=True))
+            question.prepared(self.predictor)
+            told = Told(say, question.settings["stop"], is_stopped)
+            settings, context = question.settings, question.tokens[0][0]
+            made = _good(self.predictor.write([context], settings, self._decoder(question), told)[0])
+            end = _first_end(made.text, settings["stop"])
+            if end is not None:
+                made.text, made.ending = made.text[:end], "stop"
+            rows.append(self._with_words(question, answer_of(question, [made], self.predictor), [made]))
+        except Lost:
+            raise
+        except Exception as error:
+            errors["0"] = describe_failure(error)
+        run_ns = nanoseconds() - start
+        read = arrays_read(rows, {})
+        answer = BatchAnswer(0, errors, run_ns, read.content if rows else {})
+        return AskedFor(answer, [[["write", run_ns]]]), read.buffers
 
     def _score(self, questions):
         rows = self._known.score([each for question in questions for each in question.tokens])
@@ -266,6 +317,16 @@ def open_language_model(spec):
     except BaseException:
         predictor.close()
         raise
+
+
+def as_bytes(told):
+    import numpy as np
+
+    return np.frombuffer(json.dumps(told, separators=(",", ":")).encode("utf-8"), np.uint8)
+
+
+def _nameless(token):
+    return ""
 
 
 def _good(found):

@@ -5,6 +5,7 @@ One worker has one model open. When the host goes away the connection ends, and 
 
 import argparse
 import gc
+import json
 import os
 import queue
 import sys
@@ -36,7 +37,8 @@ def main(arguments=None):
     channel = connect(parser.parse_args(arguments).connect)
     code = 1
     try:
-        serve(channel, listen(channel, gone=lambda: os._exit(1)))
+        stopped = threading.Event()
+        serve(channel, listen(channel, lambda: os._exit(1), stopped), stopped)
         code = 0
     except Closed:
         pass  # the host is gone, and so are we
@@ -47,18 +49,26 @@ def main(arguments=None):
     os._exit(code)  # frameworks with threads of their own may hang or crash in an orderly exit
 
 
-def listen(channel, gone):
+def listen(channel, gone, stopped=None):
     """Requests as they arrive, in a queue, read by a thread of their own.
 
     It sleeps in a system call unless the host speaks. When the host is gone it says so at once, even if the worker is
-    in the middle of a framework's call that takes hours: whatever still runs has nobody to answer to.
+    in the middle of a framework's call that takes hours: whatever still runs has nobody to answer to. `stopped` is set
+    while nobody wants more of the text that is being written.
     """
     inbox = queue.Queue()
+    stopped = stopped or threading.Event()
 
     def read():
         try:
             while True:
-                inbox.put(channel.receive())
+                header, buffers = channel.receive()
+                if header.get("do") == "stop":
+                    stopped.set()
+                    continue
+                if header.get("do") == "converse":  # what stopped an earlier text is none of its business
+                    stopped.clear()
+                inbox.put((header, buffers))
         except Closed:
             pass
         except BaseException:
@@ -69,9 +79,9 @@ def listen(channel, gone):
     return inbox
 
 
-def serve(channel, inbox):
+def serve(channel, inbox, stopped=None):
     """Do what is asked for until `close` is."""
-    desk = Desk(channel)
+    desk = Desk(channel, stopped or threading.Event())
     while True:
         header, buffers = inbox.get()
         try:
@@ -95,8 +105,8 @@ def serve(channel, inbox):
 class Desk(object):
     """What the host may ask for, each request a method of its name; at most one model is open."""
 
-    def __init__(self, channel):
-        self._channel = channel
+    def __init__(self, channel, stopped):
+        self._channel, self._stopped = channel, stopped
         self._load = Loader()
         self._offline = None
         self._bench = None
@@ -114,6 +124,9 @@ class Desk(object):
 
     def prepare(self, asked, buffers):
         self.say(*prepare_tensors(self.session, asked.samples, buffers))
+
+    def spell(self, asked, buffers):
+        self.say(*spell_samples(self.session, asked.samples, buffers))
 
     def latency(self, asked, buffers):
         self.say(probe_latency(self.session, asked, buffers))
@@ -141,6 +154,13 @@ class Desk(object):
         from .scenario.asked import answer
 
         self.say(*answer(self.session, asked.samples, buffers))
+
+    def converse(self, asked, buffers):
+        if not hasattr(self.session, "converse"):
+            raise ModelError("only language models write texts")
+        self.say(
+            *self.session.converse(asked, buffers, lambda text: self.say(messages.Piece(text)), self._stopped.is_set)
+        )
 
     def _infer(self, batch):
         try:
@@ -212,6 +232,19 @@ def prepare_tensors(session, samples, buffers):
             shapes.append(None)
             errors[str(slot)] = describe_failure(error)
     return messages.Prepared(shapes, errors), content
+
+
+def spell_samples(session, samples, buffers):
+    """What a language model would be shown of samples: (Spelled, a JSON text for each)."""
+    if not hasattr(session, "spelled"):
+        raise ModelError("only language models have a prompt that could be spelled out")
+    errors, texts = {}, []
+    for slot, sample in enumerate(samples):
+        try:
+            texts.append(json.dumps(session.spelled(sample, buffers)).encode("utf-8"))
+        except Exception as error:
+            errors[str(slot)] = describe_failure(error)
+    return messages.Spelled(errors), texts
 
 
 def tensors_of(prepared):

@@ -74,6 +74,12 @@ class Prepare(NamedTuple):
     samples: List[Content]
 
 
+class Spell(NamedTuple):
+    """What a language model would be shown of some samples; answered by Spelled."""
+
+    samples: List[Content]
+
+
 class MeasureLatency(NamedTuple):
     """Time the model alone on the first samples that can be prepared; answered by Latency."""
 
@@ -121,6 +127,19 @@ class Ask(NamedTuple):
     """One batch that somebody waits for; answered by AskedFor. Buffers: contents of samples."""
 
     samples: List[Content]
+
+
+class Converse(NamedTuple):
+    """A text that somebody reads while a language model writes it; answered by Piece again and again, and AskedFor in
+    the end."""
+
+    sample: Content
+    settings: Dict[str, Any]
+    """What of the question's settings is other than planned."""
+
+
+class Stop(NamedTuple):
+    """Enough: end the text that is being written. Not answered by itself."""
 
 
 class Infer(NamedTuple):
@@ -204,6 +223,13 @@ class Prepared(NamedTuple):
     errors: Dict[str, str]
 
 
+class Spelled(NamedTuple):
+    """Buffers: for each sample that did not fail a JSON text, see `spelling`."""
+
+    errors: Dict[str, str]
+    """Why there is none, by the sample's place."""
+
+
 class Latency(NamedTuple):
     batch_size: int
     warm_up_ns: List[int]
@@ -282,6 +308,12 @@ class AskedFor(NamedTuple):
     """For each sample what took its time: [name, nanoseconds]."""
 
 
+class Piece(NamedTuple):
+    """Some more of a text."""
+
+    text: str
+
+
 class Inferred(NamedTuple):
     """Buffers: the values of each tensor."""
 
@@ -346,10 +378,13 @@ class Gone(NamedTuple):
 REQUESTS = {
     "open": Open,
     "prepare": Prepare,
+    "spell": Spell,
     "latency": MeasureLatency,
     "load": RunLoad,
     "batches": RunBatches,
     "ask": Ask,
+    "converse": Converse,
+    "stop": Stop,
     "infer": Infer,
     "look": Look,
     "trace": Trace,
@@ -361,11 +396,13 @@ REQUESTS = {
 REPLIES = {
     "opened": Opened,
     "prepared": Prepared,
+    "spelled": Spelled,
     "latency": Latency,
     "loaded": Loaded,
     "loadgen": LoadgenLoaded,
     "answers": Answered,
     "asked": AskedFor,
+    "piece": Piece,
     "inferred": Inferred,
     "seen": Seen,
     "traced": Traced,

@@ -131,5 +131,10 @@ class Loader(object):
 def part_to_see(sample):
     """The part of a sample that people look at first."""
     return next(
-        (part for part in ("image", "audio", "text", "columns", "array") if part in sample.get("parts", ())), "image"
+        (
+            part
+            for part in ("image", "audio", "text", "columns", "array", "document")
+            if part in sample.get("parts", ())
+        ),
+        "image",
     )

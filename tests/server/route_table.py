@@ -71,6 +71,7 @@ ROWS: dict[str, Row] = {
     "get_record_request": at("read", "GET", "/api/v1/records/{record}/request"),
     "get_record_manifests": at("read", "GET", "/api/v1/records/{record}/manifests"),
     "get_sample_shapes": at("read", "GET", "/api/v1/records/{record}/shapes?sample=class0/0000.png"),
+    "get_sample_prompt": at("read", "GET", "/api/v1/records/{record}/prompt?sample=class0/0000.png"),
     "get_sample_picture": at("read", "GET", "/api/v1/records/{record}/picture?sample=class0/0000.png"),
     "get_sample_input": at("read", "GET", "/api/v1/records/{record}/input?sample=class0/0000.png"),
     "get_sample_sound": at("read", "GET", "/api/v1/records/{record}/sound?sample=class0/0000.png"),

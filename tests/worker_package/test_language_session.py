@@ -1,5 +1,6 @@
 """From documents to what a language model finds likely and what it writes: alone, in batches, under several prompts."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,9 @@ import numpy as np
 import pytest
 
 import language_world
+from mlmodelscope_worker import spelling
 from mlmodelscope_worker.language_session import LanguageSession
-from mlmodelscope_worker.messages import PredictorTask, Task
+from mlmodelscope_worker.messages import Converse, PredictorTask, Task
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import PREDICTORS, Lost, ModelError
 from mlmodelscope_worker.scenario.offline import Batch
@@ -162,3 +164,124 @@ def test_a_predictor_for_tensors_is_no_language_model(tmp_path: Path) -> None:
                 batch_size=1,
             )
         )
+
+
+def spelled(opened: LanguageSession, number: int, document: Any = None) -> Any:
+    return opened.spelled(sample(number, document), ())
+
+
+def test_a_prompt_is_spelled_out_with_its_tokens(graph: Path) -> None:
+    told = spelled(session(graph), 0)
+    (context,) = told["contexts"]
+    assert context["text"] == "the cat sat on" == "".join(context["pieces"]) and context["dropped"] == 0
+    assert [(each["text"], each["choice"], each["context"]) for each in told["rows"]] == [
+        (" the mat", 0, 0),
+        (" mat the", 1, 0),
+    ]
+    for each in told["rows"]:
+        assert "".join(each["pieces"]) == each["text"] and len(each["tokens"]) == len(each["pieces"])
+
+
+def test_blanks_are_spelled_where_they_are_scored(graph: Path) -> None:
+    """A blank at the end of the context is the continuation's, unless the manifest says otherwise."""
+    document = {**DOCUMENTS[0], "q": "the cat "}
+    ours = spelled(session(graph, asked({**CHOICES, "delimiter": ""})), 0, document)
+    kept = spelled(session(graph, asked({**CHOICES, "delimiter": ""}, encode={"spaces": "context"})), 0, document)
+    assert (ours["contexts"][0]["text"], ours["rows"][0]["text"]) == ("the cat", " the mat")
+    assert (kept["contexts"][0]["text"], kept["rows"][0]["text"]) == ("the cat ", "the mat")
+
+
+def test_tokens_that_do_not_fit_are_counted(graph: Path) -> None:
+    told = spelled(session(graph, asked(encode={"longest": 12})), 0)
+    context = told["contexts"][0]
+    assert context["dropped"] == len("the cat sat on the mat") - 1 - 12 and "".join(context["pieces"]) == "sat on"[1:]
+
+
+def test_a_question_without_its_context_is_a_row_of_its_own(graph: Path) -> None:
+    told = spelled(session(graph, asked(settings={"unconditional": True})), 0)
+    assert [(each["choice"], each["alone"]) for each in told["rows"]] == [(0, False), (1, False), (0, True), (1, True)]
+
+
+def kept_of(told: Any, buffers: Any) -> Any:
+    (answer,) = told.content["answers"]
+    place = [name for name, _, _ in answer["arrays"]].index("kept")
+    return json.loads(bytes(buffers[place]))
+
+
+@pytest.mark.parametrize("keep", ["prompt", "tokens", "nothing"])
+def test_a_record_keeps_what_the_plan_says(graph: Path, keep: str) -> None:
+    told, buffers = answers(session(graph, asked(settings={"keep": keep})), 0)
+    if keep == "nothing":
+        assert "kept" not in [name for name, _, _ in told.content["answers"][0]["arrays"]]
+        return
+    kept = kept_of(told, buffers)
+    assert [each["text"] for each in kept["rows"]] == [" the mat", " mat the"]
+    assert [each["text"] for each in kept["contexts"]] == (["the cat sat on"] if keep == "prompt" else [])
+
+
+def test_what_is_kept_is_bounded(graph: Path) -> None:
+    document = {**DOCUMENTS[0], "q": "the cat sat on " * 5000}
+    opened = session(graph, asked(encode={"longest": 4000}))
+    kept = kept_of(*answers(opened, 0, documents=[document]))
+    (context,) = kept["contexts"]
+    assert len(context["text"]) + len(context["end"]) <= spelling.MOST_CHARACTERS < len(document["q"])
+    assert context["omitted"] + len(context["text"]) + len(context["end"]) == len(document["q"].rstrip())
+    assert len(spelled(opened, 0, document)["contexts"][0]["text"]) == len(document["q"].rstrip())
+
+
+def test_written_tokens_are_kept_with_each_answer(graph: Path) -> None:
+    prompt = {"question": "q"}
+    opened = session(graph, asked(prompt, "write", {"longest": 4, "repeats": 2, "temperature": 1.0}))
+    told, buffers = answers(opened, 0)
+    fields = told.content["answers"][0]["fields"]
+    kept = kept_of(told, buffers)
+    assert [each["text"] for each in kept["rows"]] == fields["texts"]
+    assert ["".join(each["pieces"]) for each in kept["rows"]] == fields["texts"]
+
+
+def test_several_prompts_of_a_search_keep_nothing(graph: Path) -> None:
+    variants = [{"id": "a", "inputs": [{"steps": asked()}], "outputs": [], "answer": {}}]
+    told, _ = answers(session(graph, variants=variants), 0)
+    names = [name for name, _, _ in told.groups[0]["content"]["answers"][0]["arrays"]]
+    assert "sums" in names and "kept" not in names
+
+
+def conversation(graph: Path, turns: Any, is_stopped: Any = lambda: False, **settings: Any) -> tuple[Any, list[str]]:
+    written = asked({"turns": "turns"}, "write", {"longest": 30})
+    opened, said = session(graph, written), []  # type: ignore[var-annotated]
+    content = {"parts": {"document": {"document": {"turns": turns}, "ordinal": 0}}}
+    told, buffers = opened.converse(Converse(content, settings), (), said.append, is_stopped)
+    return told, said
+
+
+ASKED = [{"role": "user", "content": "the cat"}]
+
+
+def test_a_text_is_told_while_it_is_written(graph: Path) -> None:
+    told, said = conversation(graph, ASKED, longest=8)
+    fields = told.answer.content["answers"][0]["fields"]
+    assert len(said) > 1 and "".join(said) == fields["text"] and fields["tokens"] == 8
+
+
+def test_a_text_that_is_stopped_ends_with_the_next_token(graph: Path) -> None:
+    calls: list[int] = []
+    told, _ = conversation(graph, ASKED, lambda: calls.append(1) or len(calls) >= 3)
+    assert told.answer.content["answers"][0]["fields"]["tokens"] == 3
+
+
+def test_what_was_said_before_stands_before_the_question(graph: Path) -> None:
+    turns = [{"role": "system", "content": "a "}, *ASKED, {"role": "assistant", "content": " sat"}, *ASKED]
+    content = {"parts": {"document": {"document": {"turns": turns}, "ordinal": 0}}}
+    told = session(graph, asked({"turns": "turns"}, "write")).spelled(content, ())
+    assert told["contexts"][0]["text"] == "a the cat satthe cat"
+
+
+@pytest.mark.parametrize("turns", [None, [], "x", [{"role": "user"}], [{"role": "robot", "content": "a"}], [ASKED, 7]])
+def test_what_is_no_conversation_costs_itself(graph: Path, turns: Any) -> None:
+    told, said = conversation(graph, turns)
+    assert told.answer.errors and not said and "turn" in told.answer.errors["0"]
+
+
+def test_a_conversation_ends_with_what_a_user_asks(graph: Path) -> None:
+    told, _ = conversation(graph, [*ASKED, {"role": "assistant", "content": "sat"}])
+    assert "the last turn is what a user asks" in told.answer.errors["0"]

@@ -33,7 +33,7 @@ def predict(
         typer.Argument(
             help="What the model takes: picture or sound files or URLs; texts; or rows of a table as "
             "name=value,name=value or JSON. - reads from standard input: one file, a text a line, or rows as JSON "
-            "Lines or CSV with a header.",
+            "Lines or CSV with a header; for a language model one prompt.",
             metavar="INPUT...",
         ),
     ],
@@ -49,6 +49,13 @@ def predict(
     device: DeviceName = None,
     top_k: TopK = 5,
     option: PredictorOption = None,
+    write: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="How a language model writes: longest=64, temperature=0.8, top_p=0.9, seed=1, stop=TEXT.",
+            metavar="KEY=VALUE",
+        ),
+    ] = None,
     software: SoftwareName = None,
     trust: Trust = False,
     draw: Annotated[
@@ -64,10 +71,10 @@ def predict(
     offline: Offline = False,
     as_json: AsJson = False,
 ) -> int:
-    """Show a model's best answers for pictures, sounds, texts or rows."""
+    """Show a model's best answers for pictures, sounds, texts or rows; a language model writes as you read."""
     from mlmodelscope.cli.prediction_inputs import Arguments
-    from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.cli.server_choice import remote
+    from mlmodelscope.cli.written_text import WritingWatcher, settings_of, show_endings
 
     if draw is not None:
         from mlmodelscope.cli.prediction_drawing import check_drawing, draw_all
@@ -76,18 +83,30 @@ def predict(
     asked = Arguments(inputs, pair, needs_pictures=draw is not None)
     options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
     there = remote()
-    with TerminalWatcher() as watcher:
+    settled = settings_of(write or ())
+    with WritingWatcher(is_shown=not as_json) as watcher:
         if there is not None:
-            predictions = there.predict(model, asked, options, software=software, trust=trust, watcher=watcher)
+            predictions = there.predict(
+                model, asked, options, software=software, trust=trust, watcher=watcher, write=settled
+            )
         else:
             from mlmodelscope.prediction import predict as run
 
             predictions = run(
-                model, asked, options, software=software, trust=trust, settings=settings(offline), watcher=watcher
+                model,
+                asked,
+                options,
+                write=settled,
+                software=software,
+                trust=trust,
+                settings=settings(offline),
+                watcher=watcher,
             )
     if as_json:
         # What is to be seen follows from the answer: programs have that with all its digits.
         print_json([_plain(each) for each in predictions])
+    elif watcher.has_written:
+        show_endings(predictions)
     else:
         for prediction in predictions:
             _show(prediction, threshold)

@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.model_input import COLUMNS, TEXT, ModelInput, cell_of, row_input, takes, text_input
+from mlmodelscope.model_input import (
+    COLUMNS,
+    DOCUMENT,
+    TEXT,
+    ModelInput,
+    cell_of,
+    row_input,
+    takes,
+    text_input,
+    turns_input,
+)
 
 _STDIN = "-"
 _CALLED = "standard input"
@@ -40,6 +50,8 @@ class Arguments:
         if part == TEXT:
             texts = _lines() if word == _STDIN else [word]
             yield from (self._text(each) for each in texts)
+        elif part == DOCUMENT:
+            yield turns_input([{"role": "user", "content": _whole() if word == _STDIN else word}])
         elif part == COLUMNS:
             yield from _rows() if word == _STDIN else [row_input(word)]
         else:
@@ -59,6 +71,14 @@ def _bytes() -> bytes:
     if len(data) > _MOST_BYTES:
         raise UsageError(f"{_CALLED} has more than {_MOST_BYTES >> 20} MiB")
     return data
+
+
+def _whole() -> str:
+    """All of it as one text: a prompt has several lines."""
+    try:
+        return _bytes().decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{_CALLED} is not UTF-8 text", hint="iconv changes encodings") from None
 
 
 def _lines() -> list[str]:

@@ -1,4 +1,4 @@
-"""`show`: one manifest with everything made explicit, and where each value came from."""
+"""`show`: one manifest with everything made explicit, and where each value came from; or the prompt of a sample."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mlmodelscope.cli.choices import DatasetName, DeviceName, PredictorOption, SoftwareName, Trust, make_options
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, print_json, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -20,9 +21,51 @@ if TYPE_CHECKING:
 @verb
 def show(
     name: Annotated[str, typer.Argument(help="Path, name, name@constraint, id or digest of a manifest; - for stdin.")],
+    dataset: DatasetName = None,
+    sample: Annotated[
+        str | None,
+        typer.Option(
+            help="With a language model and a dataset: the exact prompt of this sample, its id or its place from 0.",
+            metavar="N",
+        ),
+    ] = None,
+    software: SoftwareName = None,
+    device: DeviceName = None,
+    option: PredictorOption = None,
+    trust: Trust = False,
+    offline: Offline = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a manifest resolved: every default explicit, each value with its origin."""
+    """Show a manifest resolved, each value with its origin; or a language model's prompt, with its tokens."""
+    if sample is not None:
+        options = make_options(1, 1, None, False, 0, 5, option, device)
+        _show_prompt(name, dataset, sample, as_json, options=options, software=software, trust=trust, offline=offline)
+        return
+    if dataset is not None:
+        raise UsageError("which sample of the dataset?", hint="add --sample 0; a manifest is shown by its name alone")
+    _show_manifest(name, as_json)
+
+
+def _show_prompt(
+    model: str, dataset: str | None, sample: str, as_json: bool, *, offline: bool, **conditions: Any
+) -> None:
+    from mlmodelscope.cli.prompt_text import prompt_json, prompt_lines
+    from mlmodelscope.prompting import prompt_of
+
+    if remote() is not None:
+        raise UsageError(
+            "a prompt is spelled out on this machine, and not on a server",
+            hint="leave --server out; of a record, GET /api/v1/records/RECORD/prompt?sample=ID has the prompt it kept",
+        )
+    found = prompt_of(model, dataset, sample, settings=settings(offline), **conditions)
+    if as_json:
+        print_json(prompt_json(found))
+        return
+    for line in prompt_lines(found):
+        print(line)
+
+
+def _show_manifest(name: str, as_json: bool) -> None:
     from mlmodelscope.manifest.provenance import resolve
     from mlmodelscope.manifest.source import spell_path
     from mlmodelscope.manifest.write import spell_comment, write_manifest

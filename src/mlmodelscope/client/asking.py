@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from mlmodelscope.client.http import raise_document
 from mlmodelscope.errors import ArtifactError, InputError
-from mlmodelscope.model_input import Given, ModelInput, row_input, text_input
+from mlmodelscope.model_input import DOCUMENT, Given, ModelInput, row_input, text_input
 from mlmodelscope.prediction import Prediction
 from mlmodelscope.task.shape import read_shapes
 from mlmodelscope.watcher import Watcher
@@ -54,6 +54,7 @@ def ask_about(
                 answer["answer"],
                 tuple(Stage(**each) for each in answer["stages"]),
                 read_shapes(answer.get("shapes", ())),
+                answer.get("prompt"),
             )
         )
     return found
@@ -80,6 +81,8 @@ def _content(asked: ModelInput) -> dict[str, Any]:
 
 def _spell(part: str, form: Mapping[str, Any]) -> dict[str, Any]:
     """A part as the API has it: {"text": …}, {"text_pair": …}, {"cells": {…}}."""
+    if part == DOCUMENT:
+        return {"turns": form[DOCUMENT]["turns"]}
     return {"cells": dict(form["cells"])} if "cells" in form else {part: form["text"]}
 
 
@@ -104,4 +107,6 @@ def _answer(client: Streams, body: Mapping[str, Any], watcher: Watcher) -> dict[
             watcher.downloading(event["name"], event["done"], event["of"])
         elif kind == "building":
             watcher.building(event["text"])
+        elif kind == "piece":
+            watcher.wrote(event["text"])
     raise_document(503, {"detail": "it ended without an answer"})

@@ -106,6 +106,7 @@ class Remote:
         software: str | None = None,
         trust: bool = False,
         watcher: Watcher | None = None,
+        write: Mapping[str, Any] | None = None,
     ) -> list[Prediction]:
         """As the library's own `predict`, answered there."""
         chosen = {name: value for name, value in asdict(options).items() if value != _DEFAULTS[name]}
@@ -114,6 +115,7 @@ class Remote:
             "software": manifest_of(software),
             "options": chosen,
             "trust": trust,
+            "write": dict(write) if write else None,
         }
         asked = {name: value for name, value in question.items() if value is not None}
         return ask_about(self.client, asked, read_inputs(inputs, self._part(model)), watcher)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import threading
 import time
@@ -17,9 +18,18 @@ from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
 from mlmodelscope.ledger.recent import Recent
 from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.aspects import find_aspects, find_in_text
+from mlmodelscope.model_input import DOCUMENT
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.prediction import LOOSE_IMAGES, OpenModel, Prediction, asked_content, plan_prediction
+from mlmodelscope.prediction import (
+    LOOSE_IMAGES,
+    OpenModel,
+    Prediction,
+    asked_content,
+    part_of,
+    plan_prediction,
+    write_settings,
+)
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.small_file import fetch_small
 from mlmodelscope.settings import Settings
@@ -29,6 +39,7 @@ from mlmodelscope.worker.warm import Warm
 
 _EVERY_S = 0.5
 _PLAN_LASTS_S = 2.0
+_LONGEST_PIECE = 4000
 Tell = Callable[[Mapping[str, Any]], None]
 
 
@@ -43,6 +54,7 @@ class Job(Watcher):
         self.posed, self.content, self._tell = posed, content, tell
         self._lock = threading.Lock()
         self._process: WorkerProcess | None = None
+        self._model: OpenModel | None = None
         self._is_answering = self._is_over = False
         self._last = 0.0
 
@@ -78,9 +90,27 @@ class Job(Watcher):
         with self._lock:
             self._process, self._is_answering = model.process, True
 
+    def writing(self, model: OpenModel) -> None:
+        """From here on the text ends when nobody reads it any more, and the model stays open."""
+        with self._lock:
+            self._model = model
+        self.check()
+
+    def wrote(self, text: str) -> None:
+        for start in range(0, len(text), _LONGEST_PIECE):
+            self._tell({"kind": "piece", "text": text[start : start + _LONGEST_PIECE]})
+
+    def hang_up(self) -> None:
+        """Nobody listens any more."""
+        with self._lock:
+            model, self._is_over = self._model, self._is_over or self._model is not None
+        if model is not None:
+            with contextlib.suppress(WorkerDied):
+                model.stop()
+
     def done(self) -> None:
         with self._lock:
-            self._process, self._is_answering = None, False
+            self._process, self._model, self._is_answering = None, None, False
 
     def give_up(self, *, at_once: bool) -> None:
         """A model that is being opened is opened to the end, for whoever asks next, unless it must be `at_once`."""
@@ -110,6 +140,7 @@ class Answering:
         limits = limits_of(work, artifacts.settings, self._speaks_for)
         key = f"{digest} {plan.predictor.where} {limits}"
         asked = asked_content(plan, content, posed.parts)
+        write_settings(plan, posed.write or {})
         prediction, load_ns = self._ask(key, plan, artifacts, job, asked, limits)
         if prediction.error is not None:
             raise InputError(prediction.error)
@@ -121,6 +152,7 @@ class Answering:
             scores=prediction.scores,
             answer=prediction.answer,
             shapes=prediction.shapes,
+            prompt=None if prediction.prompt is None else dict(prediction.prompt),
             stages=tuple(StageTime(name=each.name, duration_ns=each.duration_ns) for each in prediction.stages),
             model=plan.model.name,
             version=plan.model.version,
@@ -186,7 +218,11 @@ class Answering:
                 with self._models.use(key, open_model) as model:
                     job.answering(model)
                     try:
-                        (prediction,) = model.answer([content])
+                        if isinstance(content, Sample) and part_of(plan) == DOCUMENT:
+                            job.writing(model)
+                            prediction = model.converse(content, job.posed.write or {}, job.wrote)
+                        else:
+                            (prediction,) = model.answer([content])
                     finally:
                         job.done()
                     return prediction, model.load_ns if fresh else None

@@ -24,6 +24,8 @@ _LOG = logging.getLogger("mlmodelscope.agent")
 _AT_ONCE = 4
 _PAUSE_S, _LONGEST_PAUSE_S = 0.1, 10.0
 _SWEEP_EVERY_S = 30.0
+_LONGEST_PIECE = 4000
+"""Characters of a text that are told at once."""
 _PATIENCE_S = 600.0
 """What nobody waits for any more may go on so long: the next one who asks may need what it fetches and opens."""
 
@@ -104,7 +106,7 @@ class Predictions:
 
     async def _predict(self, job: Job, told: asyncio.Queue[Mapping[str, Any] | None]) -> None:
         posed = job.posed
-        telling = asyncio.create_task(self._tell(posed.id, told))
+        telling = asyncio.create_task(self._tell(job, told))
         try:
             answered = await asyncio.wait_for(self._answer(job), posed.timeout_s)
             ending = Ending(answered=answered)
@@ -146,10 +148,20 @@ class Predictions:
         self._jobs.pop(job.posed.id, None)
         self._changed.set()
 
-    async def _tell(self, identity: str, told: asyncio.Queue[Mapping[str, Any] | None]) -> None:
-        while (event := await told.get()) is not None:
-            with contextlib.suppress(MLModelScopeError):
-                await self._link.tell_prediction(identity, event)
+    async def _tell(self, job: Job, told: asyncio.Queue[Mapping[str, Any] | None]) -> None:
+        is_over = False
+        while not is_over:
+            events: list[Mapping[str, Any]] = []
+            for each in [await told.get(), *_waiting(told)]:
+                is_over = is_over or each is None
+                _add(events, each)
+            for event in events:
+                try:
+                    await self._link.tell_prediction(job.posed.id, event)
+                except Gone:
+                    await asyncio.to_thread(job.hang_up)
+                except MLModelScopeError as error:
+                    _LOG.debug("cannot tell how a prediction goes: %s", error.message)
 
     def _in_thread(self, job: Job) -> asyncio.Future[Answered]:
         """A thread that does not keep the process alive: a download may hang for minutes."""
@@ -189,6 +201,22 @@ class Predictions:
             await asyncio.to_thread(job.give_up, at_once=True)
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await asyncio.to_thread(self._answering.close)
+
+
+def _waiting(told: asyncio.Queue[Mapping[str, Any] | None]) -> list[Mapping[str, Any] | None]:
+    """What else is there by now."""
+    return [told.get_nowait() for _ in range(told.qsize())]
+
+
+def _add(events: list[Mapping[str, Any]], event: Mapping[str, Any] | None) -> None:
+    """Pieces of a text that came while the one before was on its way go together."""
+    if event is None:
+        return
+    last = events[-1] if events else {}
+    if event["kind"] == last.get("kind") == "piece" and len(last["text"]) + len(event["text"]) <= _LONGEST_PIECE:
+        events[-1] = {"kind": "piece", "text": last["text"] + event["text"]}
+    else:
+        events.append(event)
 
 
 def _soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *arguments: Any) -> None:

@@ -5,21 +5,29 @@ from __future__ import annotations
 import base64
 import binascii
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from mlmodelscope.ledger.request import Failure, ManifestChoice, Where, Work
-from mlmodelscope.model_input import row_input, text_input
+from mlmodelscope.model_input import row_input, text_input, turns_input
 from mlmodelscope.task.shape import Shape
+from mlmodelscope_worker.pipeline.turns import MOST_TURNS
 
 LONGEST_S = 600.0
-_FORMS = ("base64", "url", "text", "cells")
+_FORMS = ("base64", "url", "text", "cells", "turns")
 
 
 class Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ChatTurn(Part):
+    """What somebody said in a conversation."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
 
 
 class Input(Part):
@@ -34,6 +42,10 @@ class Input(Part):
     cells: Annotated[
         dict[str, int | float | str | None] | None,
         Field(description="A row of a table by column, for models that take one; null where nothing is known."),
+    ] = None
+    turns: Annotated[
+        list[ChatTurn] | None,
+        Field(max_length=MOST_TURNS, description="A conversation, for language models; the user asks last."),
     ] = None
 
     @model_validator(mode="after")
@@ -59,6 +71,8 @@ class Input(Part):
             found = text_input(self.text, self.text_pair)
         elif self.cells is not None:
             found = row_input(self.cells)
+        elif self.turns is not None:
+            found = turns_input([each.model_dump() for each in self.turns])
         else:
             return None
         return {name: dict(part) for name, part in (found.parts or {}).items()}
@@ -67,7 +81,7 @@ class Input(Part):
         """What came with the question; None where it must be fetched. ValueError where it is no base64."""
         if self.text is not None and self.text_pair is None:
             return self.text.encode()
-        if self.text is not None or self.cells is not None:
+        if self.text is not None or self.cells is not None or self.turns is not None:
             return json.dumps(self.parts()).encode()
         if self.base64 is None:
             return None
@@ -92,6 +106,10 @@ class PredictionRequest(Part):
     input: Input
     software: ManifestChoice | None = None
     options: Annotated[dict[str, Any], Field(description="As the library's `Options`: top_k, threads …")] = {}
+    write: Annotated[
+        dict[str, Any] | None,
+        Field(description="How a language model writes: longest, temperature, top_p, top_k, seed, stop."),
+    ] = None
     where: Where = Where()
     trust: bool = Field(default=False, description="Let code in the manifests run; needs the scope `trust`.")
     timeout_s: Annotated[float, Field(gt=0, le=LONGEST_S, description="Seconds after which nobody waits any more.")] = (
@@ -108,6 +126,7 @@ class Posed(Part):
     parts: dict[str, dict[str, Any]] | None = Field(
         default=None, description="The parts of a sample, where the input is a text or a row."
     )
+    write: dict[str, Any] | None = Field(default=None, description="How a language model writes.")
     public_input: bool = Field(default=False, description="Who asked is a stranger: `url` must lead to a public place.")
     most_bytes: int = Field(description="That an input may have.")
     timeout_s: float
@@ -129,6 +148,9 @@ class Answered(Part):
     answer: str | None = Field(default=None, description="The answer as JSON, where it is no list of classes.")
     shapes: tuple[Annotated[Shape, Field(discriminator="kind")], ...] = Field(
         default=(), description="What there is to see of the answer, in pixels of the input."
+    )
+    prompt: dict[str, Any] | None = Field(
+        default=None, description="What a language model was shown, in text and tokens: call, contexts and rows."
     )
     stages: tuple[StageTime, ...] = Field(default=(), description="load, each step, collate, run, post …, in turn.")
     model: str

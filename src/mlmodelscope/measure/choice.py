@@ -26,7 +26,8 @@ class MultipleChoice:
             raise ScoreError("its answer does not say how likely each choice is")
         due = right_choices(target, fields.get("choices"), len(sums))
         chosen = {name: _best(arrays, name) for name in (*_BY, "unconditional")}
-        taken = chosen[str(options.get("normalization", "none"))]
+        rule = str(options.get("normalization", "none"))
+        taken = chosen[rule]
         if taken is None:
             raise ScoreError(
                 "how likely each choice is without the question was not asked: `ask: {unconditional: true}`"
@@ -39,7 +40,7 @@ class MultipleChoice:
         right["choice-accuracy"] = int(taken in due)
         shares = np.exp(sums - sums.max())
         quality = float(shares[sorted(due)].sum() / shares.sum())
-        return pack({}, right=right, chosen=int(taken), quality=round(min(1.0, quality), 9))
+        return pack({}, right=right, chosen=int(taken), rule=rule, quality=round(min(1.0, quality), 9))
 
     def numbers(self, scores: Sequence[bytes], names: Sequence[str], weights: np.ndarray | None) -> dict[str, float]:
         found = {name: number_of(_rows(tuple(scores), name), mean, weights) for name in names}

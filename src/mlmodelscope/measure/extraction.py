@@ -176,6 +176,20 @@ def _regex(told: Any) -> dict[str, Any]:
     return {"pattern": _pattern("regex", given.get("pattern")), "take": take, "fallback": fallback}
 
 
+def takes_the_last(steps: Sequence[Step]) -> bool:
+    """Whether the part that counts is meant to be the last of its kind in a text: where it is marked."""
+    found = False
+    for step in steps:
+        name = step if isinstance(step, str) else next(iter(step))
+        if name in ("last_line", "last_number", "boxed", "after"):
+            found = True
+        elif name in ("first_line", "first_number", "letter", "before"):
+            found = False
+        elif name == "regex" and not isinstance(step, str):
+            found = int(step["regex"]["take"]) < 0
+    return found
+
+
 def extracted(texts: Sequence[str], steps: Sequence[Step]) -> list[str | LimitError]:
     """What the steps leave of each text. Expressions of strangers are matched in a confined process, and one that does
     not come to an end costs the text that it was matched with."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from mlmodelscope.errors import LimitError
 from mlmodelscope.measure.answering import QuestionAnswering, f1, squad
-from mlmodelscope.measure.extraction import extracted, number_in
+from mlmodelscope.measure.extraction import extracted, number_in, takes_the_last
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.measure.pack import pack
 from mlmodelscope.measure.rule import Arrays, ScoreError, task_rule
@@ -112,6 +112,7 @@ def _scored(answers: list[str], due: list[str], fields: Mapping[str, Any], optio
         impossible=False,
         quality=round(float(max(values[0], values[1], values[2])), 9),
         extracted=answers[0][:_MOST_SHOWN],
+        is_last=takes_the_last(options.get("extract", ())),
         answers=len(answers),
         empty=sum(not each for each in answers),
         ending=ending if ending in ("stop", "length") else None,

@@ -14,7 +14,7 @@ _MOST = 4000
 class Piece(NamedTuple):
     """Some words of a text."""
 
-    kind: Literal["plain", "mark", "del", "ins"]
+    kind: Literal["plain", "mark", "del", "ins", "note"]
     text: str
     note: str = ""
     """What it is marked as."""
@@ -29,16 +29,22 @@ def marked_texts(shapes: Sequence[Shape], side: Side) -> tuple[Paragraph, ...]:
     return tuple(_shortened(pieces) for pieces in found if pieces is not None)
 
 
+def _remarked(shape: SpansShape | TextShape, pieces: list[Piece]) -> list[Piece]:
+    """With what is special about it in front, where it is seen however long the text is."""
+    told = ", ".join(filter(None, (shape.name if isinstance(shape, TextShape) else "", shape.remark)))
+    return [Piece("note", told), *pieces] if told else pieces
+
+
 def has_texts(shapes: Sequence[Shape]) -> bool:
     return any(isinstance(each, SpansShape | DifferenceShape | TextShape) for each in shapes)
 
 
 def _pieces(shape: Shape) -> list[Piece] | None:
     if isinstance(shape, SpansShape):
-        return _spans(shape)
+        return _remarked(shape, _spans(shape))
     if isinstance(shape, DifferenceShape):
         return [piece for part in shape.parts for piece in _changed(*part)]
-    return [Piece("plain", shape.text)] if isinstance(shape, TextShape) else None
+    return _remarked(shape, [Piece("plain", shape.text)]) if isinstance(shape, TextShape) else None
 
 
 def _spans(shape: SpansShape) -> list[Piece]:

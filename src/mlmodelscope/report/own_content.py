@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +39,7 @@ def own_content(content: Mapping[str, Any], sounds: Sounds | None = None, hearin
     texts = tuple(
         (title, cut_text(str(parts[part]["text"]))) for part, title in _TITLES.items() if "text" in parts.get(part, {})
     )
-    cells = parts.get("columns", {}).get("cells", {})
+    cells = parts.get("columns", {}).get("cells", {}) or parts.get("document", {}).get("document", {})
     shown = tuple((str(name)[:_LONGEST_CELL], _cell(value)) for name, value in list(cells.items())[:_MOST_CELLS])
     sound = sounds.make(parts["audio"]) if sounds is not None and "file" in parts.get("audio", {}) else None
     heard = hearing(content) if hearing is not None and sound is not None else ()
@@ -53,4 +54,7 @@ def cut_text(text: str, most: int = _MOST_TEXT) -> str:
 def _cell(value: Any) -> str:
     if value is None:
         return "missing"
-    return f"{value:.6g}" if isinstance(value, float) else str(value)[:_LONGEST_CELL]
+    if isinstance(value, list | dict):
+        value = json.dumps(value, ensure_ascii=False)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    return text if len(text) <= _LONGEST_CELL else f"{text[:_LONGEST_CELL]}…"

@@ -13,6 +13,7 @@ from mlmodelscope.record.search import Search, Wanted
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
 from mlmodelscope.report.before_after import BeforeAfter, before_after
+from mlmodelscope.report.language import Asked, asked_of
 from mlmodelscope.report.marked_text import Paragraph, has_texts, marked_texts
 from mlmodelscope.report.overlay import overlay
 from mlmodelscope.report.own_content import OwnContent
@@ -50,6 +51,8 @@ class Seen:
     """Truth and answer, where they are words."""
     own: OwnContent = OwnContent()
     """The sample itself, where it is no picture."""
+    asked: Asked = Asked()
+    """What a language model was shown and found likely."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +103,19 @@ def _seen(row: dict[str, Any], shapes: Sequence[Shape], picture: SamplePicture) 
     texts = (marked_texts(shown, "truth"), marked_texts(shown, "answer")) if has_texts(shown) else None
     numbers = tuple(_numbers(row))
     return Seen(
-        row["id"], row["quality"], chart, reason, truth, said, hidden, pair, legend, numbers, texts, picture.own
+        row["id"],
+        row["quality"],
+        chart,
+        reason,
+        truth,
+        said,
+        hidden,
+        pair,
+        legend,
+        numbers,
+        texts,
+        picture.own,
+        asked_of(row, shapes),
     )
 
 

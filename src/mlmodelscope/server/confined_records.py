@@ -21,14 +21,27 @@ from mlmodelscope.report.own_content import cut_text
 from mlmodelscope.report.report import write_report
 from mlmodelscope.server.confined_work import read_settings
 from mlmodelscope.task.quality import quality_of
-from mlmodelscope.task.shape import Change, DifferenceShape, Shape, SpansShape, TextShape, named_by, summary
+from mlmodelscope.task.questions import spelled_of
+from mlmodelscope.task.shape import (
+    Change,
+    ChoicesShape,
+    DifferenceShape,
+    Shape,
+    SpansShape,
+    TextShape,
+    TokensShape,
+    named_by,
+    summary,
+)
+from mlmodelscope.task.spelled import Spelled, Words
 from mlmodelscope.task.task import Task, task_named
 
 _SEARCH = Search()
 """What was found is remembered by each process."""
 _LONGEST_REPORT = 32 << 20
-_LONGEST_TEXT, _LONGEST_IN_LISTS = 20_000, 400
+_LONGEST_TEXT, _LONGEST_IN_LISTS, _LONGEST_PROMPT = 20_000, 400, 40_000
 """Characters of a text that are shown."""
+_MOST_TOKENS, _LONGEST_PIECE, _LONGEST_CHOICE = 8192, 100, 2000
 _LARGEST_SHOWN = 1 << 20
 """Pictures of a list that are larger are not looked into for it."""
 
@@ -75,10 +88,67 @@ def seen_sample(folder: str, task: str, names: list[str], sample: str, target: s
     }
 
 
+def kept_prompt(folder: str, sample: str) -> dict[str, Any] | None:
+    """What a record keeps of a language model's prompt, None where the table has no sample of this name."""
+    row = _SEARCH.one(Path(folder), sample)
+    if row is None:
+        return None
+    try:
+        found = spelled_of(row)
+    except DAMAGE:
+        raise UsageError(f"the prompt of `{sample[:200]}` cannot be read: its row is damaged") from None
+    if found is None or not found.contexts:
+        raise UsageError(
+            f"the record keeps no prompt of `{sample[:200]}`",
+            hint="records of language models do, unless the plan says `keep: tokens` or `keep: nothing`",
+        )
+    return _prompt(found)
+
+
+def _prompt(found: Spelled) -> dict[str, Any]:
+    contexts = [
+        {
+            **_words(each.words, last=True),
+            "dropped": each.dropped,
+            "turns": [
+                {"role": cut_text(turn.role, 100), "text": cut_text(turn.text, _LONGEST_PROMPT)} for turn in each.turns
+            ],
+        }
+        for each in found.contexts
+    ]
+    rows = [
+        {**_words(each.words, last=False), "context": each.context, "choice": each.choice, "alone": each.alone}
+        for each in found.rows
+    ]
+    return {"call": found.call, "contexts": contexts, "rows": rows}
+
+
+def _words(words: Words, last: bool) -> dict[str, Any]:
+    """As it was kept; of a stranger's no more than ours keep."""
+    if words.tokens is None:
+        part, tokens, pieces = slice(0), None, []
+    else:
+        part = slice(max(0, len(words.tokens) - _MOST_TOKENS), None) if last else slice(_MOST_TOKENS)
+        tokens, pieces = list(words.tokens[part]), [cut_text(each, _LONGEST_PIECE) for each in words.pieces[part]]
+    return {
+        "text": None if words.text is None else cut_text(words.text, _LONGEST_PROMPT),
+        "omitted": words.omitted,
+        "end": cut_text(words.end, _LONGEST_PROMPT),
+        "tokens": tokens,
+        "pieces": pieces,
+        "more": words.more + len(words.tokens or ()) - len(tokens or ()),
+    }
+
+
 def _shortened(shape: Shape) -> Shape:
     """No more of a text than somebody reads."""
     if isinstance(shape, TextShape | SpansShape):
         return replace(shape, text=cut_text(shape.text, _LONGEST_TEXT))
+    if isinstance(shape, TokensShape):
+        kept = tuple((cut_text(piece, _LONGEST_PIECE), token, log) for piece, token, log in shape.tokens[:_MOST_TOKENS])
+        return replace(shape, tokens=kept, more=shape.more + len(shape.tokens) - len(kept))
+    if isinstance(shape, ChoicesShape):
+        return replace(shape, choices=tuple(cut_text(each, _LONGEST_CHOICE) for each in shape.choices))
     if not isinstance(shape, DifferenceShape):
         return shape
     left, parts = _LONGEST_TEXT, list[tuple[Change, str, str]]()

@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+KEPT = "kept"
+"""The name of the bytes that have what a language model was shown, see `spelled`."""
 _CODES = {"<f8": "d", "<f4": "f", "<i8": "q", "<i4": "i", "<u2": "H", "|u1": "B", "|i1": "b"}
 
 

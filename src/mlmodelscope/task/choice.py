@@ -7,7 +7,8 @@ long; which choice wins depends on what the likelihood is divided by.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,8 +16,9 @@ from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.detection import sentence_of
 from mlmodelscope.task.measure import MEASURES, Row
+from mlmodelscope.task.questions import QUESTION_COLUMNS, question_values, token_shapes
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.shape import Named, Shape, TextShape
+from mlmodelscope.task.shape import ChoicesShape, Named, Shape, TextShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
 from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
@@ -29,7 +31,9 @@ def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dic
     found: dict[str, Any] = {"target": json.dumps(target, sort_keys=True) if target is not None else None}
     if answer is not None:
         found["choices"] = json.dumps(answer.fields.get("choices", []))
-        found["sums"] = answer.arrays["sums"].tolist() if "sums" in answer.arrays else None
+        for name in ("sums", "characters", "bytes", "alone"):
+            found[name] = answer.arrays[name].tolist() if name in answer.arrays else None
+        found |= question_values(answer)
     return {**found, "score": score}
 
 
@@ -45,10 +49,43 @@ def _chosen(row: Mapping[str, Any]) -> int | None:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
-    choices = json.loads(row.get("choices") or "[]")
+    """In words, then as bars, then token by token."""
+    found, choices = _glance(row, named, target), json.loads(row.get("choices") or "[]")
+    if row.get("sums") is None or len(choices) != len(row["sums"]):
+        return found
+    due = _right(row, target)
+    right = tuple(number for number in range(len(choices)) if number in due or choices[number] in due)
+    facts = facts_of(row["score"]) if row.get("score") is not None else {}
+    used = facts.get("rule") if facts.get("rule") in NORMALIZATIONS else ""
+    found.append(ChoicesShape("answer", tuple(map(str, choices)), tuple(_rules(row)), right, used or ""))
+    return [*found, *token_shapes(row)]
+
+
+def _rules(row: Mapping[str, Any]) -> list[tuple[str, tuple[float, ...], int]]:
+    """(the rule, the number of each choice, the first of the best) for each rule that can be told from a row."""
+    sums: Sequence[float] = row["sums"]
+    found = []
+    for name in NORMALIZATIONS:
+        by = {"none": [1.0] * len(sums), "unconditional": None}.get(name, row.get(name))
+        if name == "unconditional":
+            alone = row.get("alone")
+            values = [each - other for each, other in zip(sums, alone, strict=True)] if alone else None
+        else:
+            values = [each / size if size else -math.inf for each, size in zip(sums, by, strict=True)] if by else None
+        if values and all(math.isfinite(each) for each in values):
+            found.append((name, tuple(values), max(range(len(values)), key=values.__getitem__)))
+    return found
+
+
+def _right(row: Mapping[str, Any], target: Any) -> list[Any]:
     truth = target if isinstance(target, Mapping) else json.loads(row.get("target") or "{}")
     due = truth.get("answers", []) if isinstance(truth, Mapping) else []
-    found: list[Shape] = [TextShape("truth", _spelled(each, choices)) for each in due]
+    return due if isinstance(due, list) else []
+
+
+def _glance(row: Mapping[str, Any], named: Named, target: Any = None) -> list[Shape]:
+    choices = json.loads(row.get("choices") or "[]")
+    found: list[Shape] = [TextShape("truth", _spelled(each, choices)) for each in _right(row, target)]
     chosen = _chosen(row)
     return [*found, TextShape("answer", _spelled(chosen, choices))] if chosen is not None else found
 
@@ -81,11 +118,16 @@ task = Task(
         Column("target", "string"),
         Column("choices", "string"),
         Column("sums", "list<float64>"),
+        Column("characters", "list<int32>"),
+        Column("bytes", "list<int32>"),
+        Column("alone", "list<float64>"),
+        *QUESTION_COLUMNS,
         Column("score", "binary"),
     ),
     values=_values,
     plain=_plain,
     shapes=_shapes,
+    glance=_glance,
     quality="Quality is the share of probability that the right choices have among all.",
     sentence=sentence_of("choice-accuracy", "choice-accuracy-characters"),
 )

@@ -7,6 +7,7 @@ both before they are compared, is the manifest's `measure`; nothing is done unle
 from __future__ import annotations
 
 import json
+import re
 import struct
 from collections.abc import Mapping
 from functools import partial
@@ -17,8 +18,9 @@ from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.detection import sentence_of
 from mlmodelscope.task.measure import MEASURES
+from mlmodelscope.task.questions import kept_of
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
-from mlmodelscope.task.shape import Named, Shape, TextShape
+from mlmodelscope.task.shape import Named, Shape, SpansShape, TextShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
 from mlmodelscope.task.texts import storable, text_values, truth_of
 from mlmodelscope_worker.parameters import Flag, Number
@@ -42,6 +44,8 @@ OPTIONS = {
     "vote": Option(Flag("Whether of several answers to a question the most frequent one is the answer."), False),
 }
 _ENDINGS = ("stop", "length")
+_LONGEST_SOUGHT = 200
+TAKEN = "extracted"
 
 
 def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dict[str, Any]:
@@ -50,6 +54,7 @@ def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dic
         told = answer.fields
         found["ending"] = told.get("ending") if told.get("ending") in _ENDINGS else None
         found["tokens"] = told.get("tokens") if isinstance(told.get("tokens"), int) else None
+        found["kept"] = kept_of(answer)
         several = told.get("texts")
         if isinstance(several, list):
             found["texts"] = json.dumps([storable(each) for each in several])
@@ -73,13 +78,46 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
-    """What is right, what was taken out of the answer, and all of it."""
+    """What is right, and the whole answer, in which the part that counts is marked."""
     due = truth_of(row, target)
     right = due.get("answers") or due.get("texts") or []
     found: list[Shape] = [TextShape("truth", storable(str(each)) or "") for each in right]
-    if row.get("extracted") is not None and row.get("extracted") != row.get("text"):
-        found.append(TextShape("answer", row["extracted"]))
-    return [*found, TextShape("answer", row["text"])] if row.get("text") is not None else found
+    text, taken = row.get("text"), row.get("extracted")
+    if text is None:
+        return found
+    remark = f"cut off at {row['tokens'] or 0:,} tokens" if row.get("ending") == "length" else ""
+    if not taken or taken == text:
+        nothing = "" if taken or taken is None or not text else "nothing could be extracted"
+        return [*found, TextShape("answer", text, remark=", ".join(filter(None, (nothing, remark))))]
+    place = place_of(text, taken, _is_last(row.get("score")))
+    if place is None:
+        return [*found, TextShape("answer", taken, name=TAKEN), TextShape("answer", text, remark=remark)]
+    return [*found, SpansShape("answer", text, ((*place, TAKEN, None),), remark=remark)]
+
+
+def _glance(row: Mapping[str, Any], named: Named) -> list[Shape]:
+    """The same in a list: what counts, or all of it where nothing is taken out."""
+    found = [each for each in _shapes(row, None, named) if each.side == "truth"]
+    said = row.get("extracted") or row.get("text")
+    return [*found, TextShape("answer", said)] if said is not None else found
+
+
+def _is_last(score: bytes | None) -> bool:
+    return bool(facts_of(score).get("is_last")) if score else False
+
+
+def place_of(text: str, taken: str, is_last: bool) -> tuple[int, int] | None:
+    """Where a part stands in a text, whose numbers may have commas and which may have other capitals."""
+    if not taken:
+        return None
+    start = text.rfind(taken) if is_last else text.find(taken)
+    if start >= 0:
+        return start, start + len(taken)
+    if len(taken) > _LONGEST_SOUGHT:
+        return None
+    sought = ",?".join(map(re.escape, taken)) if taken.strip("-.").isdigit() else re.escape(taken)
+    found = list(re.finditer(sought, text, re.IGNORECASE))
+    return found[-1 if is_last else 0].span() if found else None
 
 
 task = Task(
@@ -98,11 +136,13 @@ task = Task(
         Column("ending", "string"),
         Column("tokens", "int32"),
         Column("texts", "string"),
+        Column("kept", "string"),
         Column("score", "binary"),
     ),
     values=_values,
     plain=_plain,
     shapes=_shapes,
+    glance=_glance,
     quality="Quality is the best of match, F1 of words and match of numbers, over the answers to a question.",
     sentence=sentence_of("exact-match", "numeric-match"),
 )

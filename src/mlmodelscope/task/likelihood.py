@@ -15,7 +15,9 @@ from typing import Any
 from mlmodelscope.task.array_answer import ArrayAnswer
 from mlmodelscope.task.detection import sentence_of
 from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE
+from mlmodelscope.task.questions import QUESTION_COLUMNS, question_values, spelled_of, token_shapes
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
+from mlmodelscope.task.shape import Named, Shape, TextShape, TokensShape
 from mlmodelscope.task.task import TASKS, Column, Option, Task
 from mlmodelscope_worker.parameters import Choice
 from mlmodelscope_worker.registry import add
@@ -27,7 +29,7 @@ def _values(target: Any, answer: ArrayAnswer | None, score: bytes | None) -> dic
     found: dict[str, Any] = {"target": json.dumps(target, sort_keys=True) if target is not None else None}
     if answer is not None:
         found["sums"] = answer.arrays["sums"].tolist() if "sums" in answer.arrays else None
-        found["tokens"] = answer.arrays["tokens"].tolist() if "tokens" in answer.arrays else None
+        found |= question_values(answer)
     return {**found, "score": score}
 
 
@@ -35,6 +37,22 @@ def _plain(row: Mapping[str, Any]) -> Any:
     if row.get("sums") is None:
         return None
     return {"likelihoods": list(row["sums"]), "tokens": list(row.get("tokens") or ())}
+
+
+def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[Shape]:
+    """The windows of a text, one behind the other."""
+    found = [each for each in token_shapes(row) if isinstance(each, TokensShape)]
+    if not found:
+        return []
+    tokens = tuple(token for each in found for token in each.tokens)
+    return [TokensShape("answer", tokens, sum(each.more for each in found))]
+
+
+def _glance(row: Mapping[str, Any], named: Named) -> list[Shape]:
+    """How the text begins."""
+    spelled = spelled_of(row)
+    text = "".join(each.words.whole for each in spelled.rows[:1]) if spelled is not None else ""
+    return [TextShape("answer", text)] if text else []
 
 
 task = Task(
@@ -53,11 +71,13 @@ task = Task(
     columns=(
         Column("target", "string"),
         Column("sums", "list<float64>"),
-        Column("tokens", "list<int32>"),
+        *QUESTION_COLUMNS,
         Column("score", "binary"),
     ),
     values=_values,
     plain=_plain,
+    shapes=_shapes,
+    glance=_glance,
     quality="Quality is the mean probability of a token, by its logarithm.",
     sentence=sentence_of("perplexity", "bits-per-byte"),
 )

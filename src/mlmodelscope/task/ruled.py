@@ -13,7 +13,7 @@ from mlmodelscope.extras import install_extra
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.measure.ruler import Failure, Item, Measurement, ruler
 from mlmodelscope.statistic.population import narrowed
-from mlmodelscope.task.array_answer import ArrayAnswer
+from mlmodelscope.task.array_answer import KEPT, ArrayAnswer
 from mlmodelscope.task.measure import Measure, Row, find_measure
 from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.task import Outcome, Scored, Terms, task_named
@@ -106,7 +106,11 @@ def shown_of(score: bytes | None) -> Mapping[str, float]:
 
 
 def item_of(target: Any, answer: ArrayAnswer) -> Item:
-    arrays = [(name, each.element_type, each.shape, each.content) for name, each in answer.arrays.items()]
+    arrays = [
+        (name, each.element_type, each.shape, each.content)
+        for name, each in answer.arrays.items()
+        if name != KEPT  # words for people, of which no number is made
+    ]
     return Item(arrays, answer.fields, target)
 
 

@@ -112,6 +112,8 @@ class TextShape:
     text: str
     name: str = ""
     score: float | None = None
+    remark: str = ""
+    """What is special about it: `cut off at 256 tokens`."""
     kind: Literal["text"] = "text"
 
 
@@ -135,6 +137,8 @@ class SpansShape:
     """Start, end (behind the last character), type and how sure it is, in the order of the text; they may overlap."""
     name: str = ""
     score: float | None = None
+    remark: str = ""
+    """What is special about it: `cut off at 256 tokens`."""
     kind: Literal["spans"] = "spans"
 
     def pieces(self) -> list[tuple[str, tuple[str, ...]]]:
@@ -168,7 +172,49 @@ class DifferenceShape:
         return " ".join(answered for _, _, answered in self.parts if answered)
 
 
-Shape = BoxShape | MaskShape | PointsShape | PictureShape | TextShape | LabelShape | SpansShape | DifferenceShape
+@dataclass(frozen=True, slots=True)
+class TokensShape:
+    """A text token by token, with how likely each was."""
+
+    side: Side
+    tokens: tuple[tuple[str, int, float | None], ...]
+    """What it adds to the text, its number in the vocabulary, and the logarithm of its probability where known."""
+    more: int = 0
+    """Tokens behind these that are left out."""
+    name: str = ""
+    score: float | None = None
+    kind: Literal["tokens"] = "tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class ChoicesShape:
+    """How likely each of several choices is, by each rule that choices are compared by."""
+
+    side: Side
+    choices: tuple[str, ...]
+    rules: tuple[tuple[str, tuple[float, ...], int], ...]
+    """Its name, a number for each choice (logarithms of likelihoods, divided by what the rule says), and the choice
+    that it takes."""
+    right: tuple[int, ...] = ()
+    used: str = ""
+    """The rule that the dataset declares, where it is known."""
+    name: str = ""
+    score: float | None = None
+    kind: Literal["choices"] = "choices"
+
+
+Shape = (
+    BoxShape
+    | MaskShape
+    | PointsShape
+    | PictureShape
+    | TextShape
+    | LabelShape
+    | SpansShape
+    | DifferenceShape
+    | TokensShape
+    | ChoicesShape
+)
 
 
 _KINDS: dict[str, type[Shape]] = {
@@ -180,6 +226,8 @@ _KINDS: dict[str, type[Shape]] = {
     "label": LabelShape,
     "spans": SpansShape,
     "difference": DifferenceShape,
+    "tokens": TokensShape,
+    "choices": ChoicesShape,
 }
 
 
@@ -217,6 +265,8 @@ def summary(shapes: Sequence[Shape], side: Side, above: float = SHOWN_ABOVE) -> 
 def _words(shape: Shape) -> list[str]:
     if isinstance(shape, SpansShape):
         return [f"{name} {shape.text[max(0, start) : end]}" for start, end, name, _ in shape.spans[:MOST_MARKED]]
+    if isinstance(shape, TokensShape | ChoicesShape):
+        return []  # texts beside them say it in words
     return [shape.text if isinstance(shape, TextShape | DifferenceShape) else shape.name or shape.kind]
 
 

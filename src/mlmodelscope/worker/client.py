@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any, Self
 
 from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.sample import Sample
+from mlmodelscope.errors import WorkerError
 from mlmodelscope.manifest.listing import named_files
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.predictor import ELSEWHERE
@@ -160,6 +162,26 @@ class Worker(OpenWorker):
         stages = [[Stage(name, duration) for name, duration in each] for each in message.stages]
         return _answers(batch, message.answer, answered), stages
 
+    def converse(
+        self, batch: Batch, settings: Mapping[str, Any], heard: Callable[[str], None]
+    ) -> tuple[Answers, list[list[Stage]]]:
+        """The text that a language model writes about one sample; `heard` gets it piece by piece."""
+        (content,) = contents(batch.samples)
+        self._process.send(messages.Converse(content, dict(settings)))
+        while True:
+            message, answered = self._process.receive_any()
+            if isinstance(message, messages.Piece):
+                heard(message.text)
+                continue
+            if not isinstance(message, messages.AskedFor):
+                raise WorkerError(f"the worker said `{type(message).__name__}` where a text was due")
+            stages = [[Stage(name, duration) for name, duration in each] for each in message.stages]
+            return _answers(batch, message.answer, answered), stages
+
+    def stop(self) -> None:
+        """Enough of the text that is being written; from any thread."""
+        self._process.send(messages.Stop())
+
     def train(self, data: Mapping[str, Sequence[str]]) -> Iterator[Progress | Trained]:
         """Run a training task: how it goes, and in the end what came out."""
         self._process.send(messages.Train({name: list(paths) for name, paths in data.items()}))
@@ -204,6 +226,16 @@ class Worker(OpenWorker):
         self._process.send(messages.Infer([dict(each) for each in tensors], list(outputs)), buffers)
         message, found = self._process.receive(messages.Inferred)
         return message.tensors, found
+
+    def spell(self, samples: Sequence[Sample]) -> list[dict[str, Any] | str]:
+        """What a language model would be shown of each, see `mlmodelscope_worker/spelling.py`; or why there is none."""
+        self._process.send(messages.Spell(contents(samples)))
+        message, buffers = self._process.receive(messages.Spelled)
+        texts = iter(buffers)
+        return [
+            message.errors[str(slot)] if str(slot) in message.errors else json.loads(next(texts))
+            for slot in range(len(samples))
+        ]
 
     def prepare(self, samples: Sequence[Sample]) -> list[tuple[dict[str, Any], bytes] | str]:
         """The first tensor that the model would get, with shape and element type, or the reason why there is none."""

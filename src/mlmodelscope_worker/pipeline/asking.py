@@ -9,6 +9,13 @@ from .value import Opaque, SampleError
 from .wording import text_to_read, words_of
 
 _BLANKS = re.compile(r"\s+")
+_KEEPS = Choice(
+    "What a record keeps of each question beside its numbers: the whole `prompt`, up to 32,768 characters and 8,192 "
+    "tokens a sample; the `tokens` of what is asked about or written, with how likely they are; or `nothing`.",
+    "prompt",
+    "tokens",
+    "nothing",
+)
 _BY_THE_ENGINE = Encoding(None, None, "none", None, None, "together", "continuation", None, "left")
 
 
@@ -27,6 +34,8 @@ class Question(Opaque):
         self.settings = settings
         self.encoding = prompt.encoding or _BY_THE_ENGINE
         self.tokens = None
+        self.dropped = []
+        """Of each row: tokens of its context that did not fit."""
 
     def shared(self):
         return self
@@ -46,7 +55,14 @@ class Question(Opaque):
             before = self.settings["unconditional_context"]
             pairs = pairs + [(before, continuation) for _, continuation in pairs]
         self.texts = pairs
-        return [self.encoding.fitted(*(self.encoding.pair(*each, engine=engine) + (engine,))) for each in pairs]
+        return [self._fitted(each, engine) for each in pairs]
+
+    def _fitted(self, pair, engine):
+        """The tokens of a context and what comes next, as far as the model can take them."""
+        whole = self.encoding.pair(*pair, engine=engine)
+        kept = self.encoding.fitted(*(whole + (engine,)))
+        self.dropped.append(len(whole[0]) - len(kept[0]))
+        return kept
 
     def _read(self, engine):
         """The windows of a text."""
@@ -54,7 +70,7 @@ class Question(Opaque):
         context = self.prompt.joined(self.prompt.questions[0])
         if context:
             self.texts = [(context, self.prompt.delimiter + self.text)]
-            return [self.encoding.fitted(*(self.encoding.pair(*self.texts[0], engine=engine) + (engine,)))]
+            return [self._fitted(self.texts[0], engine)]
         self.texts = [("", self.text)]
         tokens = self.encoding.tokens(self.text, engine)
         if not tokens:
@@ -94,6 +110,7 @@ class Question(Opaque):
         if len(found) > room:
             if self.encoding.cut == "refuse":
                 raise SampleError("it has %d tokens, and %d fit before the answer" % (len(found), room))
+            self.dropped.append(len(found) - room)
             found = found[-room:] if self.encoding.cut == "left" else found[:room]
         return [(found, [])]
 
@@ -133,9 +150,11 @@ def choose(
     *,
     unconditional: Flag("Also ask how likely each choice is without the question.") = False,
     unconditional_context: Text("What stands before a choice then.") = "",
+    keep: _KEEPS = "prompt",
 ):
     """Ask how likely each choice is to come next."""
-    return Question(prompt, "choose", {"unconditional": unconditional, "unconditional_context": unconditional_context})
+    settings = {"unconditional": unconditional, "unconditional_context": unconditional_context, "keep": keep}
+    return Question(prompt, "choose", settings)
 
 
 @step(takes="prompt", gives="question")
@@ -152,11 +171,11 @@ def read(
     ) = "score",
     windows: Integer("At most so many windows of a text.", at_least=1) = None,
     special: Flag("Score a token, too, that the tokenizer puts in front, as lm-evaluation-harness does.") = False,
+    keep: _KEEPS = "prompt",
 ):
     """Ask how likely a text is, token by token."""
-    return Question(
-        prompt, "read", {"window": window, "overlap": overlap, "first": first, "windows": windows, "special": special}
-    )
+    settings = {"window": window, "overlap": overlap, "first": first, "windows": windows, "special": special}
+    return Question(prompt, "read", dict(settings, keep=keep))
 
 
 @step(takes="prompt", gives="question")
@@ -171,6 +190,7 @@ def write(
     top_p: Number("Draw among the likeliest tokens that make up this share.", above=0, at_most=1) = None,
     seed: Integer("Seed of the draw.", at_least=0, at_most=2**53) = 0,
     repeats: Integer("How many answers are drawn to each question.", at_least=1, at_most=1000) = 1,
+    keep: _KEEPS = "prompt",
 ):
     """Ask for an answer in words."""
     settings = {
@@ -182,5 +202,6 @@ def write(
         "top_p": top_p,
         "seed": seed,
         "repeats": repeats,
+        "keep": keep,
     }
     return Question(prompt, "write", settings)

@@ -5,6 +5,7 @@ from . import library as libraries
 from .document import fill_answer, fill_list, fill_text
 from .shots import Given, documents_in, examples_for
 from .step import step
+from .turns import turns_in
 from .value import Opaque, SampleError
 
 
@@ -27,6 +28,8 @@ class Prompt(Opaque):
         self.answer = answer
         self.shown_delimiter = delimiter
         """What stands between the question and the answer of an example."""
+        self.history = ()
+        """Turns of a conversation between the examples and the question."""
         self._context = context
         self._before = None
         self.has_turns = False
@@ -37,7 +40,7 @@ class Prompt(Opaque):
         made = Prompt(
             self.system, self.examples, self.questions, self.choices, self.delimiter, self.separator, self.answer
         )
-        made._context, made._before = self._context, self._before
+        made._context, made._before, made.history = self._context, self._before, self.history
         made.encoding, made.has_turns = self.encoding, self.has_turns
         made.shown_delimiter = self.shown_delimiter
         for name, value in changes.items():
@@ -49,7 +52,7 @@ class Prompt(Opaque):
         if self._context is not None:
             return self._context(question)
         shown = "".join(asked + self.shown_delimiter + said + self.separator for asked, said in self.examples)
-        return self.system + shown + question
+        return self.system + shown + "".join(each["content"] for each in self.history) + question
 
     def turns(self, question):
         """All of it up to the answer, as the turns of a chat."""
@@ -60,9 +63,9 @@ class Prompt(Opaque):
             for asked, said in self.examples:
                 found.append({"role": "user", "content": asked})
                 found.append({"role": "assistant", "content": said})
-            return found + [{"role": "user", "content": question}]
+            return found + list(self.history) + [{"role": "user", "content": question}]
         shown = "".join(asked + self.shown_delimiter + said + self.separator for asked, said in self.examples)
-        return found + [{"role": "user", "content": shown + question}]
+        return found + list(self.history) + [{"role": "user", "content": shown + question}]
 
     def with_context(self, context, delimiter):
         """The same, joined by a function of the question."""
@@ -115,6 +118,9 @@ def prompt(
     shots_choices: Names("What there is to choose from in an example, where that is not the same.") = None,
     shots_answer: Text("The right answer of an example, where it is worded in its own way.") = None,
     shots_delimiter: Text("What stands between the question and the answer of an example; by default the same.") = None,
+    turns: Text(
+        "The field with the turns of a conversation, each with `role` and `content`; its last turn is the question."
+    ) = None,
     library: Choice("What fills templates in.", "jinja2") = "jinja2",
 ):
     """Make a prompt of a document: what is said first, examples, the question, what there is to choose from."""
@@ -129,11 +135,6 @@ def prompt(
             asked = listed[number_of(fill_text(wording, example, "a question", library), listed)]
         return asked, said_text(said, listed if varies == "answer" else None)
 
-    def joined(first, second):
-        if first and second and not first[-1].isspace() and not second[0].isspace():
-            return first + separator + second
-        return first + second
-
     fields = document.fields
     source = shots_file if shots_documents is None else Given(shots_documents)
     examples = [shown(each) for each in examples_for(document, source, shots, pick, seed, same)]
@@ -144,8 +145,18 @@ def prompt(
         questions, listed = listed, [said_text(due, None)]
     else:
         questions = [fill_text(question, fields, "the question", library) if question else ""]
-    made = Prompt(joined(system, told), examples, questions, listed, delimiter, separator, due)
+    own_system, history, last = turns_in(fields, turns) if turns is not None else ("", (), None)
+    asked = questions if last is None else [last]
+    made = Prompt(_joined(own_system or system, told, separator), examples, asked, listed, delimiter, separator, due)
+    made.history = history
     return made if shots_delimiter is None else made.changed(shown_delimiter=shots_delimiter)
+
+
+def _joined(first, second, separator):
+    """Two texts, with something between them where neither brings a blank."""
+    if first and second and not first[-1].isspace() and not second[0].isspace():
+        return first + separator + second
+    return first + second
 
 
 def number_of(text, choices):

@@ -1,6 +1,6 @@
 """Which token comes next: the likeliest, or one that is drawn. One way for every engine that gives its scores away."""
 
-from .language_model import Written, seed_of
+from .language_model import Written, is_followed, seed_of
 from .predictor import ModelError
 
 
@@ -87,7 +87,7 @@ class Texts(object):
         tokens.append(token)
         if len(tokens) >= self._settings["longest"]:
             self._endings[place] = "length"
-        elif self._settings["stop"] and self._is_over(self._decode(tokens)):
+        elif is_followed(self._settings) and self._is_over(self._decode(tokens)):
             self._endings[place] = "stop"
         return token if self._endings[place] is None else None
 

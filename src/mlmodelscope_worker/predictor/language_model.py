@@ -17,6 +17,11 @@ def seed_of(context, settings):
     return (settings["seed"] + zlib.crc32(repr(context).encode("utf-8"))) % (1 << 31)
 
 
+def is_followed(settings):
+    """Whether a text is looked at while it grows: for an end that was asked for, or since somebody reads along."""
+    return bool(settings["stop"] or settings.get("is_read_along"))
+
+
 class Written(object):
     """What came of one context: tokens, and why they end. `moments` are when each came, in nanoseconds."""
 
@@ -60,6 +65,10 @@ class LanguageModel(Predictor):
         """A text of tokens, without special ones."""
         raise NotSupported("this model brings no tokenizer: name one in `encode_prompt`")
 
+    def name_of(self, token):
+        """How the vocabulary spells a token that is no text, such as one for the beginning; "" where nobody knows."""
+        return ""
+
     def expect(self, call, batch_size):
         """Called once before anything is asked: `choose`, `read` or `write`, of so many samples at a time. An engine
         that cannot do it says so here."""
@@ -79,7 +88,7 @@ class LanguageModel(Predictor):
         """A Written for each context, or the ModelError that it came to.
 
         `decode` makes a text of tokens; `is_over(text)` says whether a text has come to one of the ends that were asked
-        for, which the caller cuts off.
+        for, which the caller cuts off. It is asked after every token where `is_followed(settings)`.
         """
         raise NotImplementedError
 

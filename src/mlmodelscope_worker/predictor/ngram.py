@@ -10,7 +10,7 @@ from ..clock import nanoseconds
 from ..parameters import Choice, Integer
 from .arpa import END, START, UNKNOWN, read_arpa
 from .drawing import chosen
-from .language_model import LanguageModel, Written, seed_of, tokens_of
+from .language_model import LanguageModel, Written, is_followed, seed_of, tokens_of
 from .predictor import ModelError, predictor
 
 _MOST_REMEMBERED = 1 << 24
@@ -84,6 +84,9 @@ class NGram(LanguageModel):
         texts = [self._texts[each] for each in tokens if each not in self._special]
         return " ".join(texts) if self._unit == "words" else "".join(texts)
 
+    def name_of(self, token):
+        return self._model.words[token]
+
     def score(self, rows):
         import numpy as np
 
@@ -132,7 +135,7 @@ class NGram(LanguageModel):
                 ending = "stop"
                 break
             tokens.append(token)
-            if settings["stop"] and is_over(decode(tokens)):
+            if is_followed(settings) and is_over(decode(tokens)):
                 ending = "stop"
                 break
         return Written(tokens, decode(tokens), ending, moments)

@@ -10,7 +10,7 @@ from ..parameters import Choice, Integer
 from .device import Device
 from .drawing import check_rows, checked
 from .kind import named
-from .language_model import LanguageModel, Written, seed_of
+from .language_model import LanguageModel, Written, is_followed, seed_of
 from .predictor import ModelError, predictor
 from .pytorch import torch_on
 
@@ -108,6 +108,9 @@ class Transformers(LanguageModel):
         if self._tokenizer is None:
             return LanguageModel.decode(self, tokens)
         return self._tokenizer.decode(tokens, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+
+    def name_of(self, token):
+        return "" if self._tokenizer is None else self._tokenizer.convert_ids_to_tokens(token)
 
     def score(self, rows):
         """What rows have in common is computed once: each context, of which only the last token is asked about."""
@@ -217,7 +220,7 @@ class Transformers(LanguageModel):
                     found[row].append(token)
                     if len(found[row]) >= settings["longest"]:
                         endings[row] = "length"
-                    elif settings["stop"] and is_over(decode(found[row])):
+                    elif is_followed(settings) and is_over(decode(found[row])):
                         endings[row] = "stop"
                 self.tokens_run += endings.count(None)
                 given = chosen[:, None]

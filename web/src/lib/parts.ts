@@ -1,8 +1,8 @@
 /** What the samples of a record are: pictures, or something that is read, heard or looked up. */
 import type { Schemas } from "../api/client";
 
-export type Part = "image" | "audio" | "text" | "columns" | "array";
-const PARTS: readonly string[] = ["image", "audio", "text", "columns", "array"];
+export type Part = "image" | "audio" | "text" | "columns" | "array" | "document";
+const PARTS: readonly string[] = ["image", "audio", "text", "columns", "array", "document"];
 
 /** What the model's first input takes of a sample; null where only the dataset knows, as with functions. */
 export function partOf(record: Schemas["Record"]): Part | null {

@@ -39,7 +39,9 @@ export type Shape =
   | Schemas["TextShape"]
   | Schemas["LabelShape"]
   | Schemas["SpansShape"]
-  | Schemas["DifferenceShape"];
+  | Schemas["DifferenceShape"]
+  | Schemas["TokensShape"]
+  | Schemas["ChoicesShape"];
 
 /** Told apart in light and in dark, and by most who see colours differently; the reports have the same. */
 export const COLOURS = ["#e4572e", "#17bebb", "#ffc914", "#7b5ea7", "#2e86ab", "#a5be00", "#f15bb5", "#8d6a4f"];
@@ -101,7 +103,14 @@ export function shapesOf(answer: string): Shape[] {
   return boxesIn(value) ?? [{ kind: "values", side: "answer", text: JSON.stringify(value, null, 2) }];
 }
 
-const told = (text: string): Shape => ({ kind: "text", side: "answer", text, name: "", score: null });
+const told = (text: string): Shape => ({
+  kind: "text",
+  side: "answer",
+  text,
+  name: "",
+  score: null,
+  remark: "",
+});
 
 const isSaid = (value: unknown): value is Said => typeof value === "object" && value !== null && !Array.isArray(value);
 const isNumbers = (value: unknown): value is number[] =>

@@ -8,10 +8,12 @@ import { Button, Card, Empty, Heading, Trouble, Waiting } from "../ui/parts";
 import { useMay, useMe } from "../ui/shell";
 import { Answer } from "./model/try/answer";
 import type { Chosen } from "./model/try/ask";
+import { Chat } from "./model/try/chat";
 import { readChosen, writeChosen } from "./model/try/chosen";
 import { carriesCode, type Given, handedOver, handOver, wantsOf } from "./model/try/given";
 import { GiveInput } from "./model/try/input";
 import { useManifest } from "./model/try/manifest";
+import { hasTemplate, isLanguageModel } from "./model/try/prompt";
 import { Where } from "./model/try/where";
 
 const here = getRouteApi("/try");
@@ -45,7 +47,7 @@ export function TryPage() {
         about="The same picture, text or recording for all of them. Nothing is recorded."
       />
       <div className="space-y-6">
-        {chosen.length > 0 && (
+        {chosen.length > 0 && !isLanguageModel(said) && (
           <Card title="What shall they look at?">
             <GiveInput wants={wantsOf(said)} model={chosen[0]!.model} manifest={said} onGiven={setGiven} />
           </Card>
@@ -80,7 +82,8 @@ function Column({
 }) {
   const { manifest, error } = useManifest(chosen.model, chosen.version);
   const [trust, setTrust] = useState(false);
-  const needsTrust = carriesCode(manifest?.manifest as Record<string, unknown> | undefined);
+  const said = manifest?.manifest as Record<string, unknown> | undefined;
+  const needsTrust = carriesCode(said);
   return (
     <section aria-label={chosen.model} className="space-y-4 rounded-xl border border-line bg-card p-5">
       <header className="flex items-start justify-between gap-2">
@@ -100,7 +103,11 @@ function Column({
         <>
           <Where chosen={chosen} framework={manifest?.framework} onChange={onChange} />
           {needsTrust && <Trust trust={trust} onChange={setTrust} />}
-          <Answer chosen={chosen} given={given} trust={needsTrust && trust} />
+          {isLanguageModel(said) ? (
+            <Chat chosen={chosen} trust={needsTrust && trust} template={hasTemplate(said!)} />
+          ) : (
+            <Answer chosen={chosen} given={given} trust={needsTrust && trust} />
+          )}
         </>
       )}
     </section>

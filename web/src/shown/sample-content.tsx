@@ -102,7 +102,7 @@ function Silent({ children }: { children: ReactNode }) {
   return <p className="text-xs text-muted">What the model hears cannot be drawn: {children}</p>;
 }
 
-const GLYPHS: Partial<Record<Part, string>> = { text: "Aa", columns: "▦", array: "[ ]", audio: "♪" };
+const GLYPHS: Partial<Record<Part, string>> = { text: "Aa", columns: "▦", array: "[ ]", audio: "♪", document: "¶" };
 
 /** In a list: a sample small, as a picture where it is one. */
 export function Small({ record, sample, part }: { record: string; sample: string; part: Part | null }) {

@@ -139,6 +139,7 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
                 {each.side === "truth" ? "Truth" : "Answer"}
               </p>
             )}
+            {remarkOf(each) && <p className="mb-1 text-xs text-muted">{remarkOf(each)}</p>}
             <p
               dir="auto"
               className={`max-h-80 overflow-y-auto rounded-lg bg-paper p-3 whitespace-pre-wrap [overflow-wrap:anywhere] [unicode-bidi:plaintext] ${each.kind === "values" ? "font-mono text-xs" : ""}`}
@@ -159,6 +160,12 @@ export function ShapeList({ shapes }: { shapes: readonly Shape[] }) {
       )}
     </div>
   );
+}
+
+/** What is special about a text, such as that it was cut off. */
+function remarkOf(shape: Shape): string {
+  if (shape.kind === "spans") return shape.remark;
+  return shape.kind === "text" ? [shape.name, shape.remark].filter(Boolean).join(", ") : "";
 }
 
 function legendOf(shape: Shape): [string, string][] {

@@ -4,6 +4,8 @@
 % for piece in paragraph:
 % if piece.kind == "mark":
 <mark>${piece.text}<small>${piece.note}</small></mark>\
+% elif piece.kind == "note":
+<small class="muted">(${piece.text})</small> \
 % elif piece.kind == "del":
 <del>${piece.text}</del>\
 % elif piece.kind == "ins":
@@ -49,6 +51,9 @@ ${f", the worst first. {worst.about}" if worst.has_quality else "."}</p>
       <div class="blank"><span>no picture${f": {words.shorten(each.reason, 120)}" if each.reason else ""}</span></div>
 % endif
 <%include file="own.mako" args="own=each.own"/>
+% if each.asked:
+<%include file="language.mako" args="asked=each.asked"/>
+% endif
       <dl class="said">
 % if each.quality is not None:
         <div><dt>Quality</dt><dd><b>${quality_words(each.quality)}</b></dd></div>

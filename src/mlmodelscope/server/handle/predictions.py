@@ -54,6 +54,7 @@ class Question:
     agents: tuple[str, ...]
     key: str
     timeout_s: float
+    write: dict[str, Any] | None = None
 
 
 def pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
@@ -80,7 +81,7 @@ def _pose(desk: Desk, person: Person, asked: PredictionRequest) -> Question:
     if not resolution.matching:
         raise NoAgent(resolution)
     key = hashlib.sha256(prepared.work.model_dump_json().encode()).hexdigest()
-    return Question(person, prepared.work, resolution.matching, key, asked.timeout_s)
+    return Question(person, prepared.work, resolution.matching, key, asked.timeout_s, asked.write)
 
 
 def limits(desk: Desk, person: Person) -> dict[str, Any]:
@@ -128,6 +129,7 @@ async def happening(desk: Desk, question: Question, sent: Sent) -> AsyncGenerato
         work=question.work,
         url=sent.url,
         parts=sent.parts,
+        write=question.write,
         public_input=not (person.is_local or person.may("admin")),
         most_bytes=desk.config.largest_input,
         timeout_s=question.timeout_s,

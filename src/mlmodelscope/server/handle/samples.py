@@ -79,6 +79,17 @@ def shapes(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]
     }
 
 
+def prompt(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]:
+    """What a language model was shown of a sample, as the record keeps it."""
+    demand(person, "read")
+    record = desk.store.get(name)
+    folder = str(desk.store.samples_file(record).parent)
+    found: dict[str, Any] | None = desk.confined.call(confined_records.kept_prompt, folder=folder, sample=sample)
+    if found is None:
+        raise UsageError(f"there is no sample `{sample[:200]}` in record {record.id}")
+    return {"id": sample, **found}
+
+
 def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[str | None, tuple[int, int] | None]:
     """(what is true of it as JSON, its size), where the dataset is at hand."""
     try:

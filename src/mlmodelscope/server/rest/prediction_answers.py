@@ -59,7 +59,7 @@ class ToldPrediction(BaseModel):
     """How a prediction goes."""
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    kind: Literal["downloading", "building", "opening", "opened"]
+    kind: Literal["downloading", "building", "opening", "opened", "piece"]
     text: Annotated[str | None, Field(max_length=4000)] = None
     name: Annotated[str | None, Field(max_length=1000)] = None
     done: Annotated[int | None, Field(ge=0)] = None

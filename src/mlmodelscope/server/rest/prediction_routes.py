@@ -30,11 +30,12 @@ _EVENT = {
     "properties": {
         "event": {
             "type": "string",
-            "enum": ["taken", "downloading", "building", "opening", "opened", "answer", "problem"],
+            "enum": ["taken", "downloading", "building", "opening", "opened", "piece", "answer", "problem"],
         },
         "data": {
             "type": "string",
-            "description": "JSON with the kind; `answer` is a Prediction, `problem` a Problem.",
+            "description": "JSON with the kind; `piece` has some more `text` that a language model writes, `answer` is "
+            "a Prediction, `problem` a Problem.",
         },
     },
 }

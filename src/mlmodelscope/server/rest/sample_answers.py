@@ -103,6 +103,75 @@ class SampleShapes(Answer):
     shown_above: Annotated[float, Field(description="Answers with a lower score are hidden at first.")]
 
 
+class PromptWords(Answer):
+    text: Annotated[str | None, Field(description="The exact text; null where only tokens are known.")]
+    omitted: Annotated[int, Field(description="Characters that the record leaves out between `text` and `end`.")]
+    end: str
+    tokens: Annotated[list[int] | None, Field(description="Null where a server makes them out of sight.")]
+    pieces: Annotated[list[str], Field(description="What each token adds to the text; empty where nobody knows.")]
+    more: Annotated[int, Field(description="Tokens that are left out: of a context the first, else the last.")]
+
+
+class PromptTurn(Answer):
+    role: str
+    text: str
+
+
+class PromptContext(PromptWords):
+    """What stands before."""
+
+    dropped: Annotated[int, Field(description="Tokens that the model did not get, since it takes no more.")]
+    turns: Annotated[
+        list[PromptTurn], Field(description="In place of a text, where a server writes turns by its own template.")
+    ]
+
+
+class PromptRow(PromptWords):
+    """What is asked about, or was written."""
+
+    context: Annotated[int, Field(description="Which of the contexts stands before it.")]
+    choice: Annotated[int | None, Field(description="Which choice it is, where there are some.")]
+    alone: Annotated[bool, Field(description="Whether the question is left out, to see how likely it is by itself.")]
+
+
+class SamplePrompt(Answer):
+    """What a language model was shown of a sample."""
+
+    model_config = example(
+        id="00017",
+        call="choose",
+        contexts=[
+            {
+                "text": "Question: where is the cat?\nAnswer:",
+                "omitted": 0,
+                "end": "",
+                "tokens": [1, 894, 29901],
+                "pieces": ["<s>", "Question", ":"],
+                "more": 0,
+                "dropped": 0,
+                "turns": [],
+            }
+        ],
+        rows=[
+            {
+                "text": " here",
+                "omitted": 0,
+                "end": "",
+                "tokens": [1244],
+                "pieces": [" here"],
+                "more": 0,
+                "context": 0,
+                "choice": 0,
+                "alone": False,
+            }
+        ],
+    )
+    id: str
+    call: Annotated[str, Field(description="What was asked: to `choose`, to `read` or to `write`.")]
+    contexts: list[PromptContext]
+    rows: list[PromptRow]
+
+
 class SampleText(Answer):
     model_config = example(title="Text", text="A cat sits on a mat.")
     title: str

@@ -81,6 +81,12 @@ async def get_sample_shapes(desk: TheDesk, person: Someone, name: Name, sample: 
     return await _slowly(desk, samples.shapes, desk, person, name, sample)
 
 
+@router.get("/records/{name}/prompt", tags=["records"], response_model=own.SamplePrompt, responses=fails(404))
+async def get_sample_prompt(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Any:
+    """What a language model was shown of a sample, in text and tokens, as far as the record keeps it."""
+    return await _slowly(desk, samples.prompt, desk, person, name, sample)
+
+
 @router.get("/records/{name}/classes", tags=["records"], response_model=own.ClassTable, responses=fails(404))
 def get_classes(desk: TheDesk, person: Someone, name: Name) -> Any:
     """Accuracy class by class with intervals, what each is taken for, and the most confused pairs."""

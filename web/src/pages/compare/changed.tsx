@@ -5,10 +5,12 @@ import type { Seen } from "../../api/seen";
 import { percent } from "../../lib/format";
 import { series } from "../../lib/series";
 import { isShown, type Shape } from "../../lib/shapes";
+import { useInput } from "../../shown/sample-input";
 import { AnswerPicture } from "../../ui/answer-picture";
 import { Badge, Waiting } from "../../ui/parts";
 import { useAddress, usePicture } from "../../ui/picture";
 import { type Choice, ShapeList } from "../../ui/shown-shapes";
+import { TokenDifferences } from "./token-differences";
 
 export const KIND_WORDS = { worse: "worse", better: "better", other: "as good as before" } as const;
 const TONES = { worse: "bad", better: "good", other: "plain" } as const;
@@ -31,6 +33,8 @@ interface Props {
 export function Changed({ row, sides, choice }: Props) {
   const picture = usePicture(`records/${sides[0].record.id}`, row.sample, 512);
   const address = useAddress(picture.data);
+  const input = useInput(sides[0].record.id, row.sample);
+  const [first, second] = [sides[0].seen, sides[1].seen];
   return (
     <li className="min-w-0 rounded-xl border border-line p-4">
       <header className="mb-3 flex items-start justify-between gap-2">
@@ -74,9 +78,19 @@ export function Changed({ row, sides, choice }: Props) {
           </figure>
         ))}
       </div>
+      {first && second && (isAsked(first) || input.data?.kind === "document") && (
+        <TokenDifferences
+          records={[sides[0].record.id, sides[1].record.id]}
+          sample={row.sample}
+          seen={[first, second]}
+        />
+      )}
     </li>
   );
 }
+
+/** Whether it says how likely tokens were. */
+const isAsked = ({ shapes }: Seen): boolean => shapes.some(({ kind }) => kind === "tokens" || kind === "choices");
 
 interface AnsweredProps {
   name: string;

@@ -8,6 +8,7 @@ import { percent, plural, time } from "../../lib/format";
 import { partOf } from "../../lib/parts";
 import { rankedQueries } from "../../lib/rankings";
 import { isText, type Shape, shapesOf } from "../../lib/shapes";
+import { Prompt } from "../../shown/prompt";
 import { SampleContent } from "../../shown/sample-content";
 import { useInput } from "../../shown/sample-input";
 import { AnswerPicture, isPictured } from "../../ui/answer-picture";
@@ -15,6 +16,7 @@ import { Bars } from "../../ui/bars";
 import { Badge, Button, Fact, Trouble, Waiting } from "../../ui/parts";
 import { useAddress, usePicture } from "../../ui/picture";
 import { qualityWords, ShapeControls, ShapeList, useShown } from "../../ui/shown-shapes";
+import { TokenShapes } from "../../ui/token-text";
 import { Ranking } from "./nearest";
 
 export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
@@ -94,6 +96,8 @@ function Shown({ record, sample }: { record: Schemas["Record"]; sample: Schemas[
         ) : (
           <Waiting what="Fetching the sample" />
         )}
+        {part === "document" && <Prompt record={record.id} sample={sample.id} />}
+        <TokenShapes shapes={choice.shown} />
         {!isPictured(shapes) && <ShapeControls shapes={shapes} choice={choice} />}
         <OwnRanking record={record} id={sample.id} />
       </div>

@@ -17,9 +17,23 @@ export async function ask(
   tell: (words: string) => void,
   signal: AbortSignal,
 ): Promise<Schemas["Prediction"]> {
+  for await (const event of askEvents(chosen, { input: await inputOf(given) }, trust, signal)) {
+    if (event.kind === "answer") return event as unknown as Schemas["Prediction"];
+    if (event.kind !== "piece") tell(wordsOf(event));
+  }
+  throw Problem.gone();
+}
+
+/** What happens, one by one, with the answer as the last of them; whatever goes wrong is a Problem. */
+export async function* askEvents(
+  chosen: Chosen,
+  about: Pick<Schemas["PredictionRequest"], "input"> & Partial<Schemas["PredictionRequest"]>,
+  trust: boolean,
+  signal: AbortSignal,
+): AsyncGenerator<Happening> {
   const body = {
     model: chosen.version ? `${chosen.model}@${chosen.version}` : chosen.model,
-    input: await inputOf(given),
+    ...about,
     where: { stack: chosen.stack, agent: chosen.agent },
     trust,
   };
@@ -37,9 +51,9 @@ export async function ask(
   }
   if (!response.ok || !response.body) throw Problem.of(response.status, await response.json().catch(() => null));
   for await (const event of parse(response.body)) {
-    if (event.kind === "answer") return event as unknown as Schemas["Prediction"];
     if (event.kind === "problem") throw Problem.of(Number(event.status), event);
-    tell(wordsOf(event));
+    yield event;
+    if (event.kind === "answer") return;
   }
   throw new Problem(0, "CutOff", "The connection was lost before there was an answer.", "Ask again.");
 }

@@ -6,10 +6,12 @@ import { Card } from "../../../ui/parts";
 import { useMay } from "../../../ui/shell";
 import { Answer } from "./answer";
 import type { Chosen } from "./ask";
+import { Chat } from "./chat";
 import { writeChosen } from "./chosen";
 import { carriesCode, type Given, handOver, wantsOf } from "./given";
 import { GiveInput } from "./input";
 import { useManifest } from "./manifest";
+import { hasTemplate, isLanguageModel } from "./prompt";
 import { Where } from "./where";
 
 export function TryIt({ model, version }: { model: string; version: string }) {
@@ -22,6 +24,20 @@ export function TryIt({ model, version }: { model: string; version: string }) {
   if (!may || !said || said.job_type === "training") return null;
   const chosen: Chosen = { ...where, model, version };
   const needsTrust = carriesCode(said);
+  if (isLanguageModel(said))
+    return (
+      <Card title="Chat">
+        <div className="space-y-4">
+          {needsTrust && <Trust trust={trust} onChange={setTrust} />}
+          <Chat chosen={chosen} trust={needsTrust && trust} template={hasTemplate(said)} />
+          <Where
+            chosen={chosen}
+            framework={manifest?.framework}
+            onChange={({ stack, agent }) => setWhere({ stack, agent })}
+          />
+        </div>
+      </Card>
+    );
   return (
     <Card
       title="Try it"

@@ -13,6 +13,7 @@ from mlmodelscope.plan.claim import parse_claim
 
 
 def _tried(text: str, read: Callable[[str], object], *examples: str) -> tuple[str, Callable[[], None]]:
+    ("save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",)
     """Each example is part of the hint, and is read without an error."""
 
     def check() -> None:

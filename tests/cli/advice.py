@@ -13,7 +13,6 @@ from mlmodelscope.plan.claim import parse_claim
 
 
 def _tried(text: str, read: Callable[[str], object], *examples: str) -> tuple[str, Callable[[], None]]:
-    ("save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",)
     """Each example is part of the hint, and is read without an error."""
 
     def check() -> None:
@@ -63,6 +62,7 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",
     "iconv changes encodings",

@@ -29,6 +29,8 @@ def test_what_differs_does_not_agree() -> None:
     assert Compared("a", {"acc": 0.5}, {"acc": 0.5}, 1e-5, 0).agrees
     for ours, apart, texts in (({"acc": 0.6}, 0.0, 0), ({}, 0.0, 0), ({"acc": 0.5}, 1e-3, 0), ({"acc": 0.5}, 0.0, 1)):
         assert not Compared("a", {"acc": 0.5}, ours, apart, texts).agrees
+    assert Compared("a", {"perplexity": 1000.0}, {"perplexity": 1000.01}, 2e-5, 0).agrees
+    assert not Compared("a", {"perplexity": 1000.0}, {"perplexity": 1000.1}, 2e-5, 0).agrees
     assert not Compared("a", {}, {}, 0.0, 0).agrees
 
 

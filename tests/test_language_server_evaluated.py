@@ -17,7 +17,9 @@ from language_world import write_documents
 from mlmodelscope import Options, Record, Settings, Store, evaluate
 from mlmodelscope.errors import TrustError, WorkerError
 from mlmodelscope.manifest.load import load_manifest
+from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.journal import has_answers
+from mlmodelscope.report.report import FORMATS, write_report
 from processes import children_of
 from worker_package.predictor.language_server import LanguageServer
 
@@ -184,17 +186,38 @@ def test_the_key_is_in_nothing_that_is_kept(
 ) -> None:
     monkeypatch.setenv("TOY_API_KEY", "sk-very-secret-indeed")
     server.words = "my key is sk-very-secret-indeed"
+    seen: list[bytes] = []
+
+    def listening(handler: Any) -> None:
+        seen.extend(map(_command_line, Path("/proc").glob("[0-9]*/cmdline")))
+        if handler.command == "POST":
+            handler.good()
+        else:
+            handler.reply(200, {"data": []})
+
+    server.always = listening
     dataset = load_manifest(texts(tmp_path))
     asked = model(server, token_variable="TOY_API_KEY")
     record = evaluate(asked, dataset, _QUICK, settings=settings, trust=True)
     assert "TOY_API_KEY" in record.model_dump_json() and record.failed == 0
     assert server.headers[-1]["Authorization"] == "Bearer sk-very-secret-indeed"
+    assert any(seen) and not any(b"sk-very-secret" in each for each in seen)
+    for form in FORMATS:
+        told = write_report(record, Store(settings), ArtifactStore(settings), form)
+        assert "sk-very-secret" not in told and told
     server.always = lambda handler: handler.reply(401, {"error": "Wrong key sk-very-secret-indeed"})
     with pytest.raises(WorkerError, match="Wrong key …") as caught:
         evaluate(asked, dataset, _QUICK, settings=settings, trust=True, again=True)
     assert "sk-very-secret" not in str(caught.value)
     for path in settings.home.rglob("*"):
         assert not path.is_file() or b"sk-very-secret" not in path.read_bytes()
+
+
+def _command_line(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:  # it has ended by now
+        return b""
 
 
 def test_a_manifest_that_names_a_variable_needs_trust(

@@ -202,6 +202,73 @@ framework: onnx
 quantizable: yes
 license: https://example.org/LICENSE
 """
+LLAMA: dict[str, Any] = {
+    "architectures": ["LlamaForCausalLM"],
+    "model_type": "llama",
+    "hidden_size": 8,
+    "max_position_embeddings": 64,
+    "torch_dtype": "bfloat16",
+}
+TOKENIZER: dict[str, Any] = {
+    "add_bos_token": True,
+    "bos_token": {"content": "<s>", "lstrip": False},
+    "eos_token": "</s>",
+    "chat_template": "{{ bos_token }}{% for m in messages %}[{{ m.role }}] {{ m.content }}\n{% endfor %}",
+    "clean_up_tokenization_spaces": True,
+    "model_max_length": 1000000000000000019884624838656,
+    "tokenizer_class": "LlamaTokenizer",
+}
+TEMPLATE = "{# turns #}{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m.content }}\n{% endfor %}"
+GENERATION: dict[str, Any] = {
+    "bos_token_id": 1,
+    "eos_token_id": [2, 7],
+    "do_sample": True,
+    "temperature": 0.6,
+    "top_p": 0.9,
+    "max_new_tokens": 128,
+    "repetition_penalty": 1.1,
+    "num_beams": 1,
+    "stop_strings": ["<end>"],
+    "transformers_version": "5.0.0",
+}
+MODEL_CARD = """---
+license: apache-2.0
+language: [en]
+pipeline_tag: text-generation
+model-index:
+- name: someone/toy-lm
+  results:
+  - task: {type: text-generation, name: Text Generation}
+    dataset: {type: ai2_arc, name: AI2 Reasoning Challenge (25-Shot), config: ARC-Challenge, split: test, \
+args: {num_few_shot: 25}}
+    metrics:
+    - {type: acc_norm, value: 37.30, name: normalized accuracy}
+    source: {url: "https://example.org/leaderboard", name: Open LLM Leaderboard}
+  - task: {type: text-generation}
+    dataset: {type: wikitext, name: WikiText, config: wikitext-2-raw-v1, split: test, revision: abc}
+    metrics:
+    - {type: perplexity, value: 27.614, verified: true, verifyToken: eyJhbGciOi}
+    - {type: accuracy, value: 0.5}
+    - {type: acc, value: 66.1 ± 0.4}
+    - {type: exact_match, value: 1.4%}
+    - {type: accuracy, value: much}
+---
+# A model
+
+---
+not: a header
+---
+""".replace("\\\n", "")
+EVAL_RESULTS = """# from the hub
+- dataset: {id: openai/gsm8k, task_id: default, revision: abc}
+  value: 0.014
+  date: "2026-01-02"
+  source: {url: "https://example.org/log", name: Eval Logs, user: someone}
+  verifyToken: eyJhbGciOi
+- dataset: {id: Idavidrein/gpqa, task_id: gpqa_diamond}
+  value: 0.412
+  notes: no-tools
+"""
 
 TEXTS = {
     "vit": json.dumps(VIT, indent=2),
@@ -217,6 +284,11 @@ TEXTS = {
     "accuracy_check_detection": ACCURACY_CHECK_DETECTION,
     "accuracy_check_segmentation": ACCURACY_CHECK_SEGMENTATION,
     "model_yml": MODEL_YML,
+    "llama": json.dumps(LLAMA),
+    "tokenizer": json.dumps(TOKENIZER),
+    "generation": json.dumps(GENERATION, indent=1),
+    "model_card": MODEL_CARD,
+    "eval_results": EVAL_RESULTS,
 }
 KINDS = {
     "vit": "huggingface",
@@ -232,4 +304,9 @@ KINDS = {
     "accuracy_check_detection": "accuracy_checker",
     "accuracy_check_segmentation": "accuracy_checker",
     "model_yml": "open_model_zoo",
+    "llama": "huggingface_config",
+    "tokenizer": "huggingface_tokenizer",
+    "generation": "huggingface_generation",
+    "model_card": "model_card",
+    "eval_results": "eval_results",
 }

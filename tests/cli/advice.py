@@ -62,6 +62,7 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",
     "iconv changes encodings",

@@ -18,7 +18,10 @@ from damage import damaged
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from author.samples import TEXTS
 from bombs import NAMES, bomb
+from mlmodelscope.author.make import make_manifest
+from mlmodelscope.author.request import Request
 from mlmodelscope.dataset.arrays import read_arrays
 from mlmodelscope.dataset.cifar import read_cifar10, read_cifar100
 from mlmodelscope.dataset.coco_masks import decompress, mask_of, points_of
@@ -53,6 +56,7 @@ MODELS = [path for path in sorted((ROOT / "tests" / "model_file" / "files").iter
 MANIFESTS = [path.read_bytes() for path in sorted((ROOT / "manifests" / "models").glob("*.yml"))[:8]]
 for kind in ("datasets", "software", "hardware", "logs"):
     MANIFESTS += [path.read_bytes() for path in sorted((ROOT / "manifests" / kind).glob("*.yml"))[:4]]
+CONFIGURATIONS = [TEXTS[name] for name in ("tokenizer", "generation", "model_card", "eval_results", "llama")]
 
 
 @contextlib.contextmanager
@@ -103,6 +107,16 @@ def test_tasks_of_the_harness(body: bytes) -> None:
         parse_document(body, "task.yaml", NOWHERE).manifest()
     with contextlib.suppress(MLModelScopeError):
         check_text(body.decode("utf-8", "replace"), "task.yaml", NOWHERE)
+
+
+@given(damaged(*(text.encode() for text in CONFIGURATIONS)))
+@example(b"\n" * 5000 + b"#")
+@example(b"---\n" * 5000)
+@example(b"- dataset: 1\n")
+@example(b"---\nmodel-index: [{results: [{metrics: [{value: .nan}, {value: 1e999}, {type: [a], value: -0}]}]}]\n---\n")
+def test_configurations_of_others(body: bytes) -> None:
+    with written(body) as path, contextlib.suppress(MLModelScopeError):
+        make_manifest(Request(configs=(path,)))
 
 
 @given(damaged(*MANIFESTS))

@@ -26,7 +26,9 @@ def numbers(*scores: bytes) -> dict[str, float]:
 def test_nothing_is_done_to_texts_unless_it_is_written_down() -> None:
     assert numbers(score("18", "18"))["exact-match"] == 1.0
     assert numbers(score("18.", "18"))["exact-match"] == 0.0
-    assert set(OPTIONS) == {"extract", "reference_extract", "normalization", "tolerance", "vote"}
+    of_programs = {"execute", "insert", "timeout_s", "memory_mib"}
+    assert set(OPTIONS) - of_programs == {"extract", "reference_extract", "normalization", "tolerance", "vote"}
+    assert OPTIONS["execute"].default == "none"
 
 
 def test_a_number_is_the_same_however_it_is_written() -> None:

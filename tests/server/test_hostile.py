@@ -15,9 +15,9 @@ import httpx
 import pytest
 
 from mlmodelscope.client.client import Client
+from mlmodelscope.confine.bubblewrap import why_not
 from mlmodelscope.errors import ManifestError, MLModelScopeError, TrustError, UsageError
 from mlmodelscope.manifest.shipped import shipped_pins
-from mlmodelscope.provision.stack.walls import why_not
 from small_world import MODEL
 
 from .conftest import World

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mlmodelscope.model_file.limit import clean
@@ -85,6 +86,12 @@ class Draft:
     claims: list[dict[str, Any]] = field(default_factory=list)
     references: list[str] = field(default_factory=list)
     attributes: dict[str, Any] = field(default_factory=dict)
+    prompt: list[DraftStep] | None = None
+    """What a language model does with a prompt; None where nothing is said about it."""
+    files: dict[str, Path] = field(default_factory=dict)
+    """Files that the steps name, where they lie."""
+    writing: dict[str, Fact] = field(default_factory=dict)
+    """How a language model writes."""
     labels: tuple[str, ...] = ()
     notes: list[str] = field(default_factory=list)
     """What a reader should know; they head the manifest."""
@@ -121,7 +128,7 @@ class Draft:
             for index, output in enumerate(self.outputs)
             if (fact := output.type).guess
         ]
-        steps = [*(self.steps or ()), *(step for output in self.outputs for step in output.steps)]
+        steps = [*(self.steps or ()), *(self.prompt or ()), *(step for output in self.outputs for step in output.steps)]
         return found + [Guess(step.name, step.value, step.because) for step in steps if step.guess]
 
 
@@ -159,6 +166,9 @@ def joined(first: Draft, second: Draft) -> Draft:
     result.inputs = first.inputs or second.inputs
     result.outputs = first.outputs or second.outputs
     result.labels = first.labels or second.labels
+    # What comes later has seen what was said before it.
+    result.prompt = second.prompt if second.prompt is not None else first.prompt
+    result.files, result.writing = {**first.files, **second.files}, {**second.writing, **first.writing}
     chosen = first if first.steps is not None else second
     result.steps, result.last_remarks, result.steps_are_whole = (
         chosen.steps,

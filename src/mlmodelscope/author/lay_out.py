@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, get_args
 
 from mlmodelscope.author.draft import Draft, DraftOutput, DraftStep, Fact, one_line, plain
@@ -11,6 +12,7 @@ from mlmodelscope.author.tensors import class_count
 from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.load import parse_manifest
 from mlmodelscope.manifest.schema.model import ElementType
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
 from mlmodelscope.manifest.source import SourceFloat, parse_source
 from mlmodelscope.manifest.write import spell_text, write_manifest
 from mlmodelscope.model_file.model_file import TensorInfo
@@ -56,7 +58,7 @@ class Page:
         return write_manifest(self.data, "model", self.above, self.beside)
 
 
-def lay_out(draft: Draft) -> Page:
+def lay_out(draft: Draft, files: Mapping[str, Mapping[str, str]]) -> Page:
     page = Page()
     for key in _PLAIN_FACTS:
         if (fact := draft.facts.get(key)) is not None:
@@ -69,10 +71,13 @@ def lay_out(draft: Draft) -> Page:
             page.say((outer, inner), fact, key in _EXPLAINED)
     if draft.references:
         page.data["references"] = [plain(text) for text in draft.references[:20]]
-    _lay_out_inputs(page, draft)
-    _lay_out_outputs(page, draft)
+    if draft.get("task") == LANGUAGE_MODEL:
+        _lay_out_prompt(page, draft, files)
+    else:
+        _lay_out_inputs(page, draft)
+        _lay_out_outputs(page, draft)
     if draft.claims:
-        page.data["claims"] = [{**plain(claim), "value": _as_written(claim["value"])} for claim in draft.claims]
+        page.data["claims"] = [_claim(page, index, claim) for index, claim in enumerate(draft.claims)]
     if draft.attributes:
         page.data["attributes"] = plain(draft.attributes)
     _head(page, draft)
@@ -95,6 +100,25 @@ def _head(page: Page, draft: Draft) -> None:
         lines.append("lines with `guess` are suppositions; check them against the model's own page")
     first = next(iter(key for key in ("name", *page.data) if key in page.data))
     page.head((first,), lines)
+
+
+def _lay_out_prompt(page: Page, draft: Draft, files: Mapping[str, Mapping[str, str]]) -> None:
+    """A language model: what becomes of a prompt, the files that this takes, and how the model writes."""
+    steps = _lay_out_steps(page, ("inputs", 0, "processing"), list(draft.prompt or ()), draft.last_remarks)
+    page.data["inputs"] = [{"type": "prompt", "processing": steps}]
+    if files:
+        page.data["files"] = {name: dict(each) for name, each in files.items()}
+    for key, fact in draft.writing.items():
+        page.data.setdefault("ask", {})[key] = plain(fact.value)
+        page.say(("ask", key), fact)
+
+
+def _claim(page: Page, index: int, claim: dict[str, Any]) -> dict[str, Any]:
+    """A claim without the reason for its unit, which stands beside that."""
+    if "because" in claim:
+        page.beside[("claims", index, "unit")] = one_line(claim["because"])
+    kept = {key: value for key, value in claim.items() if key != "because"}
+    return {**plain(kept), "value": _as_written(claim["value"])}
 
 
 def _as_written(text: str) -> SourceFloat:

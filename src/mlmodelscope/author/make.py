@@ -9,6 +9,7 @@ from typing import Any
 
 from mlmodelscope.author.config_file import read_configs
 from mlmodelscope.author.draft import Draft, DraftOutput, DraftStep, Fact, merged
+from mlmodelscope.author.from_folder import add_language_model
 from mlmodelscope.author.from_model import draft_from_model, file_digest, relative_reference
 from mlmodelscope.author.importer import import_configs
 from mlmodelscope.author.lay_out import checked_text, lay_out
@@ -17,7 +18,7 @@ from mlmodelscope.author.request import Request
 from mlmodelscope.author.tensors import class_count
 from mlmodelscope.errors import ArtifactError, UsageError
 from mlmodelscope.manifest.reference import parse_reference
-from mlmodelscope.manifest.schema.task import task_names
+from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL, task_names
 from mlmodelscope.manifest.source import MAX_BYTES
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.labels import labels_from_lines, labels_from_text
@@ -57,10 +58,18 @@ def make_manifest(request: Request) -> Written:
     """Everything but the writing; ManifestError, UsageError or ArtifactError where it cannot be."""
     draft = make_draft(request.checked())
     labels_path, labels_text = _labels_file(draft, request)
-    page = lay_out(draft)
+    page = lay_out(draft, _placed(draft, request.output))
     draft.questions.sort(key=lambda question: _ASKED.index(question.key) if question.key in _ASKED else len(_ASKED))
     text = checked_text(page, str(request.output or "<manifest>"))
     return Written(draft, text, page.data, labels_path, labels_text)
+
+
+def _placed(draft: Draft, output: Path | None) -> dict[str, dict[str, str]]:
+    """The files of the steps as the manifest names them."""
+    return {
+        name: {"url": relative_reference(path, output), "checksum": f"sha256:{file_digest(path)}"}
+        for name, path in draft.files.items()
+    }
 
 
 def make_draft(request: Request) -> Draft:
@@ -71,6 +80,7 @@ def make_draft(request: Request) -> Draft:
         draft = merged(draft_from_model(model, request.model, request.output, task), config)
     else:
         draft = config
+        add_language_model(draft, request.configs, request.output)
     _add_flags(draft, request)
     _fill_in(draft)
     apply_flags(draft, request)
@@ -103,7 +113,7 @@ def _fill_in(draft: Draft) -> None:
     if "source.graph_path" not in draft.facts:
         draft.learn("source.graph_path", "model.onnx", "no model file was given; put its name here", guess=True)
         draft.notes.append("no model file was given: `source.graph_path` is made up")
-    if not draft.outputs:
+    if not draft.outputs and draft.get("task") != LANGUAGE_MODEL:
         kinds = _OUTPUTS.get(str(draft.get("task")), ("tensor",))
         why = "it is what this task answers with; no model file was given that would say it"
         draft.outputs = [

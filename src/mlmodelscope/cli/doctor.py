@@ -65,7 +65,7 @@ def _machine() -> list[Finding]:
 
 def _walls() -> list[Finding]:
     """Whether what strangers send to an agent here runs closed off."""
-    from mlmodelscope.provision.stack.walls import why_not
+    from mlmodelscope.confine.bubblewrap import why_not
 
     reason = why_not()
     if reason is None:

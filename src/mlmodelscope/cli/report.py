@@ -19,6 +19,13 @@ class Format(StrEnum):
     md = "md"
     json = "json"
     csv = "csv"
+    lm_eval = "lm-eval"
+    lm_eval_samples = "lm-eval-samples"
+    inspect = "inspect"
+
+
+_ENDINGS = {"lm-eval": ".lm-eval.json", "lm-eval-samples": ".lm-eval.jsonl", "inspect": ".inspect.json"}
+"""Of the forms of other tools, which are JSON."""
 
 
 @verb
@@ -61,7 +68,7 @@ def write(name: str, form: str, output: Path | None) -> Path | None:
     if str(output) == "-":
         sys.stdout.write(text)
         return None
-    destination = output or Path(f"{record.id}.{form}")
+    destination = output or Path(f"{record.id}{_ENDINGS.get(form, f'.{form}')}")
     try:
         destination.parent.mkdir(parents=True, exist_ok=True)
         destination.write_text(text, encoding="utf-8")

@@ -55,6 +55,7 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
             manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
         _refuse_missing_files(manifest, problems)
         _refuse_decoder(manifest, problems)
+        _check_asked(manifest, problems)
     elif kind == "dataset":
         _check_question(manifest, problems)
     elif kind == "software":
@@ -143,6 +144,12 @@ def _check_question(manifest: SourceMap, problems: Problems) -> None:
         step = _resolved(STEPS[name], key, written, (key,), problems)
         if step is not None:
             _refuse_unknown_names([{"name": name, "parameters": step}], STEPS, (key,), known, problems)
+
+
+def _check_asked(manifest: SourceMap, problems: Problems) -> None:
+    """How a language model writes: the parameters of the step that does it."""
+    if manifest.get("ask") is not None:
+        _resolved(STEPS["write"], "ask", manifest["ask"], ("ask",), problems)
 
 
 def _resolved(

@@ -10,6 +10,7 @@ It is a list of what is allowed, not of what is dangerous: what nobody has thoug
     system_packages      any by name; their scripts never run
     setup, settings      none that reach beyond our own process
     predictor options    those that are not declared to run code
+    measure              no answers that are run
     remote               no variable of this machine that is sent to a server as the key
 
 Whoever is trusted is trusted with exactly this code: its digest is what is kept.
@@ -61,9 +62,10 @@ class Carried:
 def code_of(manifest: Manifest) -> list[Carried]:
     """Every piece of code that using this manifest would execute, or would have loaded from somewhere else."""
     if isinstance(manifest, ModelManifest):
-        return [*_functions(manifest), *_variables("envvars", manifest.envvars), *_secrets(manifest)]
+        variables = _variables("envvars", manifest.envvars)
+        return [*_functions(manifest), *variables, *_secrets(manifest), *_programs(manifest)]
     if isinstance(manifest, DatasetManifest):
-        return _functions(manifest)
+        return [*_functions(manifest), *_programs(manifest)]
     if isinstance(manifest, SoftwareManifest):
         return [*_variables("env", manifest.env), *(_recipe(manifest.stack) if manifest.stack else [])]
     if isinstance(manifest, HardwareManifest):
@@ -95,6 +97,16 @@ def _secrets(manifest: ModelManifest) -> list[Carried]:
     if remote is None or remote.token_variable is None:
         return []
     return [Carried("remote", f"{remote.token_variable} is sent to {remote.url or 'the server'}", "secret-sending")]
+
+
+def _programs(manifest: ModelManifest | DatasetManifest) -> list[Carried]:
+    """Answers of a model that are run: by which rule, and put into what."""
+    if manifest.measure.get("execute", "none") == "none":
+        return []
+    said: dict[str, object] = {"measure": manifest.measure}
+    if isinstance(manifest, DatasetManifest):
+        said |= {"prompt": manifest.prompt, "sources": [each.url for each in manifest.sources]}
+    return [Carried("measure", json.dumps(said, sort_keys=True, default=str), "model-written")]
 
 
 def _variables(key: str, variables: Mapping[str, str]) -> list[Carried]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from mlmodelscope.errors import LimitError
-from mlmodelscope.measure.answering import QuestionAnswering, f1, squad
+from mlmodelscope.measure.answering import QuestionAnswering, _table, f1, squad
+from mlmodelscope.measure.executing import PASSES, executed
 from mlmodelscope.measure.extraction import extracted, number_in, takes_the_last
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.measure.pack import pack
@@ -18,6 +19,7 @@ from mlmodelscope.measure.texts import answered_text, usable_text
 
 _MOST_SHOWN = 500
 _MOST_TEXTS = 1000
+_MOST_OUTCOMES = 50
 Item = tuple[Arrays, Mapping[str, Any], Any]
 
 
@@ -26,7 +28,7 @@ class Generation(QuestionAnswering):
     """A score holds, as shares of the answers to one question: those that match, their F1, those that are the same
     number, those that have the reference in them; and whether any matches."""
 
-    measures = ("exact-match", "answer-f1", "numeric-match", "contains", "any-match")
+    measures = ("exact-match", "answer-f1", "numeric-match", "contains", "any-match", *PASSES)
 
     def score(self, arrays: Arrays, fields: Mapping[str, Any], target: Any, options: Mapping[str, Any]) -> bytes:
         (found,) = self.score_together([(arrays, fields, target)], options)
@@ -48,10 +50,20 @@ class Generation(QuestionAnswering):
                 if isinstance(each, ScoreError):
                     raise each
                 answers, due = next(pairs)
-                found.append(_scored(_usable(answers, "answer"), _usable(due, "reference"), fields, options))
+                usable = _usable(answers, "answer"), _usable(due, "reference")
+                judged = executed if options.get("execute", "none") != "none" else _scored
+                found.append(judged(*usable, fields, options))
             except ScoreError as error:
                 found.append(error)
         return found
+
+    def _rows(self, scores: Sequence[bytes], name: str) -> np.ndarray:
+        """Of what was not looked at there is no number; older scores have fewer columns."""
+        values, _ = _table(tuple(scores))
+        place = self.measures.index(name.partition(":")[0])
+        if place >= values.shape[1]:
+            return np.full((len(values), 2), np.nan)
+        return super()._rows(scores, name)
 
     def _extracted(self, groups: list[list[str]], steps: list[Any]) -> list[list[str | LimitError]]:
         """The same for each group of texts."""
@@ -63,7 +75,11 @@ class Generation(QuestionAnswering):
         facts = [facts_of(each) for each in scores]
         endings = Counter(each["ending"] for each in facts if each.get("ending"))
         empty = sum(each.get("empty", 0) for each in facts)
-        return {"answers": {"written": sum(each["answers"] for each in facts), "empty": empty, **endings}}
+        found: dict[str, Any] = {
+            "answers": {"written": sum(each["answers"] for each in facts), "empty": empty, **endings}
+        }
+        outcomes = Counter(outcome for each in facts for outcome in each.get("outcomes", ()))
+        return found | ({"executed": dict(outcomes.most_common(_MOST_OUTCOMES))} if outcomes else {})
 
 
 def _read(fields: Mapping[str, Any], target: Any) -> tuple[list[str], list[str]] | ScoreError:
@@ -105,7 +121,7 @@ def _scored(answers: list[str], due: list[str], fields: Mapping[str, Any], optio
         answers = [Counter(answers).most_common(1)[0][0]]
     tolerance = float(options.get("tolerance", 0.0))
     rows = np.array([_compared(each, due, tolerance) for each in answers])
-    values = np.append(rows.mean(axis=0), rows[:, 0].max())
+    values = np.concatenate([rows.mean(axis=0), [rows[:, 0].max()], np.full(len(PASSES), np.nan)])
     ending = fields.get("ending")
     return pack(
         {"values": values},

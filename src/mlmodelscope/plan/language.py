@@ -46,7 +46,8 @@ def plan_question(model: ModelManifest, dataset: DatasetManifest) -> PlannedInpu
     named = {each.name for each in own}
     first = () if "prompt" in named else (_step("prompt", dataset.prompt, dataset, "prompt"),)
     asked = ASKED[dataset.task]
-    last = () if asked in named else (_step(asked, dataset.ask, dataset, "ask"),)
+    wanted = {**model.ask, **dataset.ask} if asked == "write" else dataset.ask
+    last = () if asked in named else (_step(asked, wanted, dataset, "ask"),)
     steps = (*first, *own, *last)
     _refuse_unknown_files(steps, model, dataset)
     return PlannedInput(part="document", layer_name=None, element_type="string", steps=steps)

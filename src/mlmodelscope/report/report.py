@@ -12,6 +12,8 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report.bench import write_bench_csv, write_bench_html, write_bench_json, write_bench_markdown
 from mlmodelscope.report.html import write_html
+from mlmodelscope.report.inspect_log import write_inspect
+from mlmodelscope.report.lm_eval import write_lm_eval, write_lm_eval_samples
 from mlmodelscope.report.markdown import write_markdown
 from mlmodelscope.report.tabular import write_csv, write_json
 from mlmodelscope.report.training import (
@@ -26,6 +28,9 @@ FORMATS: dict[str, Callable[[Record, Store, ArtifactStore], str]] = {
     "md": write_markdown,
     "json": write_json,
     "csv": write_csv,
+    "lm-eval": write_lm_eval,
+    "lm-eval-samples": write_lm_eval_samples,
+    "inspect": write_inspect,
 }
 
 
@@ -53,6 +58,11 @@ def write_report(record: Record, store: Store, artifacts: ArtifactStore, format:
         formats = TRAINING_FORMATS
     elif record.bench is not None:
         formats = BENCH_FORMATS
+    if format not in formats:
+        raise UsageError(
+            f"`{format}` is for records of language models, and {record.id} is none",
+            hint="--format json has everything of any record",
+        )
     return formats[format](record, store, artifacts)
 
 

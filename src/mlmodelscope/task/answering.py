@@ -82,6 +82,7 @@ for _each in (
         aliases=("em", "squad-em", "exact"),
         about=f"Share of answers that are a reference, letter by letter after normalization. {_PARTS}",
         parts="kind of question",
+        needs={"execute": "none"},
     ),
     RuledMeasure(
         "answer-f1",
@@ -90,6 +91,7 @@ for _each in (
         aliases=("squad-f1", "qa-f1"),
         about=f"F1 of the words of each answer and its nearest reference, the mean of all answers. {_PARTS}",
         parts="kind of question",
+        needs={"execute": "none"},
     ),
 ):
     add(MEASURES.things, _each.name, _each, MEASURES.code)

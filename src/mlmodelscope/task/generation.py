@@ -10,9 +10,10 @@ import json
 import re
 import struct
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
+from mlmodelscope.confine.execution import why_nothing_runs
+from mlmodelscope.errors import MetricError
 from mlmodelscope.measure.extraction import Extraction
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.task.array_answer import ArrayAnswer
@@ -21,9 +22,9 @@ from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.questions import kept_of
 from mlmodelscope.task.ruled import RuledMeasure, RuledTally
 from mlmodelscope.task.shape import Named, Shape, SpansShape, TextShape
-from mlmodelscope.task.task import TASKS, Column, Option, Task
+from mlmodelscope.task.task import TASKS, Column, Option, Task, Terms
 from mlmodelscope.task.texts import storable, text_values, truth_of
-from mlmodelscope_worker.parameters import Flag, Number
+from mlmodelscope_worker.parameters import Choice, Flag, Integer, Number, Text
 from mlmodelscope_worker.registry import add
 
 NAME = "text_generation"
@@ -41,6 +42,18 @@ OPTIONS = {
         Number("How far a number may lie from the right one, as a share of it, to be the same.", at_least=0, at_most=1),
         0.0,
     ),
+    "execute": Option(
+        Choice(
+            "Whether an answer is a program: the reference has a place for it, and both are run in a sandbox. It needs "
+            "trust.",
+            "none",
+            "python",
+        ),
+        "none",
+    ),
+    "insert": Option(Text("What stands in the reference where the answer belongs that is run."), "[[answer]]"),
+    "timeout_s": Option(Integer("Processor time (s) of one program.", at_least=1, at_most=600), 10),
+    "memory_mib": Option(Integer("What one program may allocate (MiB).", at_least=64, at_most=65536), 512),
     "vote": Option(Flag("Whether of several answers to a question the most frequent one is the answer."), False),
 }
 _ENDINGS = ("stop", "length")
@@ -120,11 +133,22 @@ def place_of(text: str, taken: str, is_last: bool) -> tuple[int, int] | None:
     return found[-1 if is_last else 0].span() if found else None
 
 
+class GenerationTally(RuledTally):
+    def __init__(self, terms: Terms) -> None:
+        reason = why_nothing_runs() if terms.parameters.get("execute", "none") != "none" else None
+        if reason is not None:
+            raise MetricError(
+                f"answers are programs that run in a sandbox only, and there is none: {reason}",
+                hint="apt-get install bubblewrap; mlmodelscope doctor looks for it",
+            )
+        super().__init__(NAME, terms)
+
+
 task = Task(
     NAME,
     "Text generation",
-    partial(RuledTally, NAME),
-    headline=("exact-match", "numeric-match", "answer-f1"),
+    GenerationTally,
+    headline=("pass-at-1", "exact-match", "numeric-match", "answer-f1"),
     options=OPTIONS,
     is_ruled=True,
     has_classes=False,
@@ -166,6 +190,21 @@ for _name, _title, _about, _aliases in (
     add(
         MEASURES.things,
         _name,
-        RuledMeasure(_name, _title, (NAME,), aliases=_aliases, about=_about),
+        RuledMeasure(_name, _title, (NAME,), aliases=_aliases, about=_about, needs={"execute": "none"}),
+        MEASURES.code,
+    )
+for _count in (1, 5, 10, 100):
+    add(
+        MEASURES.things,
+        f"pass-at-{_count}",
+        RuledMeasure(
+            f"pass-at-{_count}",
+            f"pass@{_count}",
+            (NAME,),
+            aliases=(f"pass-{_count}",),
+            about=f"How likely one of {_count} written programs passes its tests, by the estimator without bias; "
+            "`measure: {execute: python}` runs them, `ask: {repeats: …}` asks for several.",
+            needs={"execute": "python"},
+        ),
         MEASURES.code,
     )

@@ -255,6 +255,7 @@ MEASURES = Measures(
             "mlmodelscope.task.choice",
         ),
         **dict.fromkeys(("numeric-match", "contains", "any-match"), "mlmodelscope.task.generation"),
+        **dict.fromkeys(("pass-at-1", "pass-at-5", "pass-at-10", "pass-at-100"), "mlmodelscope.task.generation"),
         **dict.fromkeys(
             ("perplexity", "perplexity-word", "perplexity-byte", "bits-per-byte", "perplexity-text", "greedy-accuracy"),
             "mlmodelscope.task.likelihood",

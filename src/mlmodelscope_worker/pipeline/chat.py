@@ -16,18 +16,9 @@ _MOST_BYTES = 1 << 24
 @functools.lru_cache(maxsize=8)
 def template_in(path):
     """(template, special tokens by name) of a file: a `tokenizer_config.json`, or the template itself."""
-    try:
-        if os.path.getsize(path) > _MOST_BYTES:
-            raise ModelError("the file of the chat template has more than %d bytes" % _MOST_BYTES)
-        with open(path, "rb") as file:
-            text = file.read().decode("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError("the file of the chat template cannot be read: %s" % error)
-    if not text.lstrip().startswith("{"):
-        return text, {}
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):  # a template may begin with a brace, too
+    text = _text_of(path, "of the chat template")
+    found = _mapping_of(text)
+    if found is None:
         return text, {}
     template = found.get("chat_template")
     if isinstance(template, list):
@@ -35,7 +26,40 @@ def template_in(path):
         template = named.get("default")
     if not isinstance(template, str):
         raise ModelError("the file has no `chat_template`")
-    return template, {name: _content(value) for name, value in found.items() if name.endswith("_token")}
+    return template, _tokens_of(found)
+
+
+@functools.lru_cache(maxsize=8)
+def tokens_in(path):
+    """The special tokens by name that a `tokenizer_config.json` has."""
+    found = _mapping_of(_text_of(path, "with the special tokens"))
+    if found is None:
+        raise ModelError("the file with the special tokens is not a JSON object")
+    return _tokens_of(found)
+
+
+def _text_of(path, what):
+    try:
+        if os.path.getsize(path) > _MOST_BYTES:
+            raise ModelError("the file %s has more than %d bytes" % (what, _MOST_BYTES))
+        with open(path, "rb") as file:
+            return file.read().decode("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError("the file %s cannot be read: %s" % (what, error))
+
+
+def _mapping_of(text):
+    """A JSON object; None where it is something else: a template may begin with a brace, too."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _tokens_of(found):
+    return {name: _content(value) for name, value in found.items() if name.endswith("_token")}
 
 
 def _content(value):
@@ -46,6 +70,8 @@ def _content(value):
 def _ready(parameters):
     if parameters["file"] is None:
         return
+    if parameters["tokens"] is not None:
+        tokens_in(parameters["tokens"])
     template, _ = template_in(parameters["file"])
     libraries.load(parameters["library"]).check(template, is_chat=True)
 
@@ -57,6 +83,10 @@ def chat(
     file: File(
         "Which of the manifest's `files` has the template: a `tokenizer_config.json`, or the template itself. By "
         "default a server's own, where a server takes the turns."
+    ) = None,
+    tokens: File(
+        "Which of the manifest's `files` names the special tokens that the template writes, a `tokenizer_config.json`, "
+        "where the template is in a file of its own."
     ) = None,
     examples: Choice(
         "Whether examples are turns of their own, or stand in one turn with the question.", "text", "turns"
@@ -72,8 +102,10 @@ def chat(
     def context(question):
         if file is None:
             raise SampleError("no file has the template by which turns are written: `file`")
-        template, tokens = template_in(file)
-        values = dict(tokens, messages=asked.turns(question), add_generation_prompt=opened)
+        template, special = template_in(file)
+        if tokens is not None:
+            special = dict(tokens_in(tokens), **special)
+        values = dict(special, messages=asked.turns(question), add_generation_prompt=opened)
         return libraries.load(library).render(template, values, is_chat=True)
 
     return asked.with_context(context, delimiter)

@@ -95,7 +95,7 @@ def test_generation_of_a_hub_with_examples_filters_and_what_a_match_ignores() ->
     assert found.sources[0].url == f"{start}/test/0000.parquet"
     assert found.files["examples"].url == f"{start}/train/0000.parquet"
     assert found.prompt["shots"] == 5 and found.prompt["shots_file"] == "examples" and "same" not in found.prompt
-    assert found.ask == {"stop": ["Question:", "</s>"], "longest": 256}
+    assert found.ask == {"stop": ["Question:", "</s>"], "longest": 256, "temperature": 0}
     assert found.measure["extract"] == [{"regex": {"pattern": r"#### (\-?[0-9\.\,]+)", "fallback": "[invalid]"}}]
     assert found.measure["normalization"] == [
         {"remove": ","},

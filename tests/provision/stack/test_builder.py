@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from mlmodelscope.confine.bubblewrap import why_not
 from mlmodelscope.errors import StackError
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import IndexSettings
@@ -20,7 +21,6 @@ from mlmodelscope.provision.stack import StackStore
 from mlmodelscope.provision.stack import installer as module
 from mlmodelscope.provision.stack.builder import builder_environment
 from mlmodelscope.provision.stack.gate import hosts_of
-from mlmodelscope.provision.stack.walls import why_not
 from mlmodelscope.settings import Settings
 
 from .wheels import make_wheel

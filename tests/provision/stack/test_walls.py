@@ -11,11 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from mlmodelscope.confine.bubblewrap import why_not
 from mlmodelscope.errors import StackError
 from mlmodelscope.provision.stack import walls as module
 from mlmodelscope.provision.stack.current import CurrentStack
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
-from mlmodelscope.provision.stack.walls import confine, why_not
+from mlmodelscope.provision.stack.walls import confine
 
 LOOK = """
 import json, os, socket, sys

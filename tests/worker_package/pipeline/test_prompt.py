@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from mlmodelscope_worker.pipeline import STEPS, Pipeline
+from mlmodelscope_worker.pipeline.chat import tokens_in
 from mlmodelscope_worker.pipeline.document import Document, read_document, with_numbers
 from mlmodelscope_worker.pipeline.value import SampleError
 from mlmodelscope_worker.predictor import ModelError
@@ -225,6 +226,18 @@ def test_a_damaged_chat_template_is_said(tmp_path: Path, content: str, reason: s
     path.write_text(content)
     with pytest.raises((ModelError, ValueError), match=reason):
         made(FIELDS, ASKED, ("chat", {"file": str(path)}))
+
+
+def test_a_template_of_its_own_gets_its_special_tokens_from_another_file(tmp_path: Path) -> None:
+    template, tokens = tmp_path / "chat_template.jinja", tmp_path / "tokenizer_config.json"
+    template.write_text("{{ bos_token }}{{ messages[0].content }}")
+    tokens.write_text('{"bos_token": {"content": "<s>"}, "chat_template": "another"}')
+    found = made(FIELDS, ASKED, ("chat", {"file": str(template), "tokens": str(tokens)}))
+    assert found.pairs[0][0] == "<s>Question: Boil an egg\nAnswer:"
+    tokens.write_text("[1]")
+    tokens_in.cache_clear()
+    with pytest.raises(ModelError, match="not a JSON object"):
+        made(FIELDS, ASKED, ("chat", {"file": str(template), "tokens": str(tokens)}))
 
 
 def test_a_chat_template_may_refuse_what_it_is_given(tmp_path: Path) -> None:

@@ -10,8 +10,12 @@ from mlmodelscope.author.config_file import ConfigFile
 from mlmodelscope.author.draft import Draft, joined, one_line
 from mlmodelscope.author.importer import (  # noqa: F401  (registering is the point; the order decides who speaks first)
     accuracy_checker,
+    eval_results,
     huggingface,
     huggingface_config,
+    huggingface_generation,
+    huggingface_tokenizer,
+    model_card,
     open_model_zoo,
     timm,
     torchvision,
@@ -68,7 +72,7 @@ def import_configs(
     context = Context("", model, model_name, launcher)
     result = Draft()
     for known, config in found:
-        draft = _read(known, config.data, replace(context, file=config.name, so_far=result))
+        draft = _read(known, config.data, replace(context, file=config.name, path=config.path, so_far=result))
         result = joined(result, draft)
     for config in configs:
         folder = name_from(config.path.absolute().parent.name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from operator import attrgetter
+from pathlib import Path
 from typing import Any
 
 from mlmodelscope.author.draft import Draft
@@ -23,6 +24,8 @@ class Context:
     model_name: str | None = None
     """Which of several models a file describes; the first where nothing is said."""
     launcher: str | None = None
+    path: Path | None = None
+    """Where the file lies."""
     so_far: Draft | None = None
     """What the importers before this one found."""
 

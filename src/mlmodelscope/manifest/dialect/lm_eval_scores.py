@@ -174,6 +174,7 @@ def _read_draw(reading: Reading, ask: SourceMap, options: SourceMap, repeats: in
     if draws is False or (draws is None and heat == 0.0):
         if repeats > 1:
             reading.notes.add("unclear", "answers that are not drawn are asked for once, as all are alike", place)
+        ask.put("temperature", 0, place, "is what the harness does, whatever the model's own file of settings says")
         return
     if heat == 0.0:
         reading.refuse("generation_kwargs.temperature", "answers are drawn, and no temperature is given")

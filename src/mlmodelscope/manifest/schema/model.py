@@ -378,6 +378,13 @@ class ModelManifest(Manifest):
         dict[str, Any],
         Field(description="How answers are scored, as far as the task leaves it open; goes before the dataset's."),
     ] = {}
+    ask: Annotated[
+        dict[str, Any],
+        Field(
+            description="How a language model writes, as far as the dataset's `ask` leaves it open: parameters of the "
+            "step `write`."
+        ),
+    ] = {}
     generate: Annotated[
         Generation | None, Field(description="How a decoder makes an answer token by token, where one does.")
     ] = None
@@ -432,6 +439,8 @@ class ModelManifest(Manifest):
             if self.job_type == "training":
                 raise ValueError("a training task needs the function `run`")
         self._refuse_server_keys()
+        if self.ask and self.task != LANGUAGE_MODEL:
+            raise ValueError(f"the key `ask` goes with `task: {LANGUAGE_MODEL}`, not {self.task}")
         return self
 
     def _refuse_server_keys(self) -> None:

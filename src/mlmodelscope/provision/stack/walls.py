@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 from collections.abc import Iterable, Iterator
-from functools import cache
 from pathlib import Path
 
+from mlmodelscope.confine.bubblewrap import APART, SYSTEM, why_not
 from mlmodelscope.errors import StackError
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
 
 CONFINED = "MLMODELSCOPE_CONFINED"
 """Set to 1 for workers whose model or data somebody sent who is not trusted."""
 _CHOICES = ("auto", "always", "never")
-_TIMEOUT_S = 20
-_SYSTEM = ("usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32")
 _ETC = ("ld.so.cache", "ld.so.conf", "ld.so.conf.d", "alternatives", "localtime", "ssl", "OpenCL", "nvidia")
 _ETC_FOR_NETWORK = ("resolv.conf", "hosts", "nsswitch.conf", "ca-certificates", "pki")
 _KEPT = ("PATH", "LANG", "LANGUAGE", "TZ", "TMPDIR", "LD_LIBRARY_PATH")
@@ -48,37 +45,11 @@ def is_confining() -> bool:
     return reason is None
 
 
-@cache
-def why_not() -> str | None:
-    """Why a process cannot be confined on this machine; nothing where it can."""
-    tool = shutil.which("bwrap")
-    if tool is None:
-        return "bubblewrap is not installed"
-    try:
-        done = subprocess.run(
-            [tool, *_APART, "--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc", "true"],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_TIMEOUT_S,
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return str(error)
-    return None if done.returncode == 0 else (done.stderr.strip() or f"bwrap ended with {done.returncode}")
-
-
-_APART = (
-    *("--die-with-parent", "--new-session", "--unshare-all", "--hostname", "worker"),
-    *("--unshare-user", "--uid", "65534", "--gid", "65534", "--cap-drop", "ALL"),
-)
-
-
 def _walled(launch: Launch, needs: Needs) -> Launch:
     tool = shutil.which("bwrap")
     assert tool is not None
-    command = [tool, *_APART, *(["--share-net"] if needs.network else [])]
-    for name in _SYSTEM:
+    command = [tool, *APART, *(["--share-net"] if needs.network else [])]
+    for name in SYSTEM:
         place = Path("/", name)
         if place.is_symlink():
             command += ["--symlink", os.readlink(place), str(place)]
@@ -105,7 +76,7 @@ def _bound(launch: Launch, needs: Needs) -> Iterator[str]:
 
 
 def _outer_first(paths: Iterable[Path]) -> list[Path]:
-    system = [Path("/", name) for name in _SYSTEM]
+    system = [Path("/", name) for name in SYSTEM]
     unique = {Path(os.path.abspath(path)) for path in paths}
     seen = [path for path in unique if not any(path.is_relative_to(each) for each in system)]
     return sorted(seen, key=lambda path: (len(path.parts), path))

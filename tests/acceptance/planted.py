@@ -32,7 +32,9 @@ from mlmodelscope.replicate.search import Found
 from mlmodelscope.task.measure import MEASURES, Measure
 
 HERE = Path(__file__).parent
-FAULTS = tuple(HERE / name for name in ("faults.yml", "picture_faults.yml", "task_faults.yml", "prompt_faults.yml"))
+FAULTS = tuple(
+    HERE / f"{name}.yml" for name in ("faults", "picture_faults", "task_faults", "prompt_faults", "fresh_prompt_faults")
+)
 RIGHT = HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]

@@ -13,6 +13,7 @@ from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.stack import describe_current
 from mlmodelscope.replicate.pitfall import PITFALLS, variants_of
 from mlmodelscope.replicate.pitfall.prompting import DOCUMENT
@@ -124,6 +125,7 @@ def test_each_task_has_the_pitfalls_of_its_prompts_and_none_of_pictures(task: st
     [
         ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-choice"),
         ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-separator"),
+        ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-order"),
         ("multiple_choice", {"prompt": {"system": "Be short."}}, "system-prompt"),
         ("text_generation", {"ask": {"temperature": 1.0}}, "sampling-seed"),
     ],
@@ -160,6 +162,52 @@ def test_a_type_of_arithmetic_is_another_stack(place: Path) -> None:
     found = variants_of(plan.model_copy(update={"predictor": predictor}), ["arithmetic-type"])
     assert [each.plan.predictor.options["dtype"] for each in found] == ["bfloat16", "float16"]
     assert PITFALLS["arithmetic-type"].is_about_stack
+
+
+def opened_by(plan: Plan, name: str, graph: str, packages: dict[str, str] | None = None, **options: Any) -> Plan:
+    assert plan.model.graph is not None
+    file = plan.model.graph.model_copy(update={"url": graph})
+    return plan.model_copy(
+        update={
+            "predictor": plan.predictor.model_copy(
+                update={"name": name, "options": dict(PREDICTORS[name].resolve(options))}
+            ),
+            "model": plan.model.model_copy(update={"graph": file}),
+            "stack": plan.stack.model_copy(update={"packages": packages or {}}),
+        }
+    )
+
+
+def words_of(plan: Plan, name: str) -> list[str]:
+    return [each.words for each in variants_of(plan, [name])]
+
+
+def test_rows_of_a_rotary_layout_are_rearranged_both_ways(place: Path) -> None:
+    stored = opened_by(plan_of(place), "transformers", "file:model")
+    found = [each.plan.predictor.options["rotary"] for each in variants_of(stored, ["rotary-layout"])]
+    assert found == ["pairs_to_halves", "halves_to_pairs"] and PITFALLS["rotary-layout"].is_about_stack
+    other = opened_by(plan_of(place), "transformers", "file:model", rotary="pairs_to_halves")
+    assert "rows of queries and keys as they are stored" in words_of(other, "rotary-layout")
+    assert not words_of(plan_of(place), "rotary-layout")
+
+
+def test_fewer_bits_need_no_other_weights_file(place: Path) -> None:
+    found = words_of(opened_by(plan_of(place), "transformers", "file:model"), "weights-file")
+    assert found == [f"weights rounded to {kind}" for kind in ("F16", "BF16", "Q8_0", "Q4_0")]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "package"),
+    [("transformers", "llama_cpp", "llama-cpp-python"), ("llama_cpp", "transformers", "transformers")],
+)
+def test_another_engine_runs_the_same_file_where_it_is_installed(
+    name: str, other: str, package: str, place: Path
+) -> None:
+    plan = opened_by(plan_of(place), name, "file:model.Q4_1.gguf", {package: "1.0"}, threads=2)
+    (found,) = variants_of(plan, ["engine"])
+    assert found.plan.predictor.name == other and found.plan.predictor.options["threads"] == 2
+    assert not words_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf"), "engine")
+    assert not words_of(opened_by(plan_of(place), name, "file:model", {package: "1.0"}), "engine")
 
 
 def settings_of(folder: Path) -> Settings:

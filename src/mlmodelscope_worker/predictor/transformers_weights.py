@@ -58,18 +58,13 @@ def _rounded(torch, weights, kind):
         return weights.to(torch.float16)
     blocks = weights.float().reshape(-1, _BLOCK)
     if kind == "q8_0":
-        scale = _in_half(torch, blocks.abs().amax(dim=1, keepdim=True) / 127)
-        whole = _parted(torch, blocks, scale).round().clamp(-127, 127)
+        scale = blocks.abs().amax(dim=1, keepdim=True) / 127
+        whole = _parted(torch, blocks, scale).round()
     else:
-        farthest = blocks.gather(1, blocks.abs().argmax(dim=1, keepdim=True))
-        scale = _in_half(torch, farthest / -8)
+        scale = blocks.gather(1, blocks.abs().argmax(dim=1, keepdim=True)) / -8
         whole = (_parted(torch, blocks, scale) + 8.5).floor().clamp(0, 15) - 8
-    return (whole * scale).reshape(weights.shape)
+    return (whole * scale.to(torch.float16).float()).reshape(weights.shape)  # a scale has 16 bits in the file
 
 
 def _parted(torch, blocks, scale):
     return torch.where(scale == 0, torch.zeros_like(blocks), blocks / torch.where(scale == 0, 1.0, scale))
-
-
-def _in_half(torch, scale):
-    return scale.to(torch.float16).float()

@@ -1,9 +1,9 @@
 """Twenty-five variants of a prompt: what they cost where prefixes are shared, and what a search among them takes.
 
-Each variant is one edit that `replicate` tries: other examples, delimiters, normalizations, tokens for the beginning. All
-of them are asked about every document, once together, so that what prompts have in common goes through the model once,
-and once each by itself. Then one of them is planted, and a search finds it. Costs are counted in tokens that went through
-the model, and one evaluation is what the plan's own prompts take; a count is the same on every machine.
+Each variant is one edit that `replicate` tries: other examples, delimiters, normalizations, tokens for the beginning.
+All of them are asked about every document, once together, so that what prompts have in common goes through the model
+once, and once each by itself. Then one of them is planted, and a search finds it. Costs are counted in tokens that went
+through the model, and one evaluation is what the plan's own prompts take; a count is the same on every machine.
 
 Without options the model is one of n-grams, made on the spot. `--folder FOLDER` takes a folder for `transformers`, such
 as `tools/stories_model.py` writes, and shows CPU time beside the count.

@@ -12,10 +12,11 @@ import language_world as world
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.make import make_plan
-from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.plan import Plan, StackRecipe
+from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.stack import describe_current
-from mlmodelscope.replicate.pitfall import PITFALLS, variants_of
+from mlmodelscope.replicate.pitfall import PITFALLS, language_engines, variants_of
 from mlmodelscope.replicate.pitfall.prompting import DOCUMENT
 from mlmodelscope.replicate.replication import Replication, replicate
 from mlmodelscope.replicate.replication_page import render
@@ -164,18 +165,18 @@ def test_a_type_of_arithmetic_is_another_stack(place: Path) -> None:
     assert PITFALLS["arithmetic-type"].is_about_stack
 
 
-def opened_by(plan: Plan, name: str, graph: str, packages: dict[str, str] | None = None, **options: Any) -> Plan:
+def opened_by(plan: Plan, name: str, graph: str, *requirements: str, **options: Any) -> Plan:
+    """The plan with another predictor and file, in a stack of its own where packages are named."""
     assert plan.model.graph is not None
-    file = plan.model.graph.model_copy(update={"url": graph})
-    return plan.model_copy(
-        update={
-            "predictor": plan.predictor.model_copy(
-                update={"name": name, "options": dict(PREDICTORS[name].resolve(options))}
-            ),
-            "model": plan.model.model_copy(update={"graph": file}),
-            "stack": plan.stack.model_copy(update={"packages": packages or {}}),
-        }
-    )
+    resolved = dict(PREDICTORS[name].resolve(options))
+    changes: dict[str, Any] = {
+        "predictor": plan.predictor.model_copy(update={"name": name, "options": resolved}),
+        "model": plan.model.model_copy(update={"graph": plan.model.graph.model_copy(update={"url": graph})}),
+    }
+    if requirements:
+        recipe = StackRecipe(python="3.11", requirements=requirements)
+        changes["stack"] = plan.stack.model_copy(update={"recipe": recipe, "packages": {name: "1.0"}})
+    return plan.model_copy(update=changes)
 
 
 def words_of(plan: Plan, name: str) -> list[str]:
@@ -203,11 +204,20 @@ def test_fewer_bits_need_no_other_weights_file(place: Path) -> None:
 def test_another_engine_runs_the_same_file_where_it_is_installed(
     name: str, other: str, package: str, place: Path
 ) -> None:
-    plan = opened_by(plan_of(place), name, "file:model.Q4_1.gguf", {package: "1.0"}, threads=2)
-    (found,) = variants_of(plan, ["engine"])
+    pinned = ("transformers==5.1", "llama-cpp-python[server]==0.3 ; python_version > '3'")
+    (found,) = variants_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf", *pinned, threads=2), ["engine"])
     assert found.plan.predictor.name == other and found.plan.predictor.options["threads"] == 2
-    assert not words_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf"), "engine")
-    assert not words_of(opened_by(plan_of(place), name, "file:model", {package: "1.0"}), "engine")
+    assert found.plan.stack.packages[package] == {"transformers": "5.1", "llama-cpp-python": "0.3"}[package]
+    assert not words_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf", "numpy==1.0"), "engine")
+    assert not words_of(opened_by(plan_of(place), name, "file:model", *pinned), "engine")
+
+
+def test_this_python_is_asked_which_engines_it_has(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = opened_by(plan_of(place), "transformers", "file:model.gguf")
+    for installed in ({}, {"llama-cpp-python": "0.3.36"}):
+        described = StackDescription("current", "3.11", {"numpy": "2", **installed})
+        monkeypatch.setattr(language_engines, "describe_current", lambda described=described: described)
+        assert len(words_of(plan, "engine")) == len(installed)
 
 
 def settings_of(folder: Path) -> Settings:

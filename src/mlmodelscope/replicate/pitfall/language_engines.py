@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.provision.stack import describe_current
 from mlmodelscope.replicate.pitfall.pitfall import Edits, pitfall
 from mlmodelscope.replicate.pitfall.prompting import DOCUMENT
 from mlmodelscope.replicate.pitfall.stack import with_option
+from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.parameters import Choice
 
 _LAYOUTS = {
@@ -65,10 +69,20 @@ def engine(plan: Plan) -> Edits:
     graph, now = plan.model.graph, plan.predictor.name
     if now not in _ENGINES or graph is None or not graph.url.partition("#")[0].lower().endswith(".gguf"):
         return
-    installed = {each.lower().replace("_", "-") for each in plan.stack.packages}
+    installed = _installed(plan)
     for name, package in _ENGINES.items():
-        if name != now and package in installed:
-            threads = plan.predictor.options.get("threads", 1)
-            options = dict(PREDICTORS[name].resolve({"threads": threads}))
-            predictor = plan.predictor.model_copy(update={"name": name, "options": options, "where": {}})
-            yield f"run by {name}", plan.model_copy(update={"predictor": predictor})
+        if name == now or package not in installed:
+            continue
+        options = dict(PREDICTORS[name].resolve({"threads": plan.predictor.options.get("threads", 1)}))
+        predictor = plan.predictor.model_copy(update={"name": name, "options": options, "where": {}})
+        packages = {each: version for each, version in plan.stack.packages.items() if each != _ENGINES[now]}
+        stack = plan.stack.model_copy(update={"packages": {**packages, package: installed[package]}})
+        yield f"run by {name}", plan.model_copy(update={"predictor": predictor, "stack": stack})
+
+
+def _installed(plan: Plan) -> Mapping[str, str]:
+    """The packages of a plan's stack with their versions; a plan lists those alone that it uses."""
+    if plan.stack.recipe is None:
+        return describe_current().packages
+    pinned = (each.partition(";")[0].partition("==") for each in plan.stack.recipe.requirements)
+    return {normalise(name.partition("[")[0].strip()): version.strip() for name, _, version in pinned if version}

@@ -34,6 +34,7 @@ BENCHMARKS = (
     "overview",
     "web_catalogue",
     "memory",
+    "prompt_variants",
     "dataset_evaluation",
     "replicate",
 )  # the quick ones first

@@ -32,7 +32,9 @@ from mlmodelscope.replicate.search import Found
 from mlmodelscope.task.measure import MEASURES, Measure
 
 HERE = Path(__file__).parent
-FAULTS = tuple(HERE / name for name in ("faults.yml", "picture_faults.yml", "task_faults.yml", "prompt_faults.yml"))
+FAULTS = tuple(
+    HERE / f"{name}.yml" for name in ("faults", "picture_faults", "task_faults", "prompt_faults", "fresh_prompt_faults")
+)
 RIGHT = HERE / "right.yml"
 _SHOWN = 8
 Changes = tuple[tuple[str, str], ...]
@@ -244,9 +246,9 @@ class Ground:
         dataset = planted_data.find(bed.dataset, self.settings)
         return Claim(bed.metric, text, dataset.name, factor=bed.measure.unit.factor)
 
-    def _number(self, bed: Bed, manifest: ModelManifest) -> tuple[str | None, int]:
+    def _number(self, bed: Bed, manifest: ModelManifest, data_change: Changes = ()) -> tuple[str | None, int]:
         """(what would be published of a manifest, samples that failed); from the store from the second time on."""
-        dataset = planted_data.find(bed.dataset, self.settings)
+        dataset = planted_data.find(bed.dataset, self.settings, data_change)
         record = evaluate(manifest, dataset, bed.options(), software=bed.software, settings=self.settings)
         number = record.metrics.get(bed.metric)
         known = number is not None and f"{bed.measure.unit.factor * number.value:.{bed.digits}f}"
@@ -267,14 +269,19 @@ class Ground:
         return outcome_of(self._felt(bed, fault, claim), done, spent_s)
 
     def _felt(self, bed: Bed, fault: Fault, claim: Claim) -> Fault:
-        """The fault without a half that by itself leaves the claimed digits as they are: that half cannot be told."""
-        if len(fault.pitfalls) != 2 or len(fault.change) != 2 or fault.data_change or fault.dataset:
+        """The fault without a half that by itself leaves the claimed digits as they are: that half cannot be told.
+
+        The kinds are in the order of the changes, those of the model's manifest before those of the dataset's.
+        """
+        halves: list[tuple[Changes, Changes]] = [((each,), ()) for each in fault.change]
+        halves += [((), (each,)) for each in fault.data_change]
+        if len(fault.pitfalls) != 2 or len(halves) != 2 or fault.dataset:
             return fault
         felt = []
-        for kind, change in zip(fault.pitfalls, fault.change, strict=True):
-            alone = bed.manifest_with((change,), f"{fault.name}, {kind} alone")
+        for kind, (change, data_change) in zip(fault.pitfalls, halves, strict=True):
+            alone = bed.manifest_with(change, f"{fault.name}, {kind} alone")
             try:
-                told = self._number(bed, alone)[0] != claim.text
+                told = self._number(bed, alone, data_change)[0] != claim.text
             except WorkerError:  # the model does not take what a half alone makes
                 told = True
             if told:

@@ -1,15 +1,19 @@
 """What a small model of stories is asked, made of its own stories: what comes next, how likely it is, how it goes on.
 
-The model is stories260K (../shared/tasks/lm), as a folder for `transformers`."""
+The model is stories260K (../shared/tasks/lm), as a folder for `transformers` and as GGUF for llama.cpp; and the folder
+again, once with its queries and keys for rotary positions of the other kind, and once in four bits."""
 
 from __future__ import annotations
 
 import importlib.util
 import json
 import random
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
+
+from worker_package.predictor import llamas
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "build" / "acceptance" / "models" / "stories"
@@ -35,7 +39,56 @@ def make(shared: Path) -> Path:
         _write_piqa(source, FOLDER)
         (FOLDER / "chat.jinja").write_text(_CHAT, encoding="utf-8")
         (FOLDER / "done").write_text("")
+    _make_others(shared / "tasks" / "lm")
     return FOLDER
+
+
+def _make_others(source: Path) -> None:
+    """The same model as others have it."""
+    if not (FOLDER / "stories.gguf").is_file():
+        llama = llamas.stories(source)
+        llamas.write_gguf(llama, FOLDER / "made.gguf").rename(FOLDER / "stories.gguf")
+    for name, edit in (("model-pairs", _in_pairs), ("model-q4", _in_four_bits)):
+        if not (FOLDER / name).is_dir():
+            made = FOLDER / f"made-{name}"
+            shutil.copytree(FOLDER / "model", made, dirs_exist_ok=True)
+            tensors = _loaded(made / "model.safetensors")
+            _save({key: edit(key, each) for key, each in tensors.items()}, made / "model.safetensors")
+            made.rename(FOLDER / name)
+
+
+def _in_pairs(name: str, weights: Any) -> Any:
+    """As llama2.c has them, for `transformers` to misread."""
+    import numpy as np
+
+    if not name.endswith(("q_proj.weight", "k_proj.weight")):
+        return weights
+    rows, columns = weights.shape
+    heads = rows // 8  # of eight rows each
+    turned = weights.reshape(heads, 2, 4, columns).transpose(0, 2, 1, 3).reshape(rows, columns)
+    return np.ascontiguousarray(turned)
+
+
+def _in_four_bits(name: str, weights: Any) -> Any:
+    """As GGUF's own library packs and unpacks Q4_0, where rows have whole blocks."""
+    import gguf
+
+    if weights.ndim != 2 or weights.shape[1] % 32:
+        return weights
+    kind = gguf.GGMLQuantizationType.Q4_0
+    return gguf.quants.dequantize(gguf.quants.quantize(weights, kind), kind)
+
+
+def _loaded(path: Path) -> dict[str, Any]:
+    from safetensors.numpy import load_file
+
+    return dict(load_file(path))
+
+
+def _save(tensors: dict[str, Any], path: Path) -> None:
+    from safetensors.numpy import save_file
+
+    save_file(tensors, path, metadata={"format": "pt"})
 
 
 def smollm2() -> str:

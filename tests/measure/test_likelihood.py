@@ -9,6 +9,7 @@ import pytest
 from mlmodelscope.measure.interval import intervals
 from mlmodelscope.measure.likelihood import MEASURES, LanguageModeling
 from mlmodelscope.measure.rule import ScoreError
+from mlmodelscope.measure.sums import jackknifed
 
 RULE = LanguageModeling()
 assert set(MEASURES) == {
@@ -72,3 +73,8 @@ def test_a_record_says_of_how_much_its_numbers_are() -> None:
 def test_what_is_no_likelihood_says_so(windows: Any, more: Any) -> None:
     with pytest.raises(ScoreError, match=r"how (likely|long) the text is"):
         score(*windows, **more)
+
+
+def test_perplexities_beyond_all_squares_have_no_spread_and_no_warning() -> None:
+    assert jackknifed(np.array([1e200, 3e200, 2e200])) == math.inf  # a warning would be an error here
+    assert jackknifed(np.array([1.0, 3.0, 2.0])) == pytest.approx(math.sqrt(4 / 3))

@@ -12,9 +12,11 @@ import language_world as world
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.make import make_plan
-from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.plan import Plan, StackRecipe
+from mlmodelscope.plan.stack import StackDescription
+from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.stack import describe_current
-from mlmodelscope.replicate.pitfall import PITFALLS, variants_of
+from mlmodelscope.replicate.pitfall import PITFALLS, language_engines, variants_of
 from mlmodelscope.replicate.pitfall.prompting import DOCUMENT
 from mlmodelscope.replicate.replication import Replication, replicate
 from mlmodelscope.replicate.replication_page import render
@@ -124,6 +126,7 @@ def test_each_task_has_the_pitfalls_of_its_prompts_and_none_of_pictures(task: st
     [
         ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-choice"),
         ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-separator"),
+        ("multiple_choice", {"prompt": {"shots": 2, "shots_file": "shots"}}, "shot-order"),
         ("multiple_choice", {"prompt": {"system": "Be short."}}, "system-prompt"),
         ("text_generation", {"ask": {"temperature": 1.0}}, "sampling-seed"),
     ],
@@ -160,6 +163,61 @@ def test_a_type_of_arithmetic_is_another_stack(place: Path) -> None:
     found = variants_of(plan.model_copy(update={"predictor": predictor}), ["arithmetic-type"])
     assert [each.plan.predictor.options["dtype"] for each in found] == ["bfloat16", "float16"]
     assert PITFALLS["arithmetic-type"].is_about_stack
+
+
+def opened_by(plan: Plan, name: str, graph: str, *requirements: str, **options: Any) -> Plan:
+    """The plan with another predictor and file, in a stack of its own where packages are named."""
+    assert plan.model.graph is not None
+    resolved = dict(PREDICTORS[name].resolve(options))
+    changes: dict[str, Any] = {
+        "predictor": plan.predictor.model_copy(update={"name": name, "options": resolved}),
+        "model": plan.model.model_copy(update={"graph": plan.model.graph.model_copy(update={"url": graph})}),
+    }
+    if requirements:
+        recipe = StackRecipe(python="3.11", requirements=requirements)
+        changes["stack"] = plan.stack.model_copy(update={"recipe": recipe, "packages": {name: "1.0"}})
+    return plan.model_copy(update=changes)
+
+
+def words_of(plan: Plan, name: str) -> list[str]:
+    return [each.words for each in variants_of(plan, [name])]
+
+
+def test_rows_of_a_rotary_layout_are_rearranged_both_ways(place: Path) -> None:
+    stored = opened_by(plan_of(place), "transformers", "file:model")
+    found = [each.plan.predictor.options["rotary"] for each in variants_of(stored, ["rotary-layout"])]
+    assert found == ["pairs_to_halves", "halves_to_pairs"] and PITFALLS["rotary-layout"].is_about_stack
+    other = opened_by(plan_of(place), "transformers", "file:model", rotary="pairs_to_halves")
+    assert "rows of queries and keys as they are stored" in words_of(other, "rotary-layout")
+    assert not words_of(plan_of(place), "rotary-layout")
+
+
+def test_fewer_bits_need_no_other_weights_file(place: Path) -> None:
+    found = words_of(opened_by(plan_of(place), "transformers", "file:model"), "weights-file")
+    assert found == [f"weights rounded to {kind}" for kind in ("F16", "BF16", "Q8_0", "Q4_0")]
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "package"),
+    [("transformers", "llama_cpp", "llama-cpp-python"), ("llama_cpp", "transformers", "transformers")],
+)
+def test_another_engine_runs_the_same_file_where_it_is_installed(
+    name: str, other: str, package: str, place: Path
+) -> None:
+    pinned = ("transformers==5.1", "llama-cpp-python[server]==0.3 ; python_version > '3'")
+    (found,) = variants_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf", *pinned, threads=2), ["engine"])
+    assert found.plan.predictor.name == other and found.plan.predictor.options["threads"] == 2
+    assert found.plan.stack.packages[package] == {"transformers": "5.1", "llama-cpp-python": "0.3"}[package]
+    assert not words_of(opened_by(plan_of(place), name, "file:model.Q4_1.gguf", "numpy==1.0"), "engine")
+    assert not words_of(opened_by(plan_of(place), name, "file:model", *pinned), "engine")
+
+
+def test_this_python_is_asked_which_engines_it_has(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = opened_by(plan_of(place), "transformers", "file:model.gguf")
+    for installed in ({}, {"llama-cpp-python": "0.3.36"}):
+        described = StackDescription("current", "3.11", {"numpy": "2", **installed})
+        monkeypatch.setattr(language_engines, "describe_current", lambda described=described: described)
+        assert len(words_of(plan, "engine")) == len(installed)
 
 
 def settings_of(folder: Path) -> Settings:

@@ -34,7 +34,8 @@ def jackknifed(without: np.ndarray) -> float:
     count = len(without)
     if count < 2 or not np.isfinite(without).all():
         return math.nan
-    return math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
+    with np.errstate(over="ignore"):  # perplexities of a model that is lost: nothing is known of them
+        return math.sqrt((count - 1) / count * float(((without - without.mean()) ** 2).sum()))
 
 
 def ratio(above: np.ndarray, below: np.ndarray) -> np.ndarray:

@@ -146,7 +146,8 @@ def judge(
         own_spread = spread
     else:
         difference, own_spread = measure.difference(before, after)
-        if len(seen) < total:
+        # A change may be larger or smaller than the samples say; one that goes away from the claim never comes to it.
+        if len(seen) < total and difference * (goal.claim.value - baseline.own) > 0:
             own_spread = math.hypot(own_spread, _DOUBT * difference)
         spread = own_spread * unseen(len(seen), total)
     expected = baseline.own + difference

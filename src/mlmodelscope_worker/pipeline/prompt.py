@@ -111,6 +111,7 @@ def prompt(
         "sample"
     ),
     seed: Integer("Seed of the draw.", at_least=0, at_most=2**53) = 1234,
+    order: Choice("Whether the example that was drawn first comes first, or last.", "drawn", "reversed") = "drawn",
     same: Flag("The examples are of the very documents that are asked about: none is its own example.") = False,
     separator: Text("What stands between two examples, and before the question.") = "\n\n",
     shots_documents: Documents("The documents that examples are taken from, in place of a file.") = None,
@@ -137,7 +138,8 @@ def prompt(
 
     fields = document.fields
     source = shots_file if shots_documents is None else Given(shots_documents)
-    examples = [shown(each) for each in examples_for(document, source, shots, pick, seed, same)]
+    found = examples_for(document, source, shots, pick, seed, same)
+    examples = [shown(each) for each in (found[::-1] if order == "reversed" else found)]
     told = fill_text(description, fields, "the description", library) if description else ""
     listed = fill_list(choices, fields, library) if choices else []
     due = fill_answer(answer, fields, library, bool(choices)) if answer is not None else None

@@ -45,6 +45,8 @@ def llama_cpp(
 
 
 class LlamaCpp(LanguageModel):
+    tokens_run = 0
+
     def __init__(self, library, path, threads, n_ctx, n_batch, batch):
         self._library, self._at_once = library, batch
         self._batch_size = n_batch = max(n_batch, batch)  # it takes a token of each text at once
@@ -102,6 +104,7 @@ class LlamaCpp(LanguageModel):
         library, batch, found = self._library, self._held, []
         for start in range(0, len(entries), self._batch_size):
             part = entries[start : start + self._batch_size]
+            self.tokens_run += len(part)
             batch.n_tokens = len(part)
             for place, (token, position, sequence, is_wanted) in enumerate(part):
                 batch.token[place], batch.pos[place] = token, position

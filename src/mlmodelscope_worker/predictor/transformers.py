@@ -13,6 +13,7 @@ from .kind import named
 from .language_model import LanguageModel, Written, is_followed, seed_of
 from .predictor import ModelError, predictor
 from .pytorch import torch_on
+from .transformers_weights import LAYOUTS, ROUNDINGS, rearrange_rotary, round_weights
 
 _MAGIC = b"GGUF"
 
@@ -25,6 +26,14 @@ def transformers(
     device: Device() = "cpu",
     dtype: Choice("Type of the weights and of the arithmetic.", "float32", "bfloat16", "float16") = "float32",
     attention: Choice("How attention is computed.", "sdpa", "eager") = "sdpa",
+    rotary: Choice(
+        "Order of the rows of queries and keys: as they are stored, or rearranged, where a converter left them for "
+        "rotary positions that turn neighbors, or halves.",
+        *LAYOUTS,
+    ) = "stored",
+    rounding: Choice(
+        "Matrices as they are stored, or rounded as in a file of fewer bits; arithmetic is that of `dtype`.", *ROUNDINGS
+    ) = "stored",
 ):
     """Language models of PyTorch, as `transformers` knows them: a folder with config.json and safetensors, or GGUF."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -32,6 +41,10 @@ def transformers(
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     torch, where = torch_on(device, threads)
     model, tokenizer = _opened(torch, files["graph"], getattr(torch, dtype), attention)
+    if rotary != "stored":
+        rearrange_rotary(torch, model, rotary)
+    if rounding != "stored":
+        round_weights(torch, model, rounding)
     return Transformers(torch, model.to(where).eval(), tokenizer, where)
 
 

@@ -74,6 +74,12 @@ def test_examples_that_are_drawn_are_those_of_one_stream_of_random_numbers(tmp_p
         assert [answer for _, answer in shown] == [("Heat water", "Freeze it")[each % 2] for each in draws[ordinal]]
 
 
+def test_the_example_that_was_drawn_first_may_come_last(tmp_path: Path) -> None:
+    asked = {**ASKED, "shots": 3, "shots_file": pool(tmp_path), "seed": 7}
+    drawn, other = made(FIELDS, asked).examples, made(FIELDS, {**asked, "order": "reversed"}).examples
+    assert len(set(drawn)) == 3 and other == drawn[::-1]
+
+
 def test_examples_and_description_come_before_the_question(tmp_path: Path) -> None:
     asked = {**ASKED, "shots": 1, "shots_file": pool(tmp_path), "pick": "first", "description": "Choose well.\n"}
     assert made(FIELDS, asked).pairs[0][0] == (

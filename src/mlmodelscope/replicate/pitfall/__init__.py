@@ -11,6 +11,7 @@ from mlmodelscope.replicate.pitfall import (  # noqa: F401  (registering is the 
     enhancing,
     generations,
     geometry,
+    language_engines,
     letterboxing,
     maps,
     picture,

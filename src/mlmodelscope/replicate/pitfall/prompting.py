@@ -96,6 +96,16 @@ def shot_choice(plan: Plan) -> Edits:
         yield "a document may be its own example" if is_same else "no document is its own example", edited
 
 
+@pitfall("shot-order", "Order of the examples", weight=0.3, parts=DOCUMENT)
+def shot_order(plan: Plan) -> Edits:
+    """The same examples come in another order: the one that is next to the question counts most."""
+    shots, now = parameter(plan, "prompt", "shots"), parameter(plan, "prompt", "order")
+    if isinstance(shots, int) and shots > 1:
+        other = "drawn" if now == "reversed" else "reversed"
+        for edited in with_parameters(plan, "prompt", order=other):
+            yield "the last example first" if other == "reversed" else "examples in the order of the draw", edited
+
+
 @pitfall("shot-separator", "What stands between examples", weight=0.3, is_ranked=True, parts=DOCUMENT)
 def shot_separator(plan: Plan) -> Edits:
     """Examples are parted by an empty line, or by a line's end alone."""

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.replicate.pitfall.answering import measured
 from mlmodelscope.replicate.pitfall.pitfall import Edits, find, pitfall
 from mlmodelscope.replicate.pitfall.prompting import DOCUMENT, has_both, parameter, with_parameters
-from mlmodelscope.replicate.pitfall.stack import with_option
-from mlmodelscope_worker.parameters import Choice
 
 _NORMALIZATIONS = {
     "none": "choices compared as they are",
@@ -217,25 +214,3 @@ def sampling_seed(plan: Plan) -> Edits:
             if seed != parameter(plan, "write", "seed"):
                 for edited in with_parameters(plan, "write", seed=seed):
                     yield f"drawn with the seed {seed}", edited
-
-
-@pitfall("arithmetic-type", "Type of arithmetic", is_about_stack=True, weight=0.3, parts=DOCUMENT)
-def arithmetic_type(plan: Plan) -> Edits:
-    """Weights and sums have 16 bits in place of 32: two choices that are nearly as likely change places."""
-    now = plan.predictor.options.get("dtype")
-    kind = PREDICTORS[plan.predictor.name].kinds.get("dtype") if plan.predictor.name is not None and now else None
-    if isinstance(kind, Choice):
-        for name in kind.values:
-            if name != now:
-                yield from with_option(plan, f"computed in {name}", dtype=name)
-
-
-@pitfall("weights-file", "File of the weights", is_about_stack=True, weight=0.3, parts=DOCUMENT)
-def weights_file(plan: Plan) -> Edits:
-    """The same model in fewer bits, such as Q8 or Q4 in place of F16, has the same name and other numbers."""
-    graph = plan.model.graph
-    for name, file in plan.model.files.items():
-        if graph is not None and file != graph and "weights" in name.lower():
-            files = {**plan.model.files, name: graph}
-            model = plan.model.model_copy(update={"graph": file, "files": files})
-            yield f"the weights of the file {name}", plan.model_copy(update={"model": model})

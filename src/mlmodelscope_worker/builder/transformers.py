@@ -1,4 +1,4 @@
-"""transformers: the classes of its own registry, such as `BertModel`, shaped by a config.json; nothing is downloaded."""
+"""transformers: the classes of its own registry, such as `BertModel`, shaped by a config.json; without the network."""
 
 import inspect
 import json

@@ -18,6 +18,7 @@ from mlmodelscope.model_file.limit import MAX_LABELS, clean
 
 _SECTION = "timm"
 _DEFAULT_CROP_PCT = 0.875
+_IMAGENET_MEAN, _IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _METHODS = ("nearest", "bilinear", "bicubic", "box", "hamming", "lanczos")
 # Names of layers, and how weights are loaded: nothing of an answer depends on them once a file is exported.
 _LOADING = (
@@ -123,7 +124,7 @@ def _steps(draft: Draft, fields: Fields) -> list[DraftStep]:
     steps += _geometry(draft, fields, height, width)
     mean, std = fields.numbers("mean"), fields.divisors("std")
     if mean is None and std is None:
-        value = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
+        value = {"mean": list(_IMAGENET_MEAN), "std": list(_IMAGENET_STD)}
         steps += [DraftStep("rescale", 255), DraftStep("normalize", value, "not given; timm's default", guess=True)]
     else:
         steps += normalize_steps(255, mean, std, "")
@@ -147,27 +148,29 @@ def _geometry(draft: Draft, fields: Fields, height: int, width: int) -> list[Dra
     crop = DraftStep("crop", {"method": "center", "dimensions": [height, width], "offset": "round"}, "input_size")
     if mode == "squash":
         squeezed = resize_step({"dimensions": larger}, method, "pillow", f"{why}; crop_mode squash")
-        return [squeezed] if larger == [height, width] else [squeezed, crop]
+        if larger == [height, width]:
+            return [squeezed]
+        return [squeezed, crop if share <= 1 else _cut_or_bordered(height, width)]
     if mode == "border":
-        draft.unknown.append("timm.crop_mode: border pads with the mean colour; a border of 0 is written")
-        longer = resize_step(
-            {"max_dimension": max(larger), "rounding": "round"}, method, "pillow", f"{why}; crop_mode border"
-        )
-        if share < 1:
-            draft.keep(_SECTION, "crop_mode", mode, "crop_pct below 1 with a border is not expressed")
-        return [longer, DraftStep("pad", {"dimensions": [height, width]}, "crop_mode border")]
+        inside = {"dimensions": larger, "mode": "contain", "method": method}
+        mean = fields.numbers("mean") or list(_IMAGENET_MEAN)
+        border = [round(255 * value) for value in mean]
+        return [
+            DraftStep("fit", inside, f"{why}; crop_mode border"),
+            DraftStep("crop_or_pad", {"dimensions": [height, width], "value": border}, "crop_mode border"),
+        ]
     if mode != "center":
         draft.keep(_SECTION, "crop_mode", mode, "is not known; center is written instead")
     if larger[0] != larger[1]:
-        value = {"dimensions": larger, "keep_aspect_ratio": True, "rounding": "round"}
-        return [resize_step(value, method, "pillow", why), crop]
-    if share > 1:
-        draft.unknown.append("timm.crop_pct: above 1, where the crop is larger than the image and gets a border")
-        return [
-            resize_step({"short_side": larger[0]}, method, "pillow", why),
-            DraftStep("pad", {"dimensions": [height, width]}),
-        ]
-    return [resize_step({"short_side": larger[0], "rounding": "floor"}, method, "pillow", why), crop]
+        value = {"dimensions": larger, "method": method}
+        return [DraftStep("fit", value, why), crop if share <= 1 else _cut_or_bordered(height, width)]
+    resized = resize_step({"short_side": larger[0], "rounding": "floor"}, method, "pillow", why)
+    return [resized, crop if share <= 1 else _cut_or_bordered(height, width)]
+
+
+def _cut_or_bordered(height: int, width: int) -> DraftStep:
+    """A share above 1 makes pictures that may be smaller than what is cut out of them; timm's border is black."""
+    return DraftStep("crop_or_pad", [height, width], "crop_pct above 1")
 
 
 def _input_size(fields: Fields, key: str) -> tuple[int, int, int] | None:

@@ -469,7 +469,8 @@ class ModelManifest(Manifest):
         names = frameworks_of(self.source.builder)
         if re.sub(r"[\s_-]", "", self.framework.name.lower()) not in names:
             raise ValueError(
-                f"the builder {self.source.builder} makes models for the framework {names[0]}, not {self.framework.name}"
+                f"the builder {self.source.builder} makes models for the framework {names[0]}, "
+                f"not {self.framework.name}"
             )
 
     def _refuse_server_keys(self) -> None:

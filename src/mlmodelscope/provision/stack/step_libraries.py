@@ -1,4 +1,4 @@
-"""Libraries that a model's steps name, or that build it: what a stack lacks of them is known, and added, before anything is built."""
+"""Libraries that a model's steps name, or that build it: what a stack lacks is known, and added, before it is built."""
 
 from __future__ import annotations
 

@@ -1,0 +1,62 @@
+"""What a library does to pictures before its models, written out as our steps: configuration in, `processing` out.
+
+The same readers serve `init --from`; here they are asked by what reads whole libraries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mlmodelscope.author.draft import DraftStep, plain
+from mlmodelscope.author.importer.registry import Context
+from mlmodelscope.author.importer.timm import read as read_timm
+from mlmodelscope.author.importer.torchvision import read as read_torchvision
+
+Processing = list[dict[str, Any]]
+"""Steps as a manifest's `processing` has them."""
+
+_CHANNELS = {"mean": [103.939, 116.779, 123.68]}
+_KERAS: dict[str, tuple[DraftStep, ...]] = {
+    "tf": (DraftStep("rescale", 127.5), DraftStep("mean", 1.0)),
+    "torch": (
+        DraftStep("rescale", 255),
+        DraftStep("normalize", {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}),
+    ),
+    "caffe": (DraftStep("color", "BGR"), DraftStep("mean", _CHANNELS["mean"])),
+    "none": (),
+}
+"""What `preprocess_input` of Keras's applications does, by its mode; `none` where the model has layers for it."""
+
+
+def timm_processing(config: Mapping[str, Any], *, use_test_size: bool = False) -> Processing:
+    """Of a `pretrained_cfg`. With `use_test_size` at the size of timm's own tables, where it has one."""
+    chosen = {key: value for key, value in config.items() if not key.startswith("test_")}
+    if use_test_size:
+        for name in ("input_size", "crop_pct"):
+            if config.get(f"test_{name}") is not None:
+                chosen[name] = config[f"test_{name}"]
+    draft = read_timm({"pretrained_cfg": chosen}, Context("pretrained_cfg"))
+    return _written(draft.steps or [], "NCHW")
+
+
+def torchvision_processing(preset: str, fields: Mapping[str, Any]) -> Processing:
+    """Of a preset such as `ImageClassification` and its fields, which `weights.transforms()` has."""
+    known = {key: value for key, value in fields.items() if value is not None and key != "training"}
+    draft = read_torchvision({"transforms": {"type": preset, **known}, "meta": {}}, Context("transforms"))
+    return _written(draft.steps or [], "NCHW")
+
+
+def keras_processing(mode: str, height: int, width: int, method: str = "bilinear") -> Processing:
+    """Of an application whose `preprocess_input` has this mode, with pictures loaded by `load_img`."""
+    steps = [
+        DraftStep("decode", {"color_layout": "RGB", "library": "pillow"}),
+        DraftStep("resize", {"dimensions": [height, width], "method": method, "library": "pillow"}),
+        DraftStep("cast", "float32"),
+        *_KERAS[mode],
+    ]
+    return _written(steps, "NHWC")
+
+
+def _written(steps: list[DraftStep], layout: str) -> Processing:
+    return [{step.name: plain(step.value)} for step in steps] + [{"layout": layout}]

@@ -4,6 +4,7 @@ import json
 import sys
 
 import torch
+
 from mlmodelscope_worker.builder import torchvision_operators
 
 torchvision_operators.provide(torch)

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import torch
+
 from mlmodelscope_worker.builder import torchvision_operators
 from mlmodelscope_worker.pipeline import STEPS, Pipeline
 
@@ -38,7 +39,7 @@ def transform_of(item):
     if item["library"] == "timm":
         return create_transform(**item["effective"])
     name, _, member = item["weights"].partition(".")
-    return torchvision.models.get_weight("%s.%s" % (name, member)).transforms()
+    return torchvision.models.get_weight(f"{name}.{member}").transforms()
 
 
 def steps_of(item):

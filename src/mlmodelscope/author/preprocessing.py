@@ -16,18 +16,6 @@ from mlmodelscope.author.importer.torchvision import read as read_torchvision
 Processing = list[dict[str, Any]]
 """Steps as a manifest's `processing` has them."""
 
-_CHANNELS = {"mean": [103.939, 116.779, 123.68]}
-_KERAS: dict[str, tuple[DraftStep, ...]] = {
-    "tf": (DraftStep("rescale", 127.5), DraftStep("mean", 1.0)),
-    "torch": (
-        DraftStep("rescale", 255),
-        DraftStep("normalize", {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}),
-    ),
-    "caffe": (DraftStep("color", "BGR"), DraftStep("mean", _CHANNELS["mean"])),
-    "none": (),
-}
-"""What `preprocess_input` of Keras's applications does, by its mode; `none` where the model has layers for it."""
-
 
 def timm_processing(config: Mapping[str, Any], *, use_test_size: bool = False) -> Processing:
     """Of a `pretrained_cfg`. With `use_test_size` at the size of timm's own tables, where it has one."""
@@ -45,17 +33,6 @@ def torchvision_processing(preset: str, fields: Mapping[str, Any]) -> Processing
     known = {key: value for key, value in fields.items() if value is not None and key != "training"}
     draft = read_torchvision({"transforms": {"type": preset, **known}, "meta": {}}, Context("transforms"))
     return _written(draft.steps or [], "NCHW")
-
-
-def keras_processing(mode: str, height: int, width: int, method: str = "bilinear") -> Processing:
-    """Of an application whose `preprocess_input` has this mode, with pictures loaded by `load_img`."""
-    steps = [
-        DraftStep("decode", {"color_layout": "RGB", "library": "pillow"}),
-        DraftStep("resize", {"dimensions": [height, width], "method": method, "library": "pillow"}),
-        DraftStep("cast", "float32"),
-        *_KERAS[mode],
-    ]
-    return _written(steps, "NHWC")
 
 
 def _written(steps: list[DraftStep], layout: str) -> Processing:

@@ -118,7 +118,7 @@ def _provision_built(model: PlannedModel, builder: PlannedBuilder, artifacts: Ar
     name = hashlib.sha256(text.encode()).hexdigest()
     files = {"build": str(artifacts.derive(f"builder:{name}", lambda draft: _write(draft, text)))}
     weights = _fetch(model.weights, artifacts)
-    if not is_ready(weights, builder.name, model.weights_key):
+    if not is_ready(weights, model.weights_key):
         name = hashlib.sha256(f"tensors:1:{model.weights.sha256}:{key}".encode()).hexdigest()
         weights = artifacts.derive(f"tensors:{name}", lambda draft: write_tensors(weights, model.weights_key, draft))
     files["weights"] = str(weights)

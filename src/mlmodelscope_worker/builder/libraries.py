@@ -35,7 +35,6 @@ LIBRARIES = {
     "timm": Library(("timm", "torchvision"), "pytorch", r"[a-z0-9_]{1,100}(\.[a-z0-9_]{1,100})?\Z", "resnet50.a1_in1k"),
     "torchvision": Library(("torchvision",), "pytorch", r"[a-z][a-z0-9_]{0,99}\Z", "resnet50"),
     "transformers": Library(("transformers",), "pytorch", r"[A-Z][A-Za-z0-9]{0,99}\Z", "BertModel", takes_config=True),
-    "keras": Library(("keras",), "tensorflow", r"[A-Z][A-Za-z0-9]{0,99}\Z", "ResNet50"),
 }
 """The libraries, by the name that a manifest has for them."""
 

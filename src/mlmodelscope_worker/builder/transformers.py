@@ -7,7 +7,7 @@ import shutil
 import tempfile
 
 from ..predictor.predictor import ModelError, Tensor
-from . import weights
+from . import torchvision_operators, weights
 from .built import Built, read_json, unknown
 
 # What of a configuration names code, other files, or how to compute: the plan says the last, and nobody the others.
@@ -27,6 +27,7 @@ _OUTPUTS = (
 def build(torch, build):
     for name in ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE"):
         os.environ[name] = "1"
+    torchvision_operators.provide(torch)  # transformers imports it where it is installed
     import transformers
 
     transformers.logging.set_verbosity_error()

@@ -50,7 +50,7 @@ def _tensor(torch, name, entry, body):
     kind, item = _TYPES.get(entry["dtype"], (None, 1))
     dtype = getattr(torch, kind or "", None)
     if dtype is None:
-        raise ModelError("tensor `%s` is of the type %s, which this PyTorch does not have" % (name, entry["dtype"]))
+        raise ModelError("tensor `%s` of the weights is %s, which this PyTorch does not have" % (name, entry["dtype"]))
     count = 1
     for size in shape:
         count *= size

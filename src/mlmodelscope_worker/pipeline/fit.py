@@ -35,7 +35,7 @@ def crop_or_pad(
     dimensions: Dimensions("Size afterwards."),
     value: PerChannel("What a border is filled with, where the image is smaller.") = 0.0,
 ):
-    """Cut the centre out, and put a border around it where the image is smaller than that."""
+    """Cut the center out, and put a border around it where the image is smaller than that."""
     height, width = dimensions
     larger = [max(side, wanted) for side, wanted in zip(image.size, dimensions)]
     if larger != list(image.size):

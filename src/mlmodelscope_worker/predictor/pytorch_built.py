@@ -3,15 +3,13 @@
 import importlib
 
 from ..builder.built import read_build
-from .predictor import ModelError, Tensor
+from .predictor import Tensor
 from .pytorch_module import PyTorch
 
 
 def open_built(torch, files, device, names):
     """The module that the files describe, on its device."""
     build = read_build(files)
-    if build.builder == "keras":
-        raise ModelError("keras builds models for the framework tensorflow")
     make = importlib.import_module("mlmodelscope_worker.builder.%s" % build.builder).build
     return BuiltModel(torch, make(torch, build), device, names)
 

@@ -8,9 +8,9 @@ from typing import Any, Literal
 from mlmodelscope_worker.builder.libraries import LIBRARIES, check_architecture, check_options
 from mlmodelscope_worker.parameters import ParameterError
 
-BuilderName = Literal["timm", "torchvision", "transformers", "keras"]
+BuilderName = Literal["timm", "torchvision", "transformers"]
 
-_SPELLINGS = {"pytorch": ("pytorch", "torch"), "tensorflow": ("tensorflow", "tf", "keras")}
+_SPELLINGS = {"pytorch": ("pytorch", "torch")}
 
 
 def frameworks_of(builder: str) -> tuple[str, ...]:

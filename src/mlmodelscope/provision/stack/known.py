@@ -18,9 +18,7 @@ from mlmodelscope.provision.stack.lock import package_of
 from mlmodelscope_worker.builder.libraries import LIBRARIES
 from mlmodelscope_worker.environment import normalise
 
-_BUILDERS = {
-    normalise(name) for library in LIBRARIES.values() for name in library.packages if library.framework != name
-}
+_BUILDERS = {normalise(name) for library in LIBRARIES.values() for name in library.packages}
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,6 @@ from mlmodelscope.provision.weights.read import read_tensors
 from mlmodelscope.provision.weights.safetensors import ELEMENT_NAMES
 from mlmodelscope.provision.weights.tensor import Tensor
 
-_OWN_FILES = ("keras",)
-"""Libraries whose files of weights are no tensors by name, and are read by the library itself, which runs nothing."""
-
 
 def describe(builder: PlannedBuilder) -> str:
     """What the worker is to build."""
@@ -22,10 +19,8 @@ def describe(builder: PlannedBuilder) -> str:
     return json.dumps(data, sort_keys=True)
 
 
-def is_ready(weights: Path, builder: str, key: str | None) -> bool:
+def is_ready(weights: Path, key: str | None) -> bool:
     """Whether a file can be used as it is; ArtifactError where it is damaged."""
-    if builder in _OWN_FILES:
-        return True
     read_tensors(weights, key)
     if weights.is_dir():
         return False

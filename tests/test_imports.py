@@ -46,6 +46,7 @@ ORDER = [
     "profiling",
     "benching",
     "training",
+    "exporting",
     "replay",
     "replicate",
     "study",

@@ -3,8 +3,8 @@
     python tools/builder_answers.py                    every architecture of tools/builders/architectures.json
     python tools/builder_answers.py --library timm --limit 5 --python P
 
-Weights come as safetensors, as a state dict, and as shards with an index, in turns: each goes the way that the weights of
-an evaluation go. Prints those that differ by more than rounding, and how many do not.
+Weights come as safetensors, as a state dict, and as shards with an index, in turns: each goes the way that
+the weights of an evaluation go. Prints those that differ by more than rounding, and how many do not.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from mlmodelscope.provision.weights.for_builder import describe, is_ready, write
 
 ROUNDING = 1e-5
 """Of the largest number in the answer."""
-_AT_ONCE = 12
+_AT_ONCE = 11
 
 
 def compare(library: str, names: list[str], python: str) -> list[dict[str, Any]]:
@@ -38,6 +38,7 @@ def compare(library: str, names: list[str], python: str) -> list[dict[str, Any]]
                 {"name": item["name"], "form": item["form"], **answer}
                 for item, answer in zip(items, answers, strict=True)
             ]
+        print(f"{library}: {sum(map(is_same, results))} of {len(results)} so far", flush=True)
     return results
 
 
@@ -54,19 +55,20 @@ def files_of(library: str, made: dict[str, Any]) -> dict[str, str]:
 
 
 def is_same(result: dict[str, Any]) -> bool:
-    return "error" not in result and result["difference"] <= ROUNDING * max(1.0, result["largest"])
+    return "error" not in result and result["difference"] <= ROUNDING * result["largest"]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", help="a Python that has the libraries")
     parser.add_argument("--library", choices=("timm", "torchvision"))
+    parser.add_argument("--first", type=int, default=0, help="number of the first architecture")
     parser.add_argument("--limit", type=int)
     given = parser.parse_args()
     python = given.python or catalogued_python()
     known = json.loads((INSIDE / "architectures.json").read_text())
     for library in [given.library] if given.library else known:
-        results = compare(library, known[library][: given.limit], python)
+        results = compare(library, known[library][given.first :][: given.limit], python)
         exact = sum(is_same(each) and each["difference"] == 0 for each in results)
         print(f"{library}: {sum(map(is_same, results))} of {len(results)} the same, {exact} of them to the bit")
         for each in results:

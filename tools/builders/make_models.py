@@ -68,6 +68,8 @@ def picture(library, module, name):
     size = (3, 224, 224)
     if library == "timm":
         size = tuple(module.pretrained_cfg.get("input_size", size))
+        if not module.pretrained_cfg.get("fixed_input_size"):
+            size = (size[0], min(size[1], 128), min(size[2], 128))
     elif "video" in type(module).__module__:
         size = (3, 16, 224, 224)
     elif name == "inception_v3":

@@ -90,11 +90,16 @@ def _reads(plan: Plan, artifacts: ArtifactStore, own: Iterable[str]) -> tuple[Pa
 def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     """The model's files by role. A weight-free ONNX graph and its weights are joined into one file."""
     model = plan.model
-    if model.builder is not None:
-        return _provision_built(model, model.builder, artifacts)
     if model.firmware is not None or plan.predictor.name == "remote":
         roles = {"graph": model.graph, "weights": model.weights, "firmware": model.firmware}
         return {role: str(_fetch(file, artifacts)) for role, file in roles.items() if file is not None}
+    return provision_files(model, artifacts)
+
+
+def provision_files(model: PlannedModel, artifacts: ArtifactStore) -> dict[str, str]:
+    """The files of a model that runs here, by role, as its predictor takes them."""
+    if model.builder is not None:
+        return _provision_built(model, model.builder, artifacts)
     if model.graph is None:
         return {}
     graph = _fetch(model.graph, artifacts)

@@ -49,12 +49,12 @@ def exported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     monkeypatch.setattr(exporting, "choose_stack", lambda *given: (None, stack))
 
     def export(model: ModelManifest, **report: Any) -> Any:
-        def run(request: dict[str, Any], *others: Any) -> dict[str, Any]:
+        def run(stack: Any, module: str, request: dict[str, Any], *others: Any) -> dict[str, Any]:
             asked.update(request, build=json.loads(Path(request["build"]).read_text()))
             Path(request["output"]).write_bytes(b"graph")
             return {**GOOD, **report}
 
-        monkeypatch.setattr(exporting, "_run", run)
+        monkeypatch.setattr(exporting, "run_inside", run)
         settings = Settings(tmp_path / "home", tmp_path / "cache")
         return export_model(model, tmp_path / "net.onnx", settings), asked
 

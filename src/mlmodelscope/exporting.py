@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import mlmodelscope_worker
 from mlmodelscope.errors import ArtifactError, UsageError
 from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.manifest.write import write_manifest
@@ -19,15 +16,12 @@ from mlmodelscope.preparation import pin
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.hashing import hash_file
 from mlmodelscope.provision.site import provision_files
-from mlmodelscope.provision.stack import CurrentStack, Needs, Progress, StackStore, choose_stack
-from mlmodelscope.provision.stack.provisioner import Runnable
-from mlmodelscope.provision.stack.walls import confine
+from mlmodelscope.provision.stack import CurrentStack, Progress, StackStore, choose_stack
+from mlmodelscope.provision.stack.inside import run_inside
 from mlmodelscope.settings import Settings
 
 _TOLERANCE = 1e-4
 """How far the file's answers may be from the library's, as a share of the largest number in them."""
-_LIMIT_S = 3600
-_KEPT = 2000
 
 
 @dataclass(frozen=True)
@@ -60,9 +54,10 @@ def export_model(
     assert planned.builder is not None and planned.weights is not None
     with tempfile.TemporaryDirectory(prefix="mlmodelscope-export-", dir=output.absolute().parent) as place:
         draft = Path(place) / "model.onnx"
-        asked = {**files, "size": _size(model), "output": str(draft), "report": f"{place}/report.json"}
+        asked = {**files, "size": _size(model), "output": str(draft)}
         progress(f"exporting {model.name} in {stack.name}")
-        report = _run(asked, runnable, Path(place))
+        reads = [Path(files[name]) for name in sorted(files)]
+        report = run_inside(runnable, "builder.export", asked, Path(place), reads)
         if not report["difference"] <= _TOLERANCE * max(1.0, report["largest"]):
             raise ArtifactError(
                 f"the exported file answers differently: {report['difference']:.2g} where numbers reach "
@@ -94,38 +89,6 @@ def _size(model: ModelManifest) -> list[int] | None:
             if found is not None:
                 return [int(side) for side in found]
     return None
-
-
-def _run(asked: dict[str, Any], stack: Runnable, place: Path) -> dict[str, Any]:
-    (place / "path").mkdir()
-    (place / "path" / "mlmodelscope_worker").symlink_to(Path(mlmodelscope_worker.__file__).parent)
-    (place / "request.json").write_text(json.dumps(asked))
-    own = Path(mlmodelscope_worker.__file__).parent
-    reads = (own, *(Path(asked[name]) for name in ("build", "weights", "config") if name in asked))
-    environment = {"PYTHONPATH": str(place / "path"), "PYTHONNOUSERSITE": "1", "HF_HUB_OFFLINE": "1"}
-    needs = Needs(environment=environment, reads=reads, writes=(place,), folder=place)
-    arguments = ("-m", "mlmodelscope_worker.builder.export", str(place / "request.json"))
-    launch = confine(stack.launch(arguments, needs), needs)
-    try:
-        done = subprocess.run(
-            launch.command,
-            env=dict(launch.environment),
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            timeout=_LIMIT_S,
-            cwd=place,
-        )
-    except subprocess.TimeoutExpired:
-        raise ArtifactError(f"the export took longer than {_LIMIT_S} s") from None
-    report = place / "report.json"
-    if not report.is_file():
-        raise ArtifactError(f"the export ended with exit code {done.returncode}\n{done.stderr.strip()[-_KEPT:]}")
-    found: dict[str, Any] = json.loads(report.read_text())
-    if "refused" in found:
-        raise ArtifactError(found["refused"])
-    return found
 
 
 def _manifest(model: ModelManifest, output: Path, digest: str, origin: dict[str, Any]) -> str:

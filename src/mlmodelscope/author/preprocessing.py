@@ -36,4 +36,5 @@ def torchvision_processing(preset: str, fields: Mapping[str, Any]) -> Processing
 
 
 def _written(steps: list[DraftStep], layout: str) -> Processing:
-    return [{step.name: plain(step.value)} for step in steps] + [{"layout": layout}]
+    written = [{step.name: plain(step.value)} for step in steps if step.name != "layout"]
+    return [*written, {"layout": layout}]

@@ -15,6 +15,8 @@ from mlmodelscope.author.importer.registry import Context, importer
 from mlmodelscope.author.processing import normalize_steps, resize_step
 from mlmodelscope.author.request import name_from
 from mlmodelscope.model_file.limit import MAX_LABELS, clean
+from mlmodelscope_worker.builder.libraries import check_architecture
+from mlmodelscope_worker.parameters import ParameterError
 
 _SECTION = "timm"
 _DEFAULT_CROP_PCT = 0.875
@@ -58,6 +60,8 @@ def read(data: Mapping[str, Any], context: Context) -> Draft:
     draft = Draft()
     _read_words(draft, outer, fields, context)
     draft.steps, draft.steps_are_whole = _steps(draft, fields), True
+    if "source.builder" in draft.facts:
+        draft.steps.append(DraftStep("layout", "NCHW", "what PyTorch's models take"))
     draft.learn("task", "classification", "timm's models classify", guess=True)
     classes = fields.whole("num_classes", MAX_LABELS)
     outer.whole("num_classes", MAX_LABELS)
@@ -81,6 +85,7 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     draft.learn("name", name_from(name or ""), "architecture and tag")
     if architecture:
         draft.attributes[_SECTION] = {"architecture": name}
+    _read_source(draft, fields, context, name)
     draft.learn("licence", fields.text("license"), "license")
     fields.text("origin_url")
     draft.references += [text for key in ("origin_url", "paper_ids") if (text := _address(fields.any(key)))]
@@ -90,10 +95,6 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     url = fields.text("url")
     if url and "://" in url:
         draft.references.append(url)
-        if context.model is None:
-            draft.notes.append(
-                "the weights that timm loads are under `references`; a manifest needs an exported model file"
-            )
     paper = fields.text("paper_name")
     if paper:
         draft.attributes.setdefault(_SECTION, {})["paper_name"] = paper
@@ -103,6 +104,22 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     described = outer.data.get("label_descriptions")
     if draft.labels and isinstance(described, Mapping) and all(name in described for name in draft.labels):
         draft.labels = tuple(clean(str(described[name])) for name in draft.labels)
+
+
+def _read_source(draft: Draft, fields: Fields, context: Context, name: str | None) -> None:
+    """Where no model file was given, timm builds the architecture and fills it with its own weights."""
+    hub, url = fields.text("hf_hub_id"), fields.text("url")
+    weights = f"https://huggingface.co/{hub}/resolve/main/model.safetensors" if hub else url
+    if context.model is not None or not name or not weights or "://" not in weights:
+        return
+    try:
+        check_architecture("timm", name)
+    except ParameterError:
+        return  # not a name of timm's registry: somebody's own model
+    draft.learn("framework.name", "pytorch", "timm's models are PyTorch's")
+    draft.learn("source.builder", "timm", "no model file was given: timm builds the architecture")
+    draft.learn("source.architecture", name, "architecture and tag")
+    draft.learn("source.weights_path", weights, "hf_hub_id" if hub else "url")
 
 
 def _address(value: Any) -> str | None:

@@ -48,6 +48,7 @@ ORDER = [
     "benching",
     "training",
     "replay",
+    "exporting",
     "replicate",
     "study",
     "sharding",

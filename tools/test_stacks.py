@@ -20,12 +20,16 @@ from pathlib import Path
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
 from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.manifest.version import Version
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.stack import Needs, StackStore, recipe_of
+from mlmodelscope.provision.stack.known import Known, brings
 from mlmodelscope.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "worker_package" / "predictor"
+BUILDERS = TESTS.parent / "builder"
+"""Tests of the libraries that build models, for stacks that have them."""
 BESIDE = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "opencv": ("onnx",)}
 """What the tests make their models with, where the framework cannot."""
 
@@ -50,9 +54,11 @@ def tests_of(software: SoftwareManifest) -> Path:
 def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     """(verdict, what the tests said last)."""
     assert software.framework is not None
-    tests = tests_of(software)
-    if not tests.exists():
-        return "NO TESTS", f"there is no {tests.name}"
+    tests = [tests_of(software)]
+    if not tests[0].exists():
+        return "NO TESTS", f"there is no {tests[0].name}"
+    if Known(software, *(brings(software) or ("", Version("0")))).libraries:
+        tests.append(BUILDERS)
     recipe = recipe_of(software)
     beside = BESIDE.get(framework_word(software.framework), ())
     recipe = recipe.model_copy(update={"requirements": (*recipe.requirements, "pytest", *beside)})
@@ -64,7 +70,7 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     environment = {**software.env, "PYTHONPATH": path}
     options = ("-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "--noconftest")
     environment["MLMODELSCOPE_TEST_PYTHON"] = json.dumps(stack.launch((), Needs(environment)).command)
-    launch = stack.launch(("-m", "pytest", *options, str(tests)), Needs(environment, reads=(ROOT,)))
+    launch = stack.launch(("-m", "pytest", *options, *map(str, tests)), Needs(environment, reads=(ROOT,)))
     done = subprocess.run(
         launch.command, env=dict(launch.environment), capture_output=True, text=True, errors="replace", check=False
     )

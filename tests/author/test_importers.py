@@ -171,11 +171,12 @@ def test_timms_other_size_for_tests_is_named(make: Make) -> None:
 
 
 @pytest.mark.parametrize(
-    ("mode", "key"), [("squash", "dimensions"), ("border", "max_dimension"), ("center", "short_side")]
+    ("mode", "step", "key"),
+    [("squash", "resize", "dimensions"), ("border", "fit", "mode"), ("center", "resize", "short_side")],
 )
-def test_timm_has_three_ways_to_crop(make: Make, mode: str, key: str) -> None:
+def test_timm_has_three_ways_to_crop(make: Make, mode: str, step: str, key: str) -> None:
     cfg = {**samples.TIMM["pretrained_cfg"], "crop_mode": mode}
-    assert key in steps(make(cfg))[1]["resize"]
+    assert key in steps(make(cfg))[1][step]
 
 
 def test_a_printed_dictionary_is_read_without_running_it(make: Make) -> None:

@@ -27,13 +27,15 @@ _NESTED_FACTS = (
     "framework.version",
     "source.graph_path",
     "source.graph_checksum",
+    "source.builder",
+    "source.architecture",
     "source.weights_path",
     "source.weights_checksum",
     "training_dataset.name",
 )
 # Where a fact came from is worth a comment here even if it is no guess.
 _SHORT = 50
-_EXPLAINED = ("dataset", "framework.version", "source.weights_path", "training_dataset.name")
+_EXPLAINED = ("dataset", "framework.version", "source.builder", "source.weights_path", "training_dataset.name")
 
 
 class Page:

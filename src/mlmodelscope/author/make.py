@@ -110,7 +110,7 @@ def _fill_in(draft: Draft) -> None:
     draft.learn("name", "model", "nothing names it", guess=True)
     draft.learn("version", "1.0.0", "of this manifest, not of the model", guess=True)
     draft.learn("task", "general", "nothing says what the model does", guess=True)
-    if "source.graph_path" not in draft.facts:
+    if "source.graph_path" not in draft.facts and "source.builder" not in draft.facts:
         draft.learn("source.graph_path", "model.onnx", "no model file was given; put its name here", guess=True)
         draft.notes.append("no model file was given: `source.graph_path` is made up")
     if not draft.outputs and draft.get("task") != LANGUAGE_MODEL:

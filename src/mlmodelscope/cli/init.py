@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import sys
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlmodelscope.cli.terminal import AsJson, print_json, verb
+from mlmodelscope.cli.terminal import AsJson, print_json, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -24,7 +26,10 @@ def _option(flag: str, text: str, metavar: str | None = None) -> Any:
 def init(
     model: Annotated[
         Path | None,
-        typer.Argument(help="A model file or folder; a configuration will do alone.", metavar="MODEL | --from PATH"),
+        typer.Argument(
+            help="A model file or folder, or timm:ARCHITECTURE; a configuration will do alone.",
+            metavar="MODEL | --from PATH",
+        ),
     ] = None,
     configs: Annotated[
         list[Path] | None, _option("--from", "Configuration that came with the model; may be repeated.", "PATH")
@@ -67,6 +72,11 @@ def init(
     from mlmodelscope.author.request import Request
 
     given = list(configs or [])
+    named = _library_of(str(model)) if model is not None else None
+    place = tempfile.TemporaryDirectory(prefix="mlmodelscope-init-") if named is not None else None
+    if named is not None and place is not None:
+        given.insert(0, _asked_of(*named, Path(place.name)))
+        model = None
     if model is not None and _is_config(model):
         given.insert(0, model)
         model = None
@@ -105,6 +115,26 @@ def init(
         print_json(_report(written, paths))
     else:
         _tell(written, paths)
+
+
+def _library_of(text: str) -> tuple[str, str] | None:
+    """(library, architecture) of `timm:resnet50.a1_in1k`; nothing for a path."""
+    from mlmodelscope.provision.library_configuration import ASKED
+
+    library, colon, architecture = text.partition(":")
+    return (library, architecture) if colon and library in ASKED else None
+
+
+def _asked_of(library: str, architecture: str, place: Path) -> Path:
+    """A file with what the library says of one of its architectures."""
+    from mlmodelscope.provision.library_configuration import library_configuration
+
+    found = library_configuration(
+        library, architecture, settings(False), lambda line: print(line, file=sys.stderr, flush=True)
+    )
+    path = place / f"{library}.json"
+    path.write_text(json.dumps(found), encoding="utf-8")
+    return path
 
 
 def _is_config(path: Path) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.manifest.schema.builder import plain_options
+from mlmodelscope.manifest.schema.model import Source
 from mlmodelscope.manifest.shown_address import conceal
 from mlmodelscope.plan.file import Pins, plan_file, plan_optional_file
-from mlmodelscope.plan.plan import PlannedFunction, PlannedModel
+from mlmodelscope.plan.plan import PlannedBuilder, PlannedFunction, PlannedModel
 
 
 def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
@@ -19,12 +21,19 @@ def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
     return PlannedModel(
         name=model.name,
         version=model.version,
-        graph=plan_file(source.graph_path, source.graph_checksum, pins),
+        graph=plan_optional_file(source.graph_path, source.graph_checksum, pins),
         weights=plan_optional_file(source.weights_path, source.weights_checksum, pins),
         weights_key=source.weights_key,
+        builder=_plan_builder(source),
         firmware=firmware,
         files=files,
     )
+
+
+def _plan_builder(source: Source) -> PlannedBuilder | None:
+    if source.builder is None or source.architecture is None:
+        return None
+    return PlannedBuilder(name=source.builder, architecture=source.architecture, options=plain_options(source.options))
 
 
 def plan_functions(manifest: ModelManifest | DatasetManifest) -> dict[str, PlannedFunction]:

@@ -51,12 +51,21 @@ class PlannedFunction(Part):
     line: int = Field(default=0, description="Line in that file; not part of the identity.")
 
 
+class PlannedBuilder(Part):
+    """An architecture of a library's registry, which its weights fill."""
+
+    name: str = Field(description="The library.")
+    architecture: str
+    options: dict[str, Any] = Field(default={}, description="The library's own options, as plain data.")
+
+
 class PlannedModel(Part):
     name: str
     version: str
     graph: PlannedFile | None = None
     weights: PlannedFile | None = None
     weights_key: str | None = None
+    builder: PlannedBuilder | None = Field(default=None, description="What makes the model that the weights fill.")
     firmware: PlannedFile | None = Field(default=None, description="What the device is loaded with before.")
     files: dict[str, PlannedFile] = Field(default={}, description="What steps need, by the name that they call it.")
 

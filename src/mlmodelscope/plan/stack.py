@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest, Step
+from mlmodelscope.manifest.schema.builder import packages_of_builder
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, needs_framework
 from mlmodelscope.plan.plan import PlannedStack, StackRecipe
@@ -39,6 +40,8 @@ def plan_stack(
     if predictor is not None:
         assert framework is not None
         used |= _framework_version(model, framework, predictor, stack)
+    for name in builder_packages(model):
+        used[name] = stack.packages.get(normalise(name), "")
     for step in steps:
         library = step.parameters.get("library")
         if library is not None:
@@ -53,6 +56,11 @@ def plan_stack(
     return PlannedStack(
         name=stack.name, python=stack.python, packages=used, environment=environment, recipe=stack.recipe
     )
+
+
+def builder_packages(model: ModelManifest) -> tuple[str, ...]:
+    """The distributions of the library that builds a model; none for a model that is a file."""
+    return packages_of_builder(model.source.builder) if model.source is not None else ()
 
 
 def _the(stack: StackDescription) -> str:
@@ -125,6 +133,8 @@ def provides(model: ModelManifest, framework: Framework | None, stack: StackDesc
     needed = framework or model.framework
     if needed is None or not needs_framework(model, needed):
         return True
+    if any(normalise(name) not in stack.packages for name in builder_packages(model)):
+        return False
     predictor = framework_word(needed)
     if predictor not in PREDICTORS:
         return False

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.reference import parse_reference
-from mlmodelscope.plan.plan import Plan, PlannedFile
+from mlmodelscope.plan.plan import Plan, PlannedBuilder, PlannedFile, PlannedModel
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import available_cores
 from mlmodelscope.provision.stack.current import CurrentStack
@@ -93,6 +93,13 @@ def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     if model.firmware is not None or plan.predictor.name == "remote":
         roles = {"graph": model.graph, "weights": model.weights, "firmware": model.firmware}
         return {role: str(_fetch(file, artifacts)) for role, file in roles.items() if file is not None}
+    return provision_files(model, artifacts)
+
+
+def provision_files(model: PlannedModel, artifacts: ArtifactStore) -> dict[str, str]:
+    """The files of a model that runs here, by role, as its predictor takes them."""
+    if model.builder is not None:
+        return _provision_built(model, model.builder, artifacts)
     if model.graph is None:
         return {}
     graph = _fetch(model.graph, artifacts)
@@ -105,6 +112,28 @@ def provision_model(plan: Plan, artifacts: ArtifactStore) -> dict[str, str]:
     name = hashlib.sha256(f"join:1:{model.graph.sha256}:{model.weights.sha256}:{key}".encode()).hexdigest()
     joined = artifacts.derive(f"join:{name}", lambda draft: _join(graph, weights, model.weights_key, draft))
     return {"graph": str(joined)}
+
+
+def _provision_built(model: PlannedModel, builder: PlannedBuilder, artifacts: ArtifactStore) -> dict[str, str]:
+    """What a builder needs: which architecture, its weights as one file of tensors alone, and its configuration."""
+    from mlmodelscope.provision.weights.for_builder import describe, is_ready, write_tensors
+
+    assert model.weights is not None
+    key, text = model.weights_key or "", describe(builder)
+    name = hashlib.sha256(text.encode()).hexdigest()
+    files = {"build": str(artifacts.derive(f"builder:{name}", lambda draft: _write(draft, text)))}
+    weights = _fetch(model.weights, artifacts)
+    if not is_ready(weights, model.weights_key):
+        name = hashlib.sha256(f"tensors:1:{model.weights.sha256}:{key}".encode()).hexdigest()
+        weights = artifacts.derive(f"tensors:{name}", lambda draft: write_tensors(weights, model.weights_key, draft))
+    files["weights"] = str(weights)
+    if model.graph is not None:
+        files["config"] = str(_fetch(model.graph, artifacts))
+    return files
+
+
+def _write(draft: Path, text: str) -> None:
+    draft.write_text(text, encoding="utf-8")
 
 
 def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> Path:

@@ -13,6 +13,7 @@ from . import (  # noqa: F401
     encode,
     encoding,
     features,
+    fit,
     geometry,
     prompt,
     scale_columns,

@@ -150,12 +150,13 @@ def resize(
     return crop(scaled, dimensions=dimensions) if dimensions is not None else scaled
 
 
-def _settle_multiple(parameters):
+def settle_method(parameters):
+    """Which antialiasing a library does by a method, for steps that resize and say the size otherwise."""
     chosen = dict(parameters, dimensions=[1, 1], short_side=None, max_dimension=None)
     return dict(parameters, antialias=_settle_resize(chosen)["antialias"])
 
 
-@step(main="multiple", settle=_settle_multiple, rules=[method_rules(libraries.RESIZE_METHODS, "pillow", "bilinear")])
+@step(main="multiple", settle=settle_method, rules=[method_rules(libraries.RESIZE_METHODS, "pillow", "bilinear")])
 def resize_to_multiple(
     image,
     *,

@@ -11,6 +11,7 @@ from ..parameters import Integer, Text
 from . import pytorch_file
 from .device import Device, choose, name
 from .predictor import ModelError, NotSupported, predictor
+from .pytorch_built import open_built
 from .pytorch_exported import Exported
 from .pytorch_module import quiet, reason
 from .pytorch_script import TorchScript
@@ -32,17 +33,19 @@ def pytorch(
     ) = None,
     outputs: Text("Names for TorchScript's outputs, separated by commas; keys where it answers with a mapping.") = None,
 ):
-    """TorchScript files and exported programs (.pt2) on PyTorch.
+    """TorchScript files, exported programs (.pt2), and models that a library builds, on PyTorch.
 
-    A bare state dict is no model: the class that it belongs to comes as a function of the manifest's own.
+    A bare state dict is no model: a `builder` makes the class that it belongs to, or a function of the manifest's own.
     """
-    kind = pytorch_file.kind_of(files["graph"])
+    kind = "built" if "build" in files else pytorch_file.kind_of(files["graph"])
     torch, device = torch_on(device, threads, inter_op_threads)
     version = "PyTorch %s" % torch.__version__
     # Inputs may be read-only memory; a model that writes to its input gets a copy.
     warnings.filterwarnings("ignore", message="The given NumPy array is not writ")
     try:
         with quiet(), _weights_only():
+            if kind == "built":
+                return open_built(torch, files, device, _split(outputs))
             if kind == "torchscript":
                 return TorchScript(torch, files["graph"], device, _split(input_type), _split(outputs))
             if not hasattr(torch, "export"):

@@ -115,7 +115,7 @@ def test_a_stack_that_was_named_is_refused_before_it_is_built(
     software: SoftwareManifest, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(StackStore, "build", no_build)
-    with pytest.raises(PlanError, match=r"boost@1.0.0 lacks tokenizers, which the steps of net name") as error:
+    with pytest.raises(PlanError, match=r"boost@1.0.0 lacks tokenizers, which net needs") as error:
         choose_stack(model("text", TEXT), software, settings)
     assert error.value.hint is not None and "`requirements`" in error.value.hint
 

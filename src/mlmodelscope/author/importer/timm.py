@@ -15,9 +15,12 @@ from mlmodelscope.author.importer.registry import Context, importer
 from mlmodelscope.author.processing import normalize_steps, resize_step
 from mlmodelscope.author.request import name_from
 from mlmodelscope.model_file.limit import MAX_LABELS, clean
+from mlmodelscope_worker.builder.libraries import check_architecture
+from mlmodelscope_worker.parameters import ParameterError
 
 _SECTION = "timm"
 _DEFAULT_CROP_PCT = 0.875
+_IMAGENET_MEAN, _IMAGENET_STD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
 _METHODS = ("nearest", "bilinear", "bicubic", "box", "hamming", "lanczos")
 # Names of layers, and how weights are loaded: nothing of an answer depends on them once a file is exported.
 _LOADING = (
@@ -57,6 +60,8 @@ def read(data: Mapping[str, Any], context: Context) -> Draft:
     draft = Draft()
     _read_words(draft, outer, fields, context)
     draft.steps, draft.steps_are_whole = _steps(draft, fields), True
+    if "source.builder" in draft.facts:
+        draft.steps.append(DraftStep("layout", "NCHW", "what PyTorch's models take"))
     draft.learn("task", "classification", "timm's models classify", guess=True)
     classes = fields.whole("num_classes", MAX_LABELS)
     outer.whole("num_classes", MAX_LABELS)
@@ -80,6 +85,7 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     draft.learn("name", name_from(name or ""), "architecture and tag")
     if architecture:
         draft.attributes[_SECTION] = {"architecture": name}
+    _read_source(draft, fields, context, name)
     draft.learn("licence", fields.text("license"), "license")
     fields.text("origin_url")
     draft.references += [text for key in ("origin_url", "paper_ids") if (text := _address(fields.any(key)))]
@@ -89,10 +95,6 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     url = fields.text("url")
     if url and "://" in url:
         draft.references.append(url)
-        if context.model is None:
-            draft.notes.append(
-                "the weights that timm loads are under `references`; a manifest needs an exported model file"
-            )
     paper = fields.text("paper_name")
     if paper:
         draft.attributes.setdefault(_SECTION, {})["paper_name"] = paper
@@ -102,6 +104,22 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     described = outer.data.get("label_descriptions")
     if draft.labels and isinstance(described, Mapping) and all(name in described for name in draft.labels):
         draft.labels = tuple(clean(str(described[name])) for name in draft.labels)
+
+
+def _read_source(draft: Draft, fields: Fields, context: Context, name: str | None) -> None:
+    """Where no model file was given, timm builds the architecture and fills it with its own weights."""
+    hub, url = fields.text("hf_hub_id"), fields.text("url")
+    weights = f"https://huggingface.co/{hub}/resolve/main/model.safetensors" if hub else url
+    if context.model is not None or not name or not weights or "://" not in weights:
+        return
+    try:
+        check_architecture("timm", name)
+    except ParameterError:
+        return  # not a name of timm's registry: somebody's own model
+    draft.learn("framework.name", "pytorch", "timm's models are PyTorch's")
+    draft.learn("source.builder", "timm", "no model file was given: timm builds the architecture")
+    draft.learn("source.architecture", name, "architecture and tag")
+    draft.learn("source.weights_path", weights, "hf_hub_id" if hub else "url")
 
 
 def _address(value: Any) -> str | None:
@@ -123,7 +141,7 @@ def _steps(draft: Draft, fields: Fields) -> list[DraftStep]:
     steps += _geometry(draft, fields, height, width)
     mean, std = fields.numbers("mean"), fields.divisors("std")
     if mean is None and std is None:
-        value = {"mean": [0.485, 0.456, 0.406], "std": [0.229, 0.224, 0.225]}
+        value = {"mean": list(_IMAGENET_MEAN), "std": list(_IMAGENET_STD)}
         steps += [DraftStep("rescale", 255), DraftStep("normalize", value, "not given; timm's default", guess=True)]
     else:
         steps += normalize_steps(255, mean, std, "")
@@ -147,27 +165,29 @@ def _geometry(draft: Draft, fields: Fields, height: int, width: int) -> list[Dra
     crop = DraftStep("crop", {"method": "center", "dimensions": [height, width], "offset": "round"}, "input_size")
     if mode == "squash":
         squeezed = resize_step({"dimensions": larger}, method, "pillow", f"{why}; crop_mode squash")
-        return [squeezed] if larger == [height, width] else [squeezed, crop]
+        if larger == [height, width]:
+            return [squeezed]
+        return [squeezed, crop if share <= 1 else _cut_or_bordered(height, width)]
     if mode == "border":
-        draft.unknown.append("timm.crop_mode: border pads with the mean colour; a border of 0 is written")
-        longer = resize_step(
-            {"max_dimension": max(larger), "rounding": "round"}, method, "pillow", f"{why}; crop_mode border"
-        )
-        if share < 1:
-            draft.keep(_SECTION, "crop_mode", mode, "crop_pct below 1 with a border is not expressed")
-        return [longer, DraftStep("pad", {"dimensions": [height, width]}, "crop_mode border")]
+        inside = {"dimensions": larger, "mode": "contain", "method": method}
+        mean = fields.numbers("mean") or list(_IMAGENET_MEAN)
+        border = [round(255 * value) for value in mean]
+        return [
+            DraftStep("fit", inside, f"{why}; crop_mode border"),
+            DraftStep("crop_or_pad", {"dimensions": [height, width], "value": border}, "crop_mode border"),
+        ]
     if mode != "center":
         draft.keep(_SECTION, "crop_mode", mode, "is not known; center is written instead")
     if larger[0] != larger[1]:
-        value = {"dimensions": larger, "keep_aspect_ratio": True, "rounding": "round"}
-        return [resize_step(value, method, "pillow", why), crop]
-    if share > 1:
-        draft.unknown.append("timm.crop_pct: above 1, where the crop is larger than the image and gets a border")
-        return [
-            resize_step({"short_side": larger[0]}, method, "pillow", why),
-            DraftStep("pad", {"dimensions": [height, width]}),
-        ]
-    return [resize_step({"short_side": larger[0], "rounding": "floor"}, method, "pillow", why), crop]
+        value = {"dimensions": larger, "method": method}
+        return [DraftStep("fit", value, why), crop if share <= 1 else _cut_or_bordered(height, width)]
+    resized = resize_step({"short_side": larger[0], "rounding": "floor"}, method, "pillow", why)
+    return [resized, crop if share <= 1 else _cut_or_bordered(height, width)]
+
+
+def _cut_or_bordered(height: int, width: int) -> DraftStep:
+    """A share above 1 makes pictures that may be smaller than what is cut out of them; timm's border is black."""
+    return DraftStep("crop_or_pad", [height, width], "crop_pct above 1")
 
 
 def _input_size(fields: Fields, key: str) -> tuple[int, int, int] | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from mlmodelscope.manifest.schema.builder import BuilderName, frameworks_of, refuse_source
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Postprocess, Preprocess, Run
 from mlmodelscope.manifest.schema.part import (
     LOOSE_TEXT,
@@ -148,19 +149,46 @@ class Output(Part):
 
 
 class Source(Part):
-    """Where the model's files are: one file, a folder, or a graph and its weights."""
+    """Where the model's files are: one file, a folder, a graph and its weights, or an architecture and its weights."""
 
     graph_path: Annotated[
-        Reference, Field(description="The model file or folder, or the graph where weights are apart.")
-    ]
+        Reference | None,
+        Field(
+            description="The model file or folder, or the graph where weights are apart; with the builder "
+            "`transformers` its config.json."
+        ),
+    ] = None
     graph_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the graph file or folder.")] = None
-    weights_path: Annotated[Reference | None, Field(description="The weights, where they are a file of their own.")] = (
-        None
-    )
+    weights_path: Annotated[
+        Reference | None,
+        Field(description="The weights, where they are a file of their own, or a folder of several with their index."),
+    ] = None
     weights_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the weights.")] = None
     weights_key: Annotated[
         str | None, Field(description="Key of the tensors inside a checkpoint, for example `state_dict`.")
     ] = None
+    builder: Annotated[
+        BuilderName | None, Field(description="The library that makes the model of an `architecture` and its weights.")
+    ] = None
+    architecture: Annotated[
+        str | None, Field(max_length=201, description="Its name in that library's own registry: `resnet50.a1_in1k`.")
+    ] = None
+    options: Annotated[
+        dict[str, Any],
+        Field(description="The library's own options that shape the architecture: numbers, switches, words, lists."),
+    ] = {}
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Source:
+        if self.builder is None:
+            if self.graph_path is None:
+                raise ValueError("the key `graph_path` is missing: the model's file, or a `builder` that makes it")
+            for key in ("architecture", "options"):
+                if getattr(self, key):
+                    raise ValueError(f"the key `{key}` goes with a `builder`")
+            return self
+        refuse_source(self.builder, self.architecture, self.options, self.graph_path, self.weights_path)
+        return self
 
 
 _FEEDS = ("tokens", "last", "mask", "positions", "is_cached", "outputs.NAME", "inputs.NAME")
@@ -441,7 +469,18 @@ class ModelManifest(Manifest):
         self._refuse_server_keys()
         if self.ask and self.task != LANGUAGE_MODEL:
             raise ValueError(f"the key `ask` goes with `task: {LANGUAGE_MODEL}`, not {self.task}")
+        self._refuse_foreign_builder()
         return self
+
+    def _refuse_foreign_builder(self) -> None:
+        if self.source is None or self.source.builder is None or self.framework is None:
+            return
+        names = frameworks_of(self.source.builder)
+        if re.sub(r"[\s_-]", "", self.framework.name.lower()) not in names:
+            raise ValueError(
+                f"the builder {self.source.builder} makes models for the framework {names[0]}, "
+                f"not {self.framework.name}"
+            )
 
     def _refuse_server_keys(self) -> None:
         if self.framework is None:

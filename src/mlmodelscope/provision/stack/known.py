@@ -12,8 +12,13 @@ from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManif
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, same_framework
 from mlmodelscope.plan.match import normal_architecture
+from mlmodelscope.plan.stack import builder_packages
 from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.provision.stack.lock import package_of
+from mlmodelscope_worker.builder.libraries import LIBRARIES
 from mlmodelscope_worker.environment import normalise
+
+_BUILDERS = {normalise(name) for library in LIBRARIES.values() for name in library.packages}
 
 
 @dataclass(frozen=True)
@@ -23,6 +28,13 @@ class Known:
     software: SoftwareManifest
     package: str
     version: Version
+
+    @property
+    def libraries(self) -> set[str]:
+        """The libraries that build models, as far as the stack has them."""
+        assert self.software.stack is not None
+        brought = {package_of(line) for line in self.software.stack.requirements}
+        return brought & _BUILDERS
 
     @property
     def order(self) -> tuple[int, Version]:
@@ -38,7 +50,10 @@ def known_software(model: ModelManifest) -> SoftwareManifest | None:
     fitting = [
         each for each in known_stacks(model.framework) if constraint.matches(each.version, allow_prerelease=True)
     ]
-    return max(fitting, key=lambda each: each.order).software if fitting else None
+    wanted = {normalise(name) for name in builder_packages(model)}
+    ready = [each for each in fitting if wanted <= each.libraries]
+    # Who needs no library gets the stack without, and who needs one gets what brings it, if there is such a stack.
+    return max(ready or fitting, key=lambda each: (each.order, -len(each.libraries))).software if fitting else None
 
 
 def known_stacks(framework: Framework) -> list[Known]:

@@ -1,4 +1,4 @@
-"""Libraries that a model's steps name: what a stack lacks of them is known, and added, before anything is built."""
+"""Libraries that a model's steps name, or that build it: what a stack lacks is known, and added, before it is built."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
+from mlmodelscope.plan.stack import builder_packages
 from mlmodelscope.provision.stack.lock import lock_requirements, package_of, without_hashes
 from mlmodelscope.provision.stack.provisioner import Progress
 from mlmodelscope.settings import Settings
@@ -30,6 +31,7 @@ def lacking(model: ModelManifest, software: SoftwareManifest) -> tuple[str, ...]
     steps = (*(step for each in model.inputs for step in each.processing), *model.answer)
     named = dict.fromkeys(step.parameters.get("library") for step in steps)
     wanted = [PACKAGES[library] for library in named if library in PACKAGES]
+    wanted += [(name,) for name in builder_packages(model)]
     return tuple(each[0] for each in wanted if not any(normalise(name) in brought for name in each))
 
 
@@ -38,7 +40,7 @@ def refuse_lacking(model: ModelManifest, software: SoftwareManifest) -> None:
     packages = lacking(model, software)
     if packages:
         raise PlanError(
-            f"{software.reference} lacks {', '.join(packages)}, which the steps of {model.name} name",
+            f"{software.reference} lacks {', '.join(packages)}, which {model.name} needs",
             hint=f"add {' and '.join(packages)} to `requirements` of a copy of its manifest; a stack that has them is "
             "made where you name none",
         )
@@ -58,7 +60,7 @@ def with_libraries(
         return SoftwareManifest.model_validate_json(remembered.read_text())
     if settings.offline:
         raise PlanError(
-            f"{software.reference} lacks {', '.join(packages)}, which the steps of {model.name} name, "
+            f"{software.reference} lacks {', '.join(packages)}, which {model.name} needs, "
             "and cannot get it without the network",
             hint=f"pip install {' '.join(packages)} brings it where mlmodelscope itself runs",
         )

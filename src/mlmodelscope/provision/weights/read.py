@@ -7,6 +7,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.weights.safetensors import is_safetensors, read_safetensors
+from mlmodelscope.provision.weights.sharded import read_folder
 from mlmodelscope.provision.weights.tensor import Tensor
 from mlmodelscope.provision.weights.torch import PICKLE_START, ZIP_START, read_legacy, read_zip
 
@@ -22,8 +23,13 @@ _LOOKS_LIKE = {
 
 
 def read_tensors(path: Path, key: str | None = None) -> dict[str, Tensor]:
-    """Every tensor by name. The format is told by content; `key` picks a dictionary inside a checkpoint."""
+    """Every tensor by name. The format is told by content; `key` picks a dictionary inside a checkpoint.
+
+    A folder is that of its one file, or of several with an index.
+    """
     try:
+        if path.is_dir():
+            return read_folder(path, lambda file: read_tensors(file, key))
         data = _map(path)
         if is_safetensors(data):
             return read_safetensors(data, key)

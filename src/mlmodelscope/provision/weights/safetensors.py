@@ -29,6 +29,7 @@ _ELEMENT_TYPES = {
     "U8": "uint8",
     "BOOL": "bool",
 }
+ELEMENT_NAMES = {element_type: name for name, element_type in _ELEMENT_TYPES.items()}
 
 
 def is_safetensors(data: memoryview) -> bool:

@@ -2,13 +2,18 @@
 
 import numpy as np
 import torch
-from torchvision.io import ImageReadMode, decode_image
-from torchvision.transforms import InterpolationMode
-from torchvision.transforms import functional as F
 
-from ..decode import to_gray
-from ..header import ImageError
-from ..image import Image
+from ...builder import torchvision_operators
+
+torchvision_operators.provide(torch)
+
+from torchvision.io import ImageReadMode, decode_image  # noqa: E402
+from torchvision.transforms import InterpolationMode  # noqa: E402
+from torchvision.transforms import functional as F  # noqa: E402
+
+from ..decode import to_gray  # noqa: E402
+from ..header import ImageError  # noqa: E402
+from ..image import Image  # noqa: E402
 
 _METHODS = {
     "nearest": "NEAREST",

@@ -138,7 +138,8 @@ def fitting_stacks(request: Request, model: ModelManifest) -> Iterator[str]:
     if provides(model, None, describe_current()):
         yield CURRENT
     own = {framework_word(model.framework)} if model.framework is not None else set()
-    suffix = Path(parse_reference(model.source.graph_path).name).suffix if model.source is not None else ""
+    graph = model.source.graph_path if model.source is not None else None
+    suffix = Path(parse_reference(graph).name).suffix if graph is not None else ""
     readers = {*own, *_READERS.get(suffix, ())}
     built = {each.digest for each in StackStore(request.settings).list()}
     for entry in list_catalog("software"):

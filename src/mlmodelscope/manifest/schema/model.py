@@ -148,11 +148,11 @@ class Output(Part):
 
 
 class Source(Part):
-    """Where the model's files are: one file, a folder, or a graph and its weights."""
+    """Where the model's files are: one file, a folder, a graph and its weights, or an architecture and its weights."""
 
     graph_path: Annotated[
-        Reference, Field(description="The model file or folder, or the graph where weights are apart.")
-    ]
+        Reference | None, Field(description="The model file or folder, or the graph where weights are apart.")
+    ] = None
     graph_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the graph file or folder.")] = None
     weights_path: Annotated[Reference | None, Field(description="The weights, where they are a file of their own.")] = (
         None
@@ -161,6 +161,21 @@ class Source(Part):
     weights_key: Annotated[
         str | None, Field(description="Key of the tensors inside a checkpoint, for example `state_dict`.")
     ] = None
+    builder: Annotated[
+        Literal["timm", "torchvision", "transformers", "keras"] | None,
+        Field(description="The library that makes the model of an `architecture` and its weights."),
+    ] = None
+    architecture: Annotated[
+        str | None, Field(max_length=201, description="Its name in that library's own registry: `resnet50.a1_in1k`.")
+    ] = None
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> Source:
+        if self.builder is None and self.graph_path is None:
+            raise ValueError("the key `graph_path` is missing: the model's file, or a `builder` that makes it")
+        if self.builder is not None and (self.architecture is None or self.weights_path is None):
+            raise ValueError("a `builder` needs the keys `architecture` and `weights_path`")
+        return self
 
 
 _FEEDS = ("tokens", "last", "mask", "positions", "is_cached", "outputs.NAME", "inputs.NAME")

@@ -14,6 +14,7 @@ from mlmodelscope.author.importer import IMPORTERS, Context
 from mlmodelscope.author.lay_out import checked_text, lay_out
 from mlmodelscope.author.processing import normalize_steps, resize_step
 from mlmodelscope.author.request import name_from
+from mlmodelscope.catalog.draft_outputs import with_outputs
 from mlmodelscope.catalog.entry import ClaimFact, Entry
 from mlmodelscope.catalog.facts import Source
 from mlmodelscope.errors import UsageError
@@ -23,16 +24,6 @@ from mlmodelscope.model_file.model_file import TensorInfo
 
 BUILDERS = ("timm", "torchvision", "keras", "transformers")
 """Libraries that make a model out of an architecture's name and weights."""
-_CLASSES = ("classification", "text_classification", "audio_classification", "multilabel_classification")
-# Without a file the outputs are what the task answers with.
-_OUTPUTS = {
-    "object_detection": ("boxes", "classes", "scores"),
-    "semantic_segmentation": ("masks",),
-    "instance_segmentation": ("boxes", "classes", "scores", "masks"),
-    "keypoint_detection": ("keypoints",),
-    "image_enhancement": ("image",),
-    "embedding": ("embedding",),
-}
 _ELEMENT_TYPES = {"float": "float32", "double": "float64"}
 _MOST_CLAIMS = 200
 
@@ -138,6 +129,8 @@ def _add_files(draft: Draft, entry: Entry, source: Source) -> None:
         architecture = entry.architecture if entry.builder != "torchvision" else entry.architecture.partition(".")[0]
         draft.facts["source.builder"] = Fact(entry.builder, "")
         draft.facts["source.architecture"] = Fact(architecture, "")
+        if entry.graph:
+            draft.facts["source.graph_path"] = Fact(entry.graph, "")
         draft.facts["source.weights_path"] = Fact(place.url, "")
         if place.sha256:
             draft.facts["source.weights_checksum"] = Fact(f"sha256:{place.sha256}", "")
@@ -193,13 +186,8 @@ def _add_tensors(draft: Draft, entry: Entry) -> None:
     if outputs:
         kind = Fact("tensor", "the source has no word on its meaning", guess=True)
         draft.outputs = [DraftOutput(kind, each.name, each) for each in outputs]
-    elif not draft.outputs:
-        why = "what this task answers with"
-        if entry.task in _CLASSES:
-            draft.outputs = [DraftOutput(Fact(*_class_output(entry), guess=True), steps=_softmax(entry))]
-        else:
-            kinds = _OUTPUTS.get(entry.task, ("tensor",))
-            draft.outputs = [DraftOutput(Fact(kind, why, guess=True)) for kind in kinds]
+    else:
+        with_outputs(draft)
     if entry.task == "embedding" and not outputs:
         draft.outputs = [DraftOutput(Fact("embedding", "there is no classifier"))]
     if draft.steps is None and not draft.inputs and not entry.manifest:
@@ -211,14 +199,6 @@ def _add_tensors(draft: Draft, entry: Entry) -> None:
     elif entry.builder in ("timm", "torchvision"):
         draft.facts["inputs.layout"] = Fact("NCHW", "")
         draft.facts["inputs.element_type"] = Fact("float32", "")
-
-
-def _class_output(entry: Entry) -> tuple[str, str]:
-    return ("probability", "its last layer is a softmax") if entry.builder == "keras" else ("logits", "classifiers")
-
-
-def _softmax(entry: Entry) -> tuple[DraftStep, ...]:
-    return () if entry.builder == "keras" else (DraftStep("softmax", None),)
 
 
 def _tensor(port: dict[str, Any]) -> TensorInfo:

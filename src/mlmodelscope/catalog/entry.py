@@ -71,6 +71,8 @@ class Entry:
     code_license: str = ""
     weights_license: str = ""
     weights: tuple[WeightsFact, ...] = ()
+    graph: str = ""
+    """The file that says how the architecture is built, where a library wants one."""
     importer: str = ""
     """Which importer of `init` understands `config`."""
     config: Mapping[str, Any] = field(default_factory=dict)

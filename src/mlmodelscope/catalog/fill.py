@@ -12,6 +12,7 @@ from mlmodelscope.catalog.entry import Entry, as_data
 from mlmodelscope.catalog.facts import Facts, Source, open_facts
 from mlmodelscope.catalog.search import plain_words
 
+_FULL_TEXT = "fts5"
 _TABLES = """
 CREATE TABLE sources (id INTEGER PRIMARY KEY, label TEXT, data TEXT);
 CREATE TABLE models (
@@ -49,7 +50,7 @@ def fill(connection: sqlite3.Connection, files: list[Path]) -> None:
 def _make_words(connection: sqlite3.Connection) -> bool:
     """Whether this SQLite has an index of words; some are built without."""
     try:
-        connection.execute("CREATE VIRTUAL TABLE words USING fts5 (text, content='', prefix='2 3 4')")
+        connection.execute(f"CREATE VIRTUAL TABLE words USING {_FULL_TEXT} (text, content='', prefix='2 3 4')")
         return True
     except sqlite3.OperationalError:
         connection.execute("CREATE TABLE words (text TEXT)")

@@ -22,6 +22,9 @@ def described_path(reference: str) -> Path | None:
     if found is None:
         return None
     source, entry = found
+    own = Path(source.origin) / entry.place
+    if entry.manifest and own.is_file() and own.read_bytes() == entry.manifest.encode():
+        return own  # what it names may lie beside it
     text = manifest_text(entry, source).encode()
     digest = hashlib.sha256(text).hexdigest()
     path = settings.cache / "catalog" / "manifests" / f"{source.label}-{digest[:24]}" / f"{entry.name[:100]}.yml"

@@ -120,9 +120,7 @@ def _conditions(index: sqlite3.Connection, query: Query) -> tuple[list[str], lis
     if query.architecture is not None:
         add("architecture LIKE ? ESCAPE '\\'", f"%{_escaped(query.architecture)}%")
     if query.license is not None:
-        add(
-            "CASE license WHEN '' THEN code_license ELSE license END LIKE ? ESCAPE '\\'", f"%{_escaped(query.license)}%"
-        )
+        add("license LIKE ? ESCAPE '\\'", f"%{_escaped(query.license)}%")
     if query.min_parameters is not None:
         add("parameters >= ?", query.min_parameters)
     if query.max_parameters is not None:

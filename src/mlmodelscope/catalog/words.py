@@ -33,6 +33,8 @@ _METRICS = {
     "ap50": "ap50",
     "pq": "pq",
     "f1": "class-f1",
+    "question answering:f1": "answer-f1",
+    "token classification:f1": "span-f1",
     "em": "exact-match",
     "exact_match": "exact-match",
     "epe": "epe",

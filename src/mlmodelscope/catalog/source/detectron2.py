@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from mlmodelscope.author.request import name_from
 from mlmodelscope.catalog.entry import ClaimFact, Entry, WeightsFact
@@ -39,12 +40,26 @@ def read(reading: Reading) -> Iterator[Entry]:
             reading.leave_out("a page that cannot be read", file)
             continue
         for table in html_tables(text):
-            for line, cells in table.rows:
-                entry = _entry(reading, table, cells, f"{file}:{line}")
-                if entry is None:
-                    reading.leave_out("a row without a model", f"{file}:{line}")
-                    continue
-                yield entry
+            yield from _of_table(reading, table, file)
+
+
+def _of_table(reading: Reading, table: Table, file: str) -> Iterator[Entry]:
+    """One entry for each row; `above + test-time aug.` is another number of the model above it."""
+    waiting: Entry | None = None
+    for line, cells in table.rows:
+        entry = _entry(reading, table, cells, f"{file}:{line}")
+        if entry is None:
+            reading.leave_out("a row without a model", f"{file}:{line}")
+        elif not entry.weights and not entry.architecture and waiting is not None:
+            said = cells[0].text[:80]
+            more = tuple(replace(claim, conditions=said, fits=False) for claim in entry.claims)
+            waiting = replace(waiting, claims=waiting.claims + more)
+        else:
+            if waiting is not None:
+                yield waiting
+            waiting = entry
+    if waiting is not None:
+        yield waiting
 
 
 def _entry(reading: Reading, table: Table, cells: list[Cell], place: str) -> Entry | None:

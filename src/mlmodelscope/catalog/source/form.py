@@ -60,6 +60,7 @@ REGISTRY: Registry[Form] = Registry(
         "detectron2": f"{_HERE}.detectron2",
         "tensorflow": f"{_HERE}.tensorflow",
         "open_model_zoo": f"{_HERE}.open_model_zoo",
+        "huggingface": f"{_HERE}.huggingface",
         "manifests": f"{_HERE}.manifests",
     },
 )

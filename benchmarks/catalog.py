@@ -1,7 +1,7 @@
-"""What the catalog costs: building its index, listing everything, searching, and reading a source again.
+"""What the catalog costs: building its index, listing everything, searching.
 
-Processor seconds, the least of several runs: other programs can only add to them. A copy of the shipped facts under other
-names brings the list above 5,000 models.
+Processor seconds, the least of several runs: other programs can only add to them. A copy of the shipped facts under
+another label brings the list above 5,000 models.
 """
 
 from __future__ import annotations

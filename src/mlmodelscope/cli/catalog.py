@@ -49,9 +49,7 @@ def list_sources(as_json: AsJson = False) -> None:
 @verb
 def add(
     label: Annotated[str, typer.Argument(help="What stands before the colon of its models' names.")],
-    origin: Annotated[
-        str, typer.Argument(help="A folder, file, archive, pypi:NAME==VERSION/FOLDER or git+https://…@COMMIT.")
-    ],
+    origin: Annotated[str, typer.Argument(help="A folder, file, archive, package or Git repository.")],
     form: Form = None,
     offline: Offline = False,
     as_json: AsJson = False,

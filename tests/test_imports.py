@@ -30,6 +30,7 @@ ORDER = [
     "author",
     "plan",
     "provision",
+    "catalog",
     "dataset",
     "worker",
     "record",

@@ -181,6 +181,7 @@ ROWS: dict[str, Row] = {
     "get_manifest_schema": at("read", "GET", "/api/v1/manifests/model/schema"),
     "list_versions": at("read", "GET", "/api/v1/manifests/model/{manifest}"),
     "list_models": at("read", "GET", "/api/v1/models"),
+    "list_described_models": at("read", "GET", "/api/v1/described-models"),
     "list_datasets": at("read", "GET", "/api/v1/datasets"),
     "list_frameworks": at("read", "GET", "/api/v1/frameworks"),
     "list_stacks": at("read", "GET", "/api/v1/stacks"),

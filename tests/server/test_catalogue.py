@@ -204,3 +204,16 @@ def test_a_record_has_the_manifests_that_it_was_made_from(client: Client, lastin
     lasting_world.evaluate("toy")
     found = {each["kind"]: each for each in client.get("/records/latest/manifests")["items"]}
     assert found["model"]["name"] == "toy" and "resize:" in found["model"]["text"] and "dataset" in found
+
+
+def test_models_of_sources_are_searched_a_page_at_a_time(client: Client) -> None:
+    first = client.get("/described-models", {"q": "resnet50", "task": "classification", "limit": 3})
+    assert len(first["items"]) == 3 and first["total"] > 50 and first["next"] == 3
+    second = client.get("/described-models", {"q": "resnet50", "task": "classification", "limit": 3, "start": 3})
+    assert not {each["reference"] for each in first["items"]} & {each["reference"] for each in second["items"]}
+    assert {"timm", "torchvision", "keras"} <= {each["label"] for each in first["sources"]}
+
+
+def test_words_of_a_search_cannot_break_it(client: Client) -> None:
+    for words in (chr(34), "a OR", "NEAR(", "*", "%"):
+        assert client.get("/described-models", {"q": words})["total"] >= 0

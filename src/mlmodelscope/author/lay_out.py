@@ -13,7 +13,7 @@ from mlmodelscope.errors import ManifestError
 from mlmodelscope.manifest.load import parse_manifest
 from mlmodelscope.manifest.schema.model import ElementType
 from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
-from mlmodelscope.manifest.source import SourceFloat, parse_source
+from mlmodelscope.manifest.source import SourceFloat, SourceInt, parse_source
 from mlmodelscope.manifest.write import spell_text, write_manifest
 from mlmodelscope.model_file.model_file import TensorInfo
 from mlmodelscope.task.class_answer import CLASS_TASKS
@@ -25,10 +25,10 @@ _PLAIN_FACTS = ("name", "version", "task", "author", "licence", "description", "
 _NESTED_FACTS = (
     "framework.name",
     "framework.version",
-    "source.graph_path",
-    "source.graph_checksum",
     "source.builder",
     "source.architecture",
+    "source.graph_path",
+    "source.graph_checksum",
     "source.weights_path",
     "source.weights_checksum",
     "training_dataset.name",
@@ -123,9 +123,9 @@ def _claim(page: Page, index: int, claim: dict[str, Any]) -> dict[str, Any]:
     return {**plain(kept), "value": _as_written(claim["value"])}
 
 
-def _as_written(text: str) -> SourceFloat:
-    """A number that keeps its digits: `75.10` claims more than `75.1`."""
-    number = SourceFloat(text)
+def _as_written(text: str) -> SourceFloat | SourceInt:
+    """A number that keeps its digits: `75.10` claims more than `75.1`, and `75.0` more than `75`."""
+    number = SourceFloat(text) if "." in text else SourceInt(text)
     number.text = text
     return number
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -75,7 +76,7 @@ def check(
     if on_server and fix:
         raise UsageError("a version on a server never changes", hint="--diff shows what to put there as a new one")
     results = [_check(name, True, codes, fix, diff) for name in on_server]
-    here = [path for path in paths if path not in on_server]
+    here = [_described(path) for path in paths if path not in on_server]
     results += [_check(each.name, each.explicit, codes, fix, diff) for each in (find_files(here) if here else ())]
     everything = verbose or select is not None  # who asks for a rule wants to see it
     _show(results, "json" if as_json else form, everything, diff, to_stdout="-" in paths and fix and not diff)
@@ -85,6 +86,14 @@ def check(
         warn_of_broken(REGISTRY)
     failing = ("error", "warning") if strict else ("error",)
     return int(any(result.count(severity) for result in results for severity in failing))
+
+
+def _described(path: str) -> str:
+    """A file, or for `SOURCE:NAME` the manifest that is made of the catalog's facts."""
+    from mlmodelscope.manifest.catalog import described_model
+
+    found = described_model(path) if not os.path.exists(path) else None
+    return path if found is None else str(found)
 
 
 def _explain(word: str) -> int:

@@ -15,7 +15,7 @@ def datasets(
     name: Annotated[str | None, typer.Argument(help="Show this one in full.")] = None, as_json: AsJson = False
 ) -> None:
     """List the datasets of the catalogue, or show one."""
-    from mlmodelscope.cli.catalogue import show_catalogue, show_manifest
+    from mlmodelscope.cli.manifest_tables import show_catalogue, show_manifest
     from mlmodelscope.manifest.catalog import find_dataset
     from mlmodelscope.manifest.schema import DatasetManifest
 

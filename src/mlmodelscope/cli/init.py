@@ -27,7 +27,7 @@ def init(
     model: Annotated[
         Path | None,
         typer.Argument(
-            help="A model file or folder, or timm:ARCHITECTURE; a configuration will do alone.",
+            help="A model file or folder, or SOURCE:NAME of the catalog; a configuration will do alone.",
             metavar="MODEL | --from PATH",
         ),
     ] = None,
@@ -71,6 +71,16 @@ def init(
     from mlmodelscope.author.make import make_manifest, write_files
     from mlmodelscope.author.request import Request
 
+    if model is not None and (described := _described(model)) is not None:
+        answers = (configs, name, version, task, color, scale, mean, std, resize, crop, library, method, labels)
+        more = (label_offset, licence, description, framework_version, dataset, claim, model_name, launcher)
+        if any(each is not None for each in (*answers, *more)):
+            raise UsageError(
+                f"{model} is a model of a catalog source, whose facts take no other options",
+                hint=f"mlmodelscope init {model} --output FILE, then edit the file",
+            )
+        _write_described(described, output, force, as_json)
+        return
     given = list(configs or [])
     named = _library_of(str(model)) if model is not None else None
     place = tempfile.TemporaryDirectory(prefix="mlmodelscope-init-") if named is not None else None
@@ -135,6 +145,28 @@ def _asked_of(library: str, architecture: str, place: Path) -> Path:
     path = place / f"{library}.json"
     path.write_text(json.dumps(found), encoding="utf-8")
     return path
+
+
+def _described(model: Path) -> str | None:
+    """The manifest's text, where the model is named as `SOURCE:NAME` of the catalog."""
+    from mlmodelscope.manifest.catalog import described_model
+
+    found = described_model(str(model)) if not model.exists() else None
+    return found.read_text(encoding="utf-8") if found is not None else None
+
+
+def _write_described(text: str, output: Path | None, force: bool, as_json: bool) -> None:
+    from mlmodelscope.author.draft import Draft
+    from mlmodelscope.author.make import Written, write_files
+
+    paths = write_files(Written(Draft(), text, {}), output, force) if output is not None else []
+    if as_json:
+        print_json({"files": [str(path) for path in paths], "manifest": text})
+        return
+    if not paths:
+        print(text, end="")
+    for path in paths:
+        print(path)
 
 
 def _is_config(path: Path) -> bool:

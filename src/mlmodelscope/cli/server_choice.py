@@ -47,6 +47,7 @@ HERE = {
     "doctor": "it looks at what is installed here",
     "plugins": "it lists what packages add here; agents have packages of their own",
     "trust": "it says whose code may run here; a server's agents are started with --trust",
+    "catalog": "sources are kept in this home; a server reads those of its own",
     "schema": "a schema is the same everywhere; over the API it is /manifests/KIND/schema",
     "init": "it reads a file that is here; over the API it is POST /manifests/init",
     "plan": "a plan is made where it runs; /requests/resolve says where that could be",

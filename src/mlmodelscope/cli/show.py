@@ -108,7 +108,8 @@ def find_file(name: str) -> str:
     """The file of a catalogued manifest of any kind."""
     from typing import get_args
 
-    from mlmodelscope.manifest.catalog import Kind, find_manifest, list_catalog
+    from mlmodelscope.manifest.catalog import find_manifest, list_catalog
+    from mlmodelscope.manifest.folders import Kind
     from mlmodelscope.manifest.schema import KINDS
     from mlmodelscope.manifest.suggest import nearest
 

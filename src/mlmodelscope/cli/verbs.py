@@ -18,7 +18,7 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("compare", "overview", "study", "train"),
     ),
     "Measure": ("bench", "profile", "trace", "analyze"),
-    "Manifests": ("models", "datasets", "init", "check", "show", "convert", "export", "schema", "trust"),
+    "Manifests": ("models", "datasets", "catalog", "init", "check", "show", "convert", "export", "schema", "trust"),
     "Records": ("records", "report", "log", "replay", "push", "pull", "keys"),
     "Stacks and machines": ("doctor", "machine", "stacks", "plugins"),
     "Servers and the store": ("serve", "agent", "token", "db", "gc"),
@@ -54,6 +54,8 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
             for command in module.app.registered_commands:
                 command.cls = HelpCommand
             app.add_typer(module.app, name=verb, cls=getattr(module, "Commands", HelpGroup))
+            if verb == "catalog":  # the same word as others spell it
+                app.add_typer(module.app, name="catalogue", cls=HelpGroup, hidden=True)
         else:
             app.command(verb, cls=HelpCommand)(getattr(module, verb))
     return app

@@ -6,11 +6,13 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import TypeVar
 
 from mlmodelscope.errors import ManifestError, Problem, UsageError
 from mlmodelscope.manifest.dialect.words import name_from_id
+from mlmodelscope.manifest.folders import Kind, catalog_files
 from mlmodelscope.manifest.kept import Kept
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import (
@@ -25,7 +27,6 @@ from mlmodelscope.manifest.source import parse_source, read_bytes
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.manifest.version import Constraint, Version
 
-Kind = Literal["models", "datasets", "software", "hardware", "logs"]
 Sought = TypeVar("Sought", bound=Manifest)
 
 _WORDS: dict[type[Manifest], tuple[Kind, str]] = {
@@ -35,6 +36,9 @@ _WORDS: dict[type[Manifest], tuple[Kind, str]] = {
     HardwareManifest: ("hardware", "hardware"),
     ReferenceLog: ("logs", "reference log"),
 }
+_DESCRIBED = "mlmodelscope.catalog.find"
+"""The module that knows models by `SOURCE:NAME`, imported when one is asked for."""
+_REFERENCE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}:[^/@:\s][^/@\s]{0,199}")
 _NAME = re.compile(
     r"""^["']?(name|id)["']?[ \t]*:[ \t]+(?:"([^"\n]*)"|'([^'\n]*)'|([^\s"'#].*?))[ \t]*(?:[ \t]#.*)?$""", re.M
 )
@@ -48,34 +52,12 @@ class Catalogued:
     id: str | None = None
 
 
-def catalog_folders() -> list[Path]:
-    """Where manifests are looked for; the user's own folders come first."""
-    own = [Path(part).expanduser() for part in os.environ.get("MLMODELSCOPE_MANIFESTS", "").split(os.pathsep) if part]
-    shipped = shipped_folder()
-    return own + ([shipped] if shipped is not None else [])
-
-
-def shipped_folder() -> Path | None:
-    """The manifests that come with the package."""
-    package = Path(__file__).parent.parent
-    # Installed, they lie inside the package; in a checkout, at its top.
-    places = (package / "_manifests", package.parent.parent / "manifests")
-    return next((folder for folder in places if folder.is_dir()), None)
-
-
 def list_catalog(kind: Kind) -> Iterator[Catalogued]:
     """Every manifest of a kind, without reading more of it than its name and id."""
     for path in catalog_files(kind):
         found = _names(path)
         if found is not None:
             yield found
-
-
-def catalog_files(kind: Kind) -> Iterator[Path]:
-    """Files that may be manifests of a kind, unread."""
-    for folder in catalog_folders():
-        for place in (folder / kind, folder) if not (folder / kind).is_dir() else (folder / kind,):
-            yield from sorted(place.glob("*.y*ml"))
 
 
 def name_in(text: str) -> str | None:
@@ -140,6 +122,9 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
     by_id = [entry for entry in entries if entry.id == name]  # whatever letters it has
     if is_path and not by_id:
         raise ManifestError(Problem("there is no such file", file=name))
+    described = described_model(name) if sought is ModelManifest and not by_id else None
+    if described is not None:
+        return load_manifest(described)
     digest = _DIGEST.fullmatch(name)
     if digest is not None and not any(name in (entry.name, entry.id) for entry in entries):
         return _by_digest(digest[1], name, sought, entries)
@@ -156,10 +141,25 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
         versions = ", ".join(str(version) for version in sorted({Version(each.version) for each in candidates}))
         raise UsageError(f"no version of {wanted} satisfies {constraint}; there is {versions}")
     known = sorted({entry.name for entry in entries if is_of_kind(entry, sought)})
+    hint = nearest(wanted, known) or (_described_like(wanted) if sought is ModelManifest else None)
     raise UsageError(
         f"there is no {word} `{wanted}`\nknown: {', '.join(known)}",
-        hint=nearest(wanted, known) or "a path to a manifest file will do as well",
+        hint=hint or "a path to a manifest file will do as well",
     )
+
+
+def described_model(name: str) -> Path | None:
+    """The manifest of a model that a source describes, by `SOURCE:NAME`; None where no source has that label."""
+    if not _REFERENCE.fullmatch(name):
+        return None
+    found: Path | None = import_module(_DESCRIBED).described_path(name)
+    return found
+
+
+def _described_like(name: str) -> str | None:
+    """What sources describe under such a name."""
+    found = import_module(_DESCRIBED).suggestions(name)
+    return f"sources describe {', '.join(found)}; `mlmodelscope models --search WORDS` finds more" if found else None
 
 
 def _load(path: Path, sought: type[Manifest]) -> Manifest | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from mlmodelscope.manifest.catalog import shipped_folder
+from mlmodelscope.manifest.folders import shipped_folder
 
 _LINE = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9._-]*)===?([A-Za-z0-9][A-Za-z0-9.+!_-]*)(?:\s*;[^\n]*?)?((?:\s+--hash=sha256:[0-9a-f]{64})+)"

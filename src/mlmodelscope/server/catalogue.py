@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.tables import manifests
-from mlmodelscope.manifest.catalog import Kind, catalog_files
+from mlmodelscope.manifest.folders import Kind, catalog_files
 from mlmodelscope.manifest.load import load_manifest, parse_document
 from mlmodelscope.manifest.schema import (
     DatasetManifest,

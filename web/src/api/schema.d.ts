@@ -1492,6 +1492,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/described-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Described Models
+         * @description Models that libraries and repositories describe; each can be evaluated by its `reference`.
+         */
+        get: operations["list_described_models"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/datasets": {
         parameters: {
             query?: never;
@@ -3464,6 +3484,62 @@ export interface components {
             /** Total */
             total: number;
         };
+        /** DescribedModel */
+        DescribedModel: {
+            /**
+             * Reference
+             * @description `SOURCE:NAME`, which stands for its manifest in requests.
+             */
+            reference: string;
+            /** Label */
+            label: string;
+            /** Name */
+            name: string;
+            /** Task */
+            task: string;
+            /** Architecture */
+            architecture: string;
+            /**
+             * License
+             * @description Of the weights; empty where the source does not tell.
+             */
+            license: string;
+            /** Code License */
+            code_license: string;
+            /** Parameters */
+            parameters: number | null;
+            /** Gflops */
+            gflops: number | null;
+            /**
+             * Is Runnable
+             * @description Whether a library or framework of ours runs the weights.
+             */
+            is_runnable: boolean;
+            /**
+             * Claims
+             * @description How many published numbers there are of it.
+             */
+            claims: number;
+            /**
+             * Headline
+             * @description The first of them, as it was published.
+             */
+            headline: string;
+        };
+        /** DescribedPage */
+        DescribedPage: {
+            /** Items */
+            items: components["schemas"]["DescribedModel"][];
+            /** Total */
+            total: number;
+            /**
+             * Next
+             * @description Give it as `start` to get the next page; null on the last one.
+             */
+            next: number | null;
+            /** Sources */
+            sources: components["schemas"]["KnownSource"][];
+        };
         /**
          * Description
          * @description The hardware, how it is set, and what is around it. What could not be read is left out.
@@ -4440,6 +4516,19 @@ export interface components {
             name: string;
             /** Key */
             key: string;
+        };
+        /** KnownSource */
+        KnownSource: {
+            /** Label */
+            label: string;
+            /** Form */
+            form: string;
+            /** Version */
+            version: string;
+            /** Models */
+            models: number;
+            /** Claims */
+            claims: number;
         };
         /**
          * LabelShape
@@ -19514,6 +19603,111 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_described_models: {
+        parameters: {
+            query?: {
+                /** @description Words that must occur. */
+                q?: string | null;
+                source?: string | null;
+                task?: string | null;
+                architecture?: string | null;
+                license?: string | null;
+                max_parameters?: number | null;
+                metric?: string | null;
+                dataset?: string | null;
+                runnable?: boolean | null;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DescribedPage"];
+                };
             };
             /** @description The question is not one that can be read. */
             400: {

@@ -69,7 +69,7 @@ def _is_in_percent(claim: Claim) -> bool:
 def claimed_twice(subject: Subject) -> Iterator[Finding]:
     """The same number is claimed twice.
 
-    Two claims of one metric on one dataset: which of them counts?
+    Two claims of one metric on one dataset, under the same conditions: which of them counts?
 
     Wrong:
 
@@ -82,9 +82,9 @@ def claimed_twice(subject: Subject) -> Iterator[Finding]:
         claims:
           - {metric: top1, value: 76.1, dataset: imagenet-val}
     """
-    seen: set[tuple[str, str | None]] = set()
+    seen: set[tuple[str | None, ...]] = set()
     for number, claim in enumerate(subject.model.claims):
-        about = (claim.metric.lower(), claim.dataset)
+        about = (claim.metric.lower(), claim.dataset, claim.split, claim.conditions)
         if about in seen:
             yield subject.finding(("claims", number), f"{claim.metric} is claimed a second time")
         seen.add(about)

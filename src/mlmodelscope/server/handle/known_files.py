@@ -14,7 +14,7 @@ from pathlib import Path
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.artifacts import Artifacts
-from mlmodelscope.manifest.catalog import shipped_folder
+from mlmodelscope.manifest.folders import shipped_folder
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.reference import REFERENCE_KEYS, artifact_reference
 from mlmodelscope.provision.cache import Cache, uploads_of

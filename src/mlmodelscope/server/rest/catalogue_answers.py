@@ -160,6 +160,36 @@ class ModelPage(Answer):
     ]
 
 
+class DescribedModel(Answer):
+    reference: Annotated[str, Field(description="`SOURCE:NAME`, which stands for its manifest in requests.")]
+    label: str
+    name: str
+    task: str
+    architecture: str
+    license: Annotated[str, Field(description="Of the weights; empty where the source does not tell.")]
+    code_license: str
+    parameters: int | None
+    gflops: float | None
+    is_runnable: Annotated[bool, Field(description="Whether a library or framework of ours runs the weights.")]
+    claims: Annotated[int, Field(description="How many published numbers there are of it.")]
+    headline: Annotated[str, Field(description="The first of them, as it was published.")]
+
+
+class KnownSource(Answer):
+    label: str
+    form: str
+    version: str
+    models: int
+    claims: int
+
+
+class DescribedPage(Answer):
+    items: list[DescribedModel]
+    total: int
+    next: Annotated[int | None, Field(description="Give it as `start` to get the next page; null on the last one.")]
+    sources: list[KnownSource]
+
+
 class ListedDataset(Listed):
     format: str
     size: int | None

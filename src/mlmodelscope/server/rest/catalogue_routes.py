@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Body, Header, Path, Query, Request, Response
 
 from mlmodelscope.author.request import Request as Said
+from mlmodelscope.catalog.search import Query as CatalogQuery
 from mlmodelscope.server.desk import demand
-from mlmodelscope.server.handle import authoring, listing, metrics, registry
+from mlmodelscope.server.handle import authoring, described, listing, metrics, registry
 from mlmodelscope.server.rest import catalogue_answers as own
 from mlmodelscope.server.rest import manifest_answers
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -22,6 +23,7 @@ Text = Annotated[str, Body(max_length=1_000_000, examples=["name: mine\nversion:
 Name = Annotated[str, Path(min_length=1, max_length=100)]
 Words = Annotated[str | None, Query(max_length=200, description="Words that must occur.")]
 Choices = Annotated[list[str] | None, Query(max_length=50)]
+OneChoice = Annotated[str | None, Query(max_length=200)]
 Flag = Annotated[str | None, Query(max_length=300)]
 Tag = Annotated[str | None, Header(max_length=100)]
 Start = Annotated[int, Query(ge=0, le=10**9)]
@@ -147,6 +149,39 @@ def list_models(
     }
     wanted = listing.Wanted(q, {key: value or () for key, value in facets.items()}, sort, start, limit)
     return _tagged(listing.models(desk, person, wanted), wanted, response, if_none_match)
+
+
+@router.get("/described-models", tags=["catalogue"], response_model=own.DescribedPage)
+def list_described_models(
+    desk: TheDesk,
+    person: Someone,
+    q: Words = None,
+    source: OneChoice = None,
+    task: OneChoice = None,
+    architecture: OneChoice = None,
+    license: OneChoice = None,
+    max_parameters: Annotated[int | None, Query(ge=0, le=1 << 60)] = None,
+    metric: OneChoice = None,
+    dataset: OneChoice = None,
+    runnable: bool | None = None,
+    start: Start = 0,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """Models that libraries and repositories describe; each can be evaluated by its `reference`."""
+    wanted = CatalogQuery(
+        text=q or "",
+        source=source,
+        task=task,
+        architecture=architecture,
+        license=license,
+        max_parameters=max_parameters,
+        metric=metric,
+        dataset=dataset,
+        runnable=runnable,
+        offset=start,
+        limit=limit,
+    )
+    return described.described(desk, person, wanted)
 
 
 @router.get("/datasets", tags=["catalogue"], response_model=own.DatasetPage, responses=_UNCHANGED)

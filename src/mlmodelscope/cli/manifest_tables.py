@@ -9,7 +9,8 @@ from typing import Any
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import console, print_json
 from mlmodelscope.errors import ManifestError
-from mlmodelscope.manifest.catalog import Kind, list_catalog
+from mlmodelscope.manifest.catalog import list_catalog
+from mlmodelscope.manifest.folders import Kind
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import KINDS, Manifest
 

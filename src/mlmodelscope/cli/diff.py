@@ -40,7 +40,7 @@ def diff(
     shape: Annotated[
         list[str] | None,
         typer.Option(
-            help="Shape of an input by chance that the model leaves open, such as tokens=1,16.", metavar="[NAME=]N,N,…"
+            help="Shape of an input by chance that the model leaves open, such as tokens=1,16.", metavar="[NAME=]SIZES"
         ),
     ] = None,
     stack_a: Annotated[

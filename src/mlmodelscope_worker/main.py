@@ -178,6 +178,26 @@ class Desk(object):
         views, pictures = look(lambda: self._load(asked.sample, buffers, part_to_see(asked.sample)), asked.pipelines)
         self.say(messages.Seen(views), pictures)
 
+    def read_layers(self, asked, buffers):
+        from .layers import read_layers
+
+        self.say(read_layers(self.session, asked, buffers))
+
+    def read_steps(self, asked, buffers):
+        from .steps import read_steps
+
+        self.say(*read_steps(self.session, asked, buffers))
+
+    def read_weights(self, asked, buffers):
+        from .layers import read_weights
+
+        self.say(read_weights(self.session, asked))
+
+    def try_changes(self, asked, buffers):
+        from .changes import try_changes
+
+        self.say(try_changes(self.session, asked))
+
     def trace(self, asked, buffers):
         from .scenario.traced import trace
 

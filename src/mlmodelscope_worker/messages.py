@@ -157,6 +157,55 @@ class Look(NamedTuple):
     pipelines: List[List[Dict[str, Any]]]
 
 
+class ReadLayers(NamedTuple):
+    """What the layers pass on, written into a folder; answered by LayersRead. Buffers: contents of samples.
+
+    The input is that of samples, of `tensors` that another model was given, or `random`.
+    """
+
+    folder: str
+    most_bytes: int
+    """How much may be written there."""
+    samples: List[Content] = []
+    tensors: List[Dict[str, Any]] = []
+    """As of LayersRead; their files lie in the folder."""
+    random: Optional[Dict[str, Any]] = None
+    """seed, batch_size, and shapes by name."""
+
+
+class ReadSteps(NamedTuple):
+    """What each step before the model makes of samples, and each step behind it of the model's outputs, written into a
+    folder; answered by StepsRead."""
+
+    folder: str
+    most_bytes: int
+    samples: List[Content]
+    outputs: List[Dict[str, Any]] = []
+    """The model's outputs as of LayersRead; the steps behind it get these, and are left out where there are none."""
+
+
+class ReadWeights(NamedTuple):
+    """The weights that a layer takes, written into a folder; answered by WeightsRead."""
+
+    folder: str
+    layer: str
+
+
+class TryChanges(NamedTuple):
+    """One layer run alone, as it is and with likely mistakes; answered by ChangesTried."""
+
+    folder: str
+    layer: str
+    """The tensor that differs."""
+    known: List[Dict[str, Any]]
+    """Tensors before it that do not differ, as of LayersRead."""
+    target: Dict[str, Any]
+    """The other model's tensor."""
+    tolerance: float
+    other: Dict[str, Any] = {}
+    """kind, attributes and weights of the other model's layer, where its file tells."""
+
+
 class Trace(NamedTuple):
     """Spans of some batches, a run for each level down to the one named; answered by Traced."""
 
@@ -327,6 +376,44 @@ class Seen(NamedTuple):
     views: List[Dict[str, Any]]
 
 
+class LayersRead(NamedTuple):
+    """Tensors are described by name, shape, element_type, the `file` with their numbers, and `sums`."""
+
+    inputs: List[Dict[str, Any]]
+    layers: List[Dict[str, Any]]
+    """In the order of execution; also their kind, the layer's own name, what it takes, and its attributes."""
+    outputs: List[Dict[str, Any]]
+    """What the model answers with when nothing looks on."""
+    notes: List[str]
+
+
+class StepsRead(NamedTuple):
+    """Tensors as of LayersRead. Buffers: those of the answer."""
+
+    before: List[Dict[str, Any]]
+    """In order; `input` is the number of the model's input, `kind` the step."""
+    after: List[Dict[str, Any]]
+    """In order; `role` is that of the output."""
+    answer: Optional[Dict[str, Any]]
+    """The fields of a BatchAnswer."""
+    notes: List[str]
+
+
+class WeightsRead(NamedTuple):
+    weights: List[Optional[Dict[str, Any]]]
+    """As tensors of LayersRead, one for each input of the layer; none where that is no weight."""
+
+
+class ChangesTried(NamedTuple):
+    found: List[Dict[str, Any]]
+    """Mistakes that explain the target, the best first: kind, words, node, and how far from the target it is."""
+    base: Optional[float]
+    """How far the layer is from the target as it is."""
+    notes: List[str]
+    weighted: List[str] = []
+    """Those of the layers that were tried which have weights."""
+
+
 class Traced(NamedTuple):
     runs: List[Dict[str, Any]]
     notes: List[str]
@@ -387,6 +474,10 @@ REQUESTS = {
     "stop": Stop,
     "infer": Infer,
     "look": Look,
+    "read_layers": ReadLayers,
+    "read_weights": ReadWeights,
+    "read_steps": ReadSteps,
+    "try_changes": TryChanges,
     "trace": Trace,
     "watch": Watch,
     "peak": MeasurePeak,
@@ -405,6 +496,10 @@ REPLIES = {
     "piece": Piece,
     "inferred": Inferred,
     "seen": Seen,
+    "layers_read": LayersRead,
+    "weights_read": WeightsRead,
+    "steps_read": StepsRead,
+    "changes_tried": ChangesTried,
     "traced": Traced,
     "watched": Watched,
     "peak": Peak,

@@ -147,6 +147,27 @@ class Session(object):
             values.append(each.pipeline.in_steps(value, mark))
         return self.joined(values)
 
+    def see_steps(self, sample, buffers, see):
+        """One sample's tensors; `see` gets an input's number, a step's name, and what the step made."""
+        shared_by_all, values = None, []
+        if self._has_common:
+            whole = self._loaded(sample, buffers, self._inputs[0])
+            shared_by_all = self._common.seen(whole, lambda name, value: see(0, name, value))
+        for number, each in enumerate(self._inputs):
+            value = self._loaded(sample, buffers, each) if shared_by_all is None else shared(shared_by_all)
+            values.append(each.pipeline.seen(value, lambda name, made, number=number: see(number, name, made)))
+        return self.joined(values)
+
+    def read_in_steps(self, tensors, prepared, see):
+        """The Read of the model's outputs, by name; `see` gets an output's role, a step's name, and what it made."""
+        missing = [self.predictor.outputs[place].name for place in self._outputs]
+        missing = [name for name in missing if name not in tensors]
+        if missing or self._generate is not None:
+            raise ModelError("output `%s` is not there" % missing[0] if missing else "a decoder is asked word by word")
+        rows = sum(map(prepared_rows, prepared))
+        chosen = [tensors[self.predictor.outputs[place].name] for place in self._outputs]
+        return self._read.seen([tensor[:rows] if tensor.ndim else tensor for tensor in chosen], prepared, see)
+
     def _loaded(self, sample, buffers, given):
         return given.checked(self._load(sample, buffers, given.part))
 

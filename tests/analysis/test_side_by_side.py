@@ -3,7 +3,7 @@
 import pytest
 
 from mlmodelscope.analysis.comparison_page import layers_analysis
-from mlmodelscope.analysis.side_by_side import compare_layers, layer_spans, pair_layers, plain_kind
+from mlmodelscope.analysis.side_by_side import compare_layers, layer_spans, pair_layers
 from mlmodelscope.errors import UsageError
 from mlmodelscope.trace.layers import LayerRow
 from mlmodelscope.trace.span import Span, Trace
@@ -52,25 +52,8 @@ def test_other_names_are_paired_by_order_and_kind() -> None:
         row("y", "aten::addmm"),
     ]
     by, pairs = pair_layers(first, second)
-    assert by == "order and kind"
+    assert by == "name, shape, kind and order"
     assert [pair.name for pair in pairs] == ["conv1 / x.0", "x.1", "relu1 / x.2", "fc / y"]
-
-
-@pytest.mark.parametrize(
-    ("kind", "plain"),
-    [
-        ("Conv", "convolution"),
-        ("aten::_convolution", "convolution"),
-        ("FusedConv", "convolution"),
-        ("DepthwiseConv2dNative", "convolution"),
-        ("aten::addmm", "matrix product"),
-        ("aten::add_", "sum"),
-        ("ReorderOutput", "reshape"),
-        ("NonMaxSuppression", "NonMaxSuppression"),
-    ],
-)
-def test_frameworks_words_for_the_same_are_one(kind: str, plain: str) -> None:
-    assert plain_kind(kind) == plain
 
 
 def test_the_layers_that_make_the_difference_come_first() -> None:

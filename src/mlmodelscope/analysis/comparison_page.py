@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mlmodelscope.analysis.divergence import MEASURES, Divergence
-from mlmodelscope.analysis.side_by_side import SideBySide, layer_spans, plain_kind
+from mlmodelscope.analysis.side_by_side import SideBySide, layer_spans
 from mlmodelscope.analysis.table import Analysis, Column, Table, Value, spelled
+from mlmodelscope.layer.kind import plain_kind
 from mlmodelscope.record.record import Record
 from mlmodelscope.report import plot, words
 from mlmodelscope.report.sheet import Section, write_sheet

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 from mlmodelscope.errors import UsageError
+from mlmodelscope.layer.alignment import Seen, align
+from mlmodelscope.layer.kind import plain_kind
 from mlmodelscope.trace.layers import LayerRow, kind_rows, layer_rows
 from mlmodelscope.trace.span import Span, Trace
 
@@ -51,7 +52,7 @@ class SideBySide:
     """Sum of the layers."""
     second_ns: float
     by: str
-    """What the layers were paired by: `name`, or `order and kind`."""
+    """What the layers were paired by: `name`, or `name, shape, kind and order`."""
     pairs: tuple[Pair, ...]
     """In the order of execution."""
     kinds: tuple[tuple[str, float, float], ...]
@@ -108,30 +109,21 @@ def compare_layers(first: Trace, second: Trace) -> SideBySide:
 
 
 def pair_layers(first: Sequence[LayerRow], second: Sequence[LayerRow]) -> tuple[str, list[Pair]]:
-    """By name where most names are the same in both, else by order and kind; what has no counterpart stands alone."""
+    """As `diff` pairs them, but without values; what has no counterpart, or none that is certain, stands alone."""
     ones, others = {row.name for row in first}, {row.name for row in second}
     by_name = len(ones & others) >= _NAMES_AGREE * min(len(ones), len(others))
-    if by_name:
-        keys = [[f"{row.name} {turn}" for row, turn in _turns(rows)] for rows in (first, second)]
-    else:
-        keys = [[plain_kind(row.kind) for row in rows] for rows in (first, second)]
-    pairs: list[Pair] = []
-    matcher = SequenceMatcher(None, keys[0], keys[1], autojunk=False)
-    for what, start, end, low, high in matcher.get_opcodes():
-        if what == "equal":
-            pairs += [Pair(*both) for both in zip(first[start:end], second[low:high], strict=True)]
-        else:
-            pairs += [Pair(row, None) for row in first[start:end]]
-            pairs += [Pair(None, row) for row in second[low:high]]
-    return "name" if by_name else "order and kind", pairs
+    matches = align(list(map(_seen, first)), list(map(_seen, second)))
+    pairs = [
+        Pair(first[one] if one is not None else None, second[other] if other is not None else None)
+        for one, other in matches
+    ]
+    return "name" if by_name else "name, shape, kind and order", pairs
 
 
-def plain_kind(kind: str) -> str:
-    """One word for what frameworks call differently: `aten::conv2d`, `Conv` and `Convolution` are convolutions."""
-    word = kind.rpartition("::")[2].lower().replace("_", "")
-    for before in ("fused", "quantized", "qlinear", "depthwise", "native", "mkldnn", "cudnn-"):
-        word = word.removeprefix(before)
-    return next((name for name, beginnings in _KINDS if word.startswith(beginnings)), kind)
+def _seen(row: LayerRow) -> Seen:
+    shapes = row.shapes if isinstance(row.shapes, list | tuple) else ()
+    shape = shapes[0] if shapes and isinstance(shapes[0], list | tuple) else None
+    return Seen((row.name,), row.kind, tuple(map(int, shape)) if shape is not None else None)
 
 
 def layer_spans(trace: Trace) -> list[Span]:
@@ -152,29 +144,3 @@ def _run_of(layer: Span, spans: Mapping[str, Span]) -> str | None:
     while parent is not None and parent in spans and spans[parent].level == "model":
         found, parent = parent, spans[parent].parent
     return found
-
-
-def _turns(rows: Sequence[LayerRow]) -> list[tuple[LayerRow, int]]:
-    """Each layer with how often its name came before: some frameworks give one name to several."""
-    seen: dict[str, int] = {}
-    found = []
-    for row in rows:
-        seen[row.name] = seen.get(row.name, -1) + 1
-        found.append((row, seen[row.name]))
-    return found
-
-
-_KINDS = (
-    ("convolution", ("conv",)),
-    ("matrix product", ("gemm", "matmul", "linear", "addmm", "mm", "dense", "fullyconnected", "innerproduct", "bmm")),
-    (
-        "pooling",
-        ("maxpool", "averagepool", "avgpool", "globalaveragepool", "adaptiveavgpool", "pool", "mean", "reducemean"),
-    ),
-    ("normalization", ("batchnorm", "layernorm", "instancenorm", "groupnorm", "lrn")),
-    ("activation", ("relu", "sigmoid", "tanh", "silu", "gelu", "clip", "hardswish", "hardtanh", "swish", "clamp")),
-    ("sum", ("add", "sum")),
-    ("softmax", ("softmax", "logsoftmax")),
-    ("reshape", ("reshape", "flatten", "view", "squeeze", "unsqueeze", "transpose", "permute", "reorder")),
-    ("concatenation", ("concat", "cat")),
-)

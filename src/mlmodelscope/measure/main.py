@@ -9,12 +9,15 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.measure.difference_pattern import patterns
 from mlmodelscope.measure.interval import intervals, paired
+from mlmodelscope.measure.layer_values import compare_files
 from mlmodelscope.measure.rule import (
     RULES,
     ScoreError,
@@ -89,12 +92,24 @@ def load(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     return {}, ()
 
 
+def compare_layers(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """How far tensors of two models are apart, which lie in files of a folder."""
+    return {"apart": compare_files(Path(asked["folder"]), asked["pairs"])}, ()
+
+
+def difference_patterns(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """What the numbers of two tensors say about the mistake between them."""
+    return {"found": patterns(Path(asked["folder"]), asked["pair"])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
     "difference": difference,
     "versions": versions,
     "load": load,
+    "compare_layers": compare_layers,
+    "difference_patterns": difference_patterns,
 }
 
 

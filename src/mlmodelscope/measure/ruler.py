@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from mlmodelscope.confine.import_path import environment, import_path
@@ -133,6 +134,21 @@ class Ruler:
     def load(self, task: str) -> None:
         """PluginError where the rule of a task cannot be used."""
         self._ask({"do": "load", "task": task}, ())
+
+    def compare_layers(self, folder: Path, pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """How far each pair of tensors is apart; they lie in files of a folder."""
+        found: list[dict[str, Any]] = []
+        for start in range(0, len(pairs), _AT_ONCE):
+            asked = {"do": "compare_layers", "task": "layers", "folder": str(folder)}
+            answer, _ = self._ask({**asked, "pairs": [dict(each) for each in pairs[start : start + _AT_ONCE]]}, ())
+            found += answer["apart"]
+        return found
+
+    def difference_patterns(self, folder: Path, pair: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """What the numbers of two tensors say about the mistake between them, the likeliest first."""
+        asked = {"do": "difference_patterns", "task": "layers", "folder": str(folder), "pair": dict(pair)}
+        found: list[dict[str, Any]] = self._ask(asked, ())[0]["found"]
+        return found
 
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         with self._lock:

@@ -209,6 +209,29 @@ class Worker(OpenWorker):
         self._process.send(messages.MeasurePeak(device, threads))
         return self._process.receive(messages.Peak)[0]
 
+    def read_layers(self, request: messages.ReadLayers) -> messages.LayersRead:
+        """What the layers pass on, in files of a folder that the worker can write to."""
+        self._process.send(request)
+        return self._process.receive(messages.LayersRead)[0]
+
+    def read_steps(self, request: messages.ReadSteps) -> tuple[messages.StepsRead, Answers | None]:
+        """What each step makes of some samples, in files of a folder, and the answers, where outputs were given."""
+        self._process.send(request)
+        message, buffers = self._process.receive(messages.StepsRead)
+        if message.answer is None:
+            return message, None
+        return message, _answers(Batch(0, ()), BatchAnswer(**message.answer), buffers)
+
+    def read_weights(self, request: messages.ReadWeights) -> messages.WeightsRead:
+        """The weights of one layer, in files of a folder that the worker can write to."""
+        self._process.send(request)
+        return self._process.receive(messages.WeightsRead)[0]
+
+    def try_changes(self, request: messages.TryChanges) -> messages.ChangesTried:
+        """One layer run alone, as it is and with likely mistakes."""
+        self._process.send(request)
+        return self._process.receive(messages.ChangesTried)[0]
+
     def load(self, request: messages.RunLoad) -> Loaded:
         """One run of a scenario, made and timed in the worker itself."""
         self._process.send(request)

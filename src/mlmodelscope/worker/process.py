@@ -197,6 +197,11 @@ class WorkerProcess:
         self.close() if kind is None else self.kill()
 
 
+def shared_folder() -> tempfile.TemporaryDirectory[str]:
+    """A folder for what workers write; where this process is killed, the next one that starts a worker removes it."""
+    return tempfile.TemporaryDirectory(prefix=f"{_PREFIX}{os.getpid()}-", dir=_place())
+
+
 def peer_of(connection: socket.socket) -> int:
     """The process at the other end, by the number that it has here."""
     (pid,) = struct.unpack_from("i", connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))

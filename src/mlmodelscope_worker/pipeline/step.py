@@ -78,6 +78,13 @@ class Pipeline(object):
             values = values.step(function, parameters, at_once)
         return values
 
+    def seen(self, value, see):
+        """What a call gives; `see` gets a step's name and what it made, before the next one changes that in place."""
+        for function, parameters in self._calls:
+            value = function(value, **parameters)
+            see(function.__name__, value)
+        return value
+
     def in_steps(self, value, mark):
         """What a call gives, its array made; `mark` gets each step's name when it is done."""
         name = None

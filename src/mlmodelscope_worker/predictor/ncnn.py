@@ -5,6 +5,7 @@ import re
 
 from ..clock import nanoseconds
 from ..parameters import Flag, Integer
+from .passed import Passed
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
 _MAGIC = "7767517"
@@ -110,6 +111,25 @@ class Ncnn(Predictor):
             self._feed(extractor, tensors, row)
             samples.append([self._extract(extractor, name) for name in names])
         return {name: np.stack(values) for name, values in zip(names, zip(*samples))}
+
+    def kinds(self):
+        return {blob: layer.kind for layer in self._layers for blob in layer.tops}
+
+    def layers(self, tensors):
+        """Blob by blob, each extractor keeping what later layers need; one row at a time, as ncnn computes."""
+        import numpy as np
+
+        extractors = []
+        for row in range(len(tensors[0])):
+            extractors.append(self._net.create_extractor())
+            extractors[-1].set_light_mode(False)  # it would drop what is asked for later
+            self._feed(extractors[-1], tensors, row)
+        for layer in self._layers:
+            if layer.kind in ("Input", "Split"):
+                continue
+            for blob in layer.tops:
+                value = np.stack([self._extract(extractor, blob) for extractor in extractors])
+                yield Passed(blob, value, layer.kind, layer.name, layer.bottoms)
 
     def close(self):
         if self._net is not None:

@@ -13,7 +13,9 @@ from . import protobuf
 from .cuda import count_gpus
 from .device import Device, choose
 from .model_folder import graph_of
+from .onnx_graph import Graph
 from .onnx_places import refuse_outside
+from .onnx_walk import walk
 from .onnxruntime_cost import profiler_ns
 from .onnxruntime_weights import add_weights
 from .predictor import (
@@ -275,6 +277,34 @@ class OnnxRuntime(Predictor):
             self._talkative = self._open_talkative()
         names = [value.name for value in self._talkative.get_outputs() if value.type in _TYPES]
         return dict(zip(names, self._talkative.run(names, dict(zip(self._input_names, tensors)))))
+
+    def layers(self, tensors):
+        """Node by node, as the file has them. What cannot be taken apart is read whole."""
+        try:
+            graph = Graph(protobuf.view(self._path))
+        except (OSError, protobuf.Damaged):
+            graph = None
+        read = False
+        if graph is not None:
+            try:
+                for passed in walk(graph, self._open_piece, dict(zip(self._input_names, tensors))):
+                    read = True
+                    yield passed
+                return
+            except Exception as error:  # sequences, weights beside the file, an operator that no piece can have alone
+                if read:
+                    raise NotSupported("onnxruntime cannot run this model node by node: %s" % error)
+        for passed in Predictor.layers(self, tensors):
+            yield passed
+
+    def pieces(self):
+        try:
+            return Graph(protobuf.view(self._path)), self._open_piece
+        except (OSError, protobuf.Damaged) as error:
+            raise NotSupported("no layer of this model can be run alone: %s" % error)
+
+    def _open_piece(self, model):
+        return self._start(model, optimisation="disabled")
 
     def _open_talkative(self):
         """The model with all that its nodes pass on as outputs; they have no type, which ONNX Runtime infers."""

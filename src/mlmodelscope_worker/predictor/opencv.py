@@ -149,6 +149,12 @@ class OpenCv(Predictor):
         names = list(self._talkative.getLayerNames())
         return dict(zip(names, self._ask(self._talkative, tensors, names)))
 
+    def kinds(self):
+        if self._talkative is None:
+            return {}
+        net = self._talkative
+        return {name: net.getLayer(net.getLayerId(name)).type for name in net.getLayerNames()}
+
     def close(self):
         if self._net is not None:
             self._cv2.setNumThreads(0)  # as the image steps want it

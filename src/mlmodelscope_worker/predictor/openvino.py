@@ -133,12 +133,15 @@ class OpenVino(Predictor):
     def intermediates(self, tensors):
         """What the graph's operations make of the inputs, by the operations' names."""
         if self._talkative is None:
-            places = {}
-            compiled = self._start(lambda model: places.update(_add_outputs(model)))
-            self._talkative = compiled, places
-        compiled, places = self._talkative
+            places, kinds = {}, {}
+            compiled = self._start(lambda model: places.update(_add_outputs(model, kinds)))
+            self._talkative = compiled, places, kinds
+        compiled, places, _ = self._talkative
         answers = compiled.create_infer_request().infer(dict(enumerate(tensors)))
         return {name: answers[place] for name, place in places.items()}
+
+    def kinds(self):
+        return {} if self._talkative is None else self._talkative[2]
 
     def close(self):
         self._compiled = self._talkative = None
@@ -172,8 +175,8 @@ def _product(shape):
     return count
 
 
-def _add_outputs(model):
-    """Make outputs of all that depends on the inputs: {name: number of the output}."""
+def _add_outputs(model, kinds):
+    """Make outputs of all that depends on the inputs: {name: number of the output}, and `kinds` by name."""
     places, alive = {}, set()
     taken = {output.get_node().input_value(0): place for place, output in enumerate(model.outputs)}
     for operation in model.get_ordered_ops():
@@ -188,7 +191,8 @@ def _add_outputs(model):
                 if port not in taken:
                     taken[port] = len(model.outputs)
                     model.add_outputs(port)
-                places["%s.%d" % (own, number) if len(operation.outputs()) > 1 else own] = taken[port]
+                name = "%s.%d" % (own, number) if len(operation.outputs()) > 1 else own
+                places[name], kinds[name] = taken[port], kind_of_operation
     return places
 
 

@@ -5,6 +5,7 @@ import importlib
 from ..clock import nanoseconds
 from ..parameters import Declaration
 from ..registry import add
+from .passed import Passed
 
 OURS = (
     "caffe",
@@ -273,6 +274,22 @@ class Predictor(object):
     def intermediates(self, tensors):
         """{name: array} of what the layers pass on, by the framework's own names."""
         raise NotSupported("this framework's intermediate outputs cannot be had here")
+
+    def kinds(self):
+        """{name: kind} of the layers whose tensors `intermediates` names, where the framework tells."""
+        return {}
+
+    def layers(self, tensors):
+        """The same one by one, as `Passed`, in the order of execution. A framework that can forget a tensor as soon as
+        no later layer needs it overrides this: all of them together may be many times as large as the model."""
+        found = self.intermediates(tensors)
+        kinds = self.kinds()
+        for name in list(found):
+            yield Passed(name, found.pop(name), kinds.get(name, ""))
+
+    def pieces(self):
+        """(the model as nodes that can be run alone, what opens a model made of some of them)."""
+        raise NotSupported("this framework cannot run a layer of the model alone here")
 
     def check(self, tensors):
         """Refuse tensors that the model does not take, before the framework sees them."""

@@ -59,6 +59,7 @@ class Tflite(Predictor):
     def __init__(self, interpreter, start, version, path, threads, xnnpack):
         self._interpreter = interpreter
         self._talkative = None
+        self._kinds = {}
         self._start = start
         self._version = version
         self._path = path
@@ -129,7 +130,11 @@ class Tflite(Predictor):
                     values[name] = interpreter.get_tensor(place)
                 except ValueError:  # words, resources, and what no operator filled
                     continue
+                self._kinds[name] = operator["op_name"]
         return values
+
+    def kinds(self):
+        return self._kinds
 
     def close(self):
         self._interpreter = self._talkative = None

@@ -29,8 +29,10 @@ class Classification(Reader):
 
     def __call__(self, tensors, prepared):
         """Scores have one axis of classes, whatever shape the model gives them."""
-        flat = [tensor.reshape(tensor.shape[0], -1) if tensor.ndim else tensor for tensor in tensors]
-        return Reader.__call__(self, flat, prepared)
+        return Reader.__call__(self, _flat(tensors), prepared)
+
+    def seen(self, tensors, prepared, see):
+        return Reader.seen(self, _flat(tensors), prepared, see)
 
     def read(self, values, prepared):
         """One score that is not a number spoils its sample: nobody knows what would have been best."""
@@ -63,3 +65,7 @@ class Classification(Reader):
         # float16 and quantised models round, so their sums miss 1 by a little; logits miss it by far
         sums = scores.sum(axis=1)
         return int(((abs(sums - 1) > 0.02) | (scores.min(axis=1) < -1e-6)).sum())
+
+
+def _flat(tensors):
+    return [tensor.reshape(tensor.shape[0], -1) if tensor.ndim else tensor for tensor in tensors]

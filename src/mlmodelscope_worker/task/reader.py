@@ -84,6 +84,21 @@ class Reader(object):
             for function, parameters in steps:
                 tensor = function(tensor, **parameters)
             values.setdefault(role, []).append(tensor)
+        return self._found(values, prepared)
+
+    def seen(self, tensors, prepared, see):
+        """The same; `see` gets an output's role, a step's name, and what the step made."""
+        rows, values = sum(prepared_rows(each) for each in prepared), {}
+        for (role, steps), tensor in zip(self._outputs, tensors):
+            tensor = self.by_sample(role, tensor, rows)
+            see(role, "output", tensor)
+            for function, parameters in steps:
+                tensor = function(tensor, **parameters)
+                see(role, function.__name__, tensor)
+            values.setdefault(role, []).append(tensor)
+        return self._found(values, prepared)
+
+    def _found(self, values, prepared):
         found = self.read({role: each[0] if len(each) == 1 else each for role, each in values.items()}, prepared)
         if not type(self).__module__.startswith(__package__ + "."):
             refuse_garbage(found, len(prepared))

@@ -7,9 +7,10 @@ from typing import Any
 from mlmodelscope.analysis.comparison_page import answers_analysis
 from mlmodelscope.analysis.divergence import Divergence, compare_answers
 from mlmodelscope.analysis.paired_accuracy import paired_accuracy
-from mlmodelscope.analysis.side_by_side import compare_layers, layer_spans, plain_kind
+from mlmodelscope.analysis.side_by_side import compare_layers, layer_spans
 from mlmodelscope.bench.compare import compare
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.layer.kind import plain_kind
 from mlmodelscope.record.latencies import load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.server import confined_records

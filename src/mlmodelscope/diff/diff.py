@@ -1,0 +1,145 @@
+"""Two models get the same input, and their layers are compared one by one."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal
+
+from mlmodelscope.diff.bisect import PartFinding, answers, pipelines
+from mlmodelscope.diff.fault import faults_of
+from mlmodelscope.diff.finding import FirstDifference, first_difference
+from mlmodelscope.diff.pairing import Compare, LayerPair, pair_readings
+from mlmodelscope.diff.reading import Reading
+from mlmodelscope.diff.result import Difference, Fault, Outcome, SideFacts
+from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
+from mlmodelscope.diff.tolerance import Tolerance
+from mlmodelscope.errors import MLModelScopeError, WorkerError
+from mlmodelscope.measure.ruler import ruler
+from mlmodelscope.preparation import DatasetSource
+from mlmodelscope.settings import Settings
+from mlmodelscope.watcher import Watcher
+from mlmodelscope.worker.client import Worker
+from mlmodelscope.worker.process import shared_folder
+
+_SHARE_OF_DISK = 3
+"""Each side may write that part of what is free: there are two, and the rest is not ours."""
+
+
+def diff(
+    first: SideRequest,
+    second: SideRequest,
+    dataset: DatasetSource | None = None,
+    *,
+    samples: int = 2,
+    random: RandomInput | None = None,
+    tolerance: Tolerance | None = None,
+    trust: bool = False,
+    settings: Settings | None = None,
+    watcher: Watcher | None = None,
+) -> Difference:
+    """Where two models begin to differ beyond rounding, on samples of a dataset or on numbers by chance."""
+    with ExitStack() as held:
+        folder = Path(held.enter_context(shared_folder()))
+        free = shutil.disk_usage(folder).free
+        place = Place(
+            settings or Settings.from_environment(), watcher or Watcher(), trust, folder, free // _SHARE_OF_DISK
+        )
+        opened: list[tuple[Side, Worker]] = []
+        for label, asked in (("A", first), ("B", second)):
+            try:
+                side = Side(label, asked, dataset if random is None else None, samples, place)
+                opened.append((side, held.enter_context(side.open())))
+            except WorkerError as error:
+                return _cannot_open(label, error, [_facts(each, None) for each, _ in opened])
+        by_chance = random if random is not None or dataset is not None else RandomInput()
+        return compare_sides(opened, by_chance, tolerance or Tolerance(), folder)
+
+
+def _cannot_open(label: str, error: MLModelScopeError, sides: Sequence[SideFacts]) -> Difference:
+    return Difference("no verdict", f"{label} cannot be opened: {error.message}", tuple(sides))
+
+
+def compare_sides(
+    opened: Sequence[tuple[Side, Worker]], random: RandomInput | None, tolerance: Tolerance, folder: Path
+) -> Difference:
+    """The same for two sides that are open; their tensors stay in the folder."""
+    readings: list[Reading] = []
+    for side, worker in opened:
+        try:
+            readings.append(side.read(worker, readings[0] if readings else random))
+        except WorkerError as error:
+            words = f"{side.label} cannot be asked for its layers: {error.message}"
+            return Difference("no verdict", words, tuple(_facts(each, None) for each, _ in opened))
+    sides = tuple(_facts(side, reading) for (side, _), reading in zip(opened, readings, strict=True))
+
+    def compare(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return ruler().compare_layers(folder, pairs)
+
+    for side, _ in opened:
+        tolerance = tolerance.with_precision(side.precision)
+    pairs = pair_readings(readings[0], readings[1], tolerance, compare)
+    first = first_difference(pairs)
+    faults: tuple[Fault, ...] = ()
+    notes: list[str] = []
+    if first is not None:
+        workers = [worker for _, worker in opened]
+        faults, notes = faults_of(
+            first, pairs, readings, workers, folder, lambda pair: ruler().difference_patterns(folder, pair)
+        )
+    outcome, sentence = _outcome(pairs, first)
+    found = Difference(outcome, sentence, sides, tuple(pairs), first, faults, tuple(notes))
+    return _in_parts(found, opened, tolerance, compare) if all(side.has_samples for side, _ in opened) else found
+
+
+def _in_parts(
+    found: Difference, opened: Sequence[tuple[Side, Worker]], tolerance: Tolerance, compare: Compare
+) -> Difference:
+    """The same with the pipeline in front of the model, and the steps behind it."""
+    before = pipelines(opened, compare)
+    verdict: Literal["agrees", "differs", "unknown"] = "unknown"
+    if found.outcome in ("same", "different"):
+        verdict = "agrees" if found.outcome == "same" else "differs"
+    model = PartFinding("model", verdict, found.sentence, found.named)
+    behind = answers(opened, found.pairs, tolerance, compare)
+    parts = (before, model, behind)
+    differing = [part for part in parts if part.verdict == "differs"]
+    if not differing:
+        return replace(found, parts=parts)
+    sentence = "; then ".join(f"the {part.part} differs: {part.words}" for part in differing)
+    return replace(found, parts=parts, outcome="different", sentence=sentence)
+
+
+def _outcome(pairs: Sequence[LayerPair], first: FirstDifference | None) -> tuple[Outcome, str]:
+    compared = [pair for pair in pairs if pair.apart is not None]
+    inside = [pair for pair in compared if not pair.is_output]
+    if not compared:
+        return "undecided", "no layer and no output of A has a counterpart in B"
+    if first is None:
+        largest = max((pair.off for pair in compared if pair.verdict == "agrees"), default=0.0)
+        said = f"{len(inside)} layers and {len(compared) - len(inside)} outputs agree"
+        return "same", f"{said} but for rounding: at most {largest:.2g} of a layer's largest value"
+    if first.pair.is_output:
+        if inside:
+            return "different", (
+                f"every layer agrees when it is read, and the output {first.pair.name} {first.words}: what the "
+                "framework makes of the whole graph when nobody reads its layers is at fault, such as a fusion"
+            )
+        return "different", f"the output {first.pair.name} {first.words}; no layers could be compared"
+    return (
+        "different",
+        f"{first.pair.name} ({first.pair.kind or 'layer'}) is the first layer that differs: it {first.words}",
+    )
+
+
+def _facts(side: Side, reading: Reading | None) -> SideFacts:
+    return SideFacts(
+        side.name,
+        side.stack,
+        side.plan.predictor.name or "functions",
+        len(reading.layers) if reading is not None else 0,
+        reading.notes if reading is not None else (),
+    )

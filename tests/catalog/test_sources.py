@@ -117,7 +117,8 @@ def test_onnx_models_have_their_digest_and_no_climbing_path(tmp_path):
 def test_keras_preprocessing_is_written_out(tmp_path):
     entries, _ = read(write(tmp_path, FORMS["keras"]))
     text = manifest_text(entries[0], source("keras"))
-    assert "color_layout: BGR" in text and "103.939" in text and "builder: keras" in text
+    assert "color_layout: BGR" in text and "103.939" in text and "builder" not in text
+    assert "export the model to ONNX" in text
 
 
 def test_two_numbers_in_a_cell_are_two_claims(tmp_path):

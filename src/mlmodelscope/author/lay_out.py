@@ -60,7 +60,8 @@ class Page:
         return write_manifest(self.data, "model", self.above, self.beside)
 
 
-def lay_out(draft: Draft, files: Mapping[str, Mapping[str, str]]) -> Page:
+def lay_out(draft: Draft, files: Mapping[str, Mapping[str, str]] | None = None) -> Page:
+    """A draft as a page; `files` are what a language model's steps need."""
     page = Page()
     for key in _PLAIN_FACTS:
         if (fact := draft.facts.get(key)) is not None:
@@ -74,7 +75,7 @@ def lay_out(draft: Draft, files: Mapping[str, Mapping[str, str]]) -> Page:
     if draft.references:
         page.data["references"] = [plain(text) for text in draft.references[:20]]
     if draft.get("task") == LANGUAGE_MODEL:
-        _lay_out_prompt(page, draft, files)
+        _lay_out_prompt(page, draft, files or {})
     else:
         _lay_out_inputs(page, draft)
         _lay_out_outputs(page, draft)

@@ -21,9 +21,12 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema.task import task_names
 from mlmodelscope.model_file.model_file import TensorInfo
+from mlmodelscope_worker.builder.libraries import LIBRARIES
 
-BUILDERS = ("timm", "torchvision", "keras", "transformers")
+BUILDERS = tuple(LIBRARIES)
 """Libraries that make a model out of an architecture's name and weights."""
+_FILES_RUN = ("onnxruntime", "tensorflow")
+"""Frameworks whose files, as sources publish them, run here as they are."""
 _ELEMENT_TYPES = {"float": "float32", "double": "float64"}
 _MOST_CLAIMS = 200
 
@@ -49,7 +52,7 @@ def is_runnable(entry: Entry) -> bool:
     """Whether its weights are published for a library or a framework that runs here."""
     if entry.manifest:
         return True
-    return bool(entry.weights) and (entry.builder in BUILDERS or entry.framework in ("onnxruntime", "tensorflow"))
+    return bool(entry.weights) and (entry.builder in BUILDERS or (not entry.builder and entry.framework in _FILES_RUN))
 
 
 def _preprocessed(entry: Entry) -> Draft:

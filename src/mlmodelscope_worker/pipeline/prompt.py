@@ -1,6 +1,6 @@
 """A prompt: what a language model is shown of a document, part by part until somebody joins them."""
 
-from ..parameters import Choice, Documents, File, Flag, Integer, Names, Text
+from ..parameters import Choice, Documents, File, Flag, Integer, Names, ParameterError, Text
 from . import library as libraries
 from .document import fill_answer, fill_list, fill_text
 from .shots import Given, documents_in, examples_for
@@ -80,6 +80,12 @@ class Prompt(Opaque):
         return [(context, self.delimiter + each) for each in self.choices]
 
 
+def _settle(parameters):
+    if parameters["turns"] is not None and parameters["varies"] == "question":
+        raise ParameterError("of a conversation bring one question, and `varies: question` has several", "turns")
+    return parameters
+
+
 def _ready(parameters):
     check = libraries.load(parameters["library"]).check
     texts = [parameters[each] for each in ("question", "answer", "description", "shots_question", "shots_answer")]
@@ -90,7 +96,7 @@ def _ready(parameters):
         documents_in(parameters["shots_file"])
 
 
-@step(takes="document", gives="prompt", ready=_ready)
+@step(takes="document", gives="prompt", settle=_settle, ready=_ready)
 def prompt(
     document,
     *,
@@ -143,15 +149,18 @@ def prompt(
     told = fill_text(description, fields, "the description", library) if description else ""
     listed = fill_list(choices, fields, library) if choices else []
     due = fill_answer(answer, fields, library, bool(choices)) if answer is not None else None
-    if varies == "question":
-        questions, listed = listed, [said_text(due, None)]
-    else:
-        questions = [fill_text(question, fields, "the question", library) if question else ""]
     own_system, history, last = turns_in(fields, turns) if turns is not None else ("", (), None)
-    asked = questions if last is None else [last]
+    if varies == "question":
+        asked, listed = listed, [said_text(due, None)]
+    else:
+        asked = [_question(question, fields, library) if turns is None else last]
     made = Prompt(_joined(own_system or system, told, separator), examples, asked, listed, delimiter, separator, due)
     made.history = history
     return made if shots_delimiter is None else made.changed(shown_delimiter=shots_delimiter)
+
+
+def _question(wording, fields, library):
+    return fill_text(wording, fields, "the question", library) if wording else ""
 
 
 def _joined(first, second, separator):

@@ -22,7 +22,7 @@ def test_fit_never_makes_a_side_of_nothing() -> None:
     assert run(1, 500, ("fit", {"dimensions": [10, 10], "mode": "contain"})).shape[:2] == (1, 10)
 
 
-def test_one_side_is_cut_while_the_other_gets_a_border() -> None:
+def test_crop_or_pad_cuts_one_side_while_the_other_gets_a_border() -> None:
     made = run(4, 9, ("crop_or_pad", {"dimensions": [7, 5], "value": [1, 2, 3]}))
     whole = run(4, 9)
     assert made.shape[:2] == (7, 5)

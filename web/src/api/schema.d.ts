@@ -429,6 +429,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/records/{name}/prompt": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Sample Prompt
+         * @description What a language model was shown of a sample, in text and tokens, as far as the record keeps it.
+         */
+        get: operations["get_sample_prompt"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/records/{name}/classes": {
         parameters: {
             query?: never;
@@ -1999,7 +2019,14 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
+            /**
+             * Prompt
+             * @description What a language model was shown, in text and tokens: call, contexts and rows.
+             */
+            prompt?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -2775,6 +2802,19 @@ export interface components {
             kind: "worse" | "better" | "other";
         };
         /**
+         * ChatTurn
+         * @description What somebody said in a conversation.
+         */
+        ChatTurn: {
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "system" | "user" | "assistant";
+            /** Content */
+            content: string;
+        };
+        /**
          * Checked
          * @description As `mlmodelscope check --json` says it.
          */
@@ -2829,6 +2869,47 @@ export interface components {
             score: number | null;
             /** Right */
             right: boolean;
+        };
+        /**
+         * ChoicesShape
+         * @description How likely each of several choices is, by each rule that choices are compared by.
+         */
+        ChoicesShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Choices */
+            choices: string[];
+            /** Rules */
+            rules: [
+                string,
+                number[],
+                number
+            ][];
+            /**
+             * Right
+             * @default []
+             */
+            right: number[];
+            /**
+             * Used
+             * @default
+             */
+            used: string;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "choices";
         };
         /** Chosen[Annotated[bool, BeforeValidator]] */
         ChosenBool: {
@@ -4405,6 +4486,11 @@ export interface components {
             cells?: {
                 [key: string]: number | string | null;
             } | null;
+            /**
+             * Turns
+             * @description A conversation, for language models; the user asks last.
+             */
+            turns?: components["schemas"]["ChatTurn"][] | null;
         };
         /**
          * Interval
@@ -6118,17 +6204,17 @@ export interface components {
              * Truth
              * @default []
              */
-            truth: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            truth: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
              * Before
              * @default []
              */
-            before: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            before: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
              * After
              * @default []
              */
-            after: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            after: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
              * Size
              * @description Width and height that places are in.
@@ -6541,6 +6627,27 @@ export interface components {
              */
             tie_breaking: "lowest" | "highest";
         };
+        /**
+         * PlannedBuilder
+         * @description An architecture of a library's registry, which its weights fill.
+         */
+        PlannedBuilder: {
+            /**
+             * Name
+             * @description The library.
+             */
+            name: string;
+            /** Architecture */
+            architecture: string;
+            /**
+             * Options
+             * @description The library's own options, as plain data.
+             * @default {}
+             */
+            options: {
+                [key: string]: unknown;
+            };
+        };
         /** PlannedDataset */
         PlannedDataset: {
             /** Name */
@@ -6769,6 +6876,8 @@ export interface components {
             weights?: components["schemas"]["PlannedFile"] | null;
             /** Weights Key */
             weights_key?: string | null;
+            /** @description What makes the model that the weights fill. */
+            builder?: components["schemas"]["PlannedBuilder"] | null;
             /** @description What the device is loaded with before. */
             firmware?: components["schemas"]["PlannedFile"] | null;
             /**
@@ -6941,6 +7050,13 @@ export interface components {
                 };
             } | null;
             /**
+             * Write
+             * @description How a language model writes.
+             */
+            write?: {
+                [key: string]: unknown;
+            } | null;
+            /**
              * Public Input
              * @description Who asked is a stranger: `url` must lead to a public place.
              * @default false
@@ -7024,7 +7140,14 @@ export interface components {
              * @description What there is to see of the answer, in pixels of the input.
              * @default []
              */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
+            /**
+             * Prompt
+             * @description What a language model was shown, in text and tokens: call, contexts and rows.
+             */
+            prompt?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * Stages
              * @description load, each step, collate, run, post …, in turn.
@@ -7097,6 +7220,13 @@ export interface components {
             options: {
                 [key: string]: unknown;
             };
+            /**
+             * Write
+             * @description How a language model writes: longest, temperature, top_p, top_k, seed, stop.
+             */
+            write?: {
+                [key: string]: unknown;
+            } | null;
             /**
              * @default {
              *       "labels": {}
@@ -7229,6 +7359,104 @@ export interface components {
             parts?: boolean | null;
         } & {
             [key: string]: unknown;
+        };
+        /**
+         * PromptContext
+         * @description What stands before.
+         */
+        PromptContext: {
+            /**
+             * Text
+             * @description The exact text; null where only tokens are known.
+             */
+            text: string | null;
+            /**
+             * Omitted
+             * @description Characters that the record leaves out between `text` and `end`.
+             */
+            omitted: number;
+            /** End */
+            end: string;
+            /**
+             * Tokens
+             * @description Null where a server makes them out of sight.
+             */
+            tokens: number[] | null;
+            /**
+             * Pieces
+             * @description What each token adds to the text; empty where nobody knows.
+             */
+            pieces: string[];
+            /**
+             * More
+             * @description Tokens that are left out: of a context the first, else the last.
+             */
+            more: number;
+            /**
+             * Dropped
+             * @description Tokens that the model did not get, since it takes no more.
+             */
+            dropped: number;
+            /**
+             * Turns
+             * @description In place of a text, where a server writes turns by its own template.
+             */
+            turns: components["schemas"]["PromptTurn"][];
+        };
+        /**
+         * PromptRow
+         * @description What is asked about, or was written.
+         */
+        PromptRow: {
+            /**
+             * Text
+             * @description The exact text; null where only tokens are known.
+             */
+            text: string | null;
+            /**
+             * Omitted
+             * @description Characters that the record leaves out between `text` and `end`.
+             */
+            omitted: number;
+            /** End */
+            end: string;
+            /**
+             * Tokens
+             * @description Null where a server makes them out of sight.
+             */
+            tokens: number[] | null;
+            /**
+             * Pieces
+             * @description What each token adds to the text; empty where nobody knows.
+             */
+            pieces: string[];
+            /**
+             * More
+             * @description Tokens that are left out: of a context the first, else the last.
+             */
+            more: number;
+            /**
+             * Context
+             * @description Which of the contexts stands before it.
+             */
+            context: number;
+            /**
+             * Choice
+             * @description Which choice it is, where there are some.
+             */
+            choice: number | null;
+            /**
+             * Alone
+             * @description Whether the question is left out, to see how likely it is by itself.
+             */
+            alone: boolean;
+        };
+        /** PromptTurn */
+        PromptTurn: {
+            /** Role */
+            role: string;
+            /** Text */
+            text: string;
         };
         /**
          * Cpu
@@ -8470,6 +8698,64 @@ export interface components {
             offers: ("right" | "score" | "quality")[];
         };
         /**
+         * SamplePrompt
+         * @description What a language model was shown of a sample.
+         * @example {
+         *       "call": "choose",
+         *       "contexts": [
+         *         {
+         *           "dropped": 0,
+         *           "end": "",
+         *           "more": 0,
+         *           "omitted": 0,
+         *           "pieces": [
+         *             "<s>",
+         *             "Question",
+         *             ":"
+         *           ],
+         *           "text": "Question: where is the cat?\nAnswer:",
+         *           "tokens": [
+         *             1,
+         *             894,
+         *             29901
+         *           ],
+         *           "turns": []
+         *         }
+         *       ],
+         *       "id": "00017",
+         *       "rows": [
+         *         {
+         *           "alone": false,
+         *           "choice": 0,
+         *           "context": 0,
+         *           "end": "",
+         *           "more": 0,
+         *           "omitted": 0,
+         *           "pieces": [
+         *             " here"
+         *           ],
+         *           "text": " here",
+         *           "tokens": [
+         *             1244
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        SamplePrompt: {
+            /** Id */
+            id: string;
+            /**
+             * Call
+             * @description What was asked: to `choose`, to `read` or to `write`.
+             */
+            call: string;
+            /** Contexts */
+            contexts: components["schemas"]["PromptContext"][];
+            /** Rows */
+            rows: components["schemas"]["PromptRow"][];
+        };
+        /**
          * SampleShapes
          * @description What is true of a sample and what was answered, as shapes over its picture.
          * @example {
@@ -8515,7 +8801,7 @@ export interface components {
                 number
             ] | null;
             /** Shapes */
-            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"])[];
+            shapes: (components["schemas"]["BoxShape"] | components["schemas"]["MaskShape"] | components["schemas"]["PointsShape"] | components["schemas"]["PictureShape"] | components["schemas"]["TextShape"] | components["schemas"]["LabelShape"] | components["schemas"]["SpansShape"] | components["schemas"]["DifferenceShape"] | components["schemas"]["TokensShape"] | components["schemas"]["ChoicesShape"])[];
             /**
              * Shown Above
              * @description Answers with a lower score are hidden at first.
@@ -9158,6 +9444,11 @@ export interface components {
             /** Score */
             score?: number | null;
             /**
+             * Remark
+             * @default
+             */
+            remark: string;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
@@ -9460,6 +9751,11 @@ export interface components {
             /** Score */
             score?: number | null;
             /**
+             * Remark
+             * @default
+             */
+            remark: string;
+            /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
@@ -9672,6 +9968,40 @@ export interface components {
                 [key: string]: number;
             };
         };
+        /**
+         * TokensShape
+         * @description A text token by token, with how likely each was.
+         */
+        TokensShape: {
+            /**
+             * Side
+             * @enum {string}
+             */
+            side: "truth" | "answer";
+            /** Tokens */
+            tokens: [
+                string,
+                number,
+                number | null
+            ][];
+            /**
+             * More
+             * @default 0
+             */
+            more: number;
+            /**
+             * Name
+             * @default
+             */
+            name: string;
+            /** Score */
+            score?: number | null;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "tokens";
+        };
         /** Told */
         Told: {
             /** Kind */
@@ -9690,7 +10020,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "downloading" | "building" | "opening" | "opened";
+            kind: "downloading" | "building" | "opening" | "opened" | "piece";
             /** Text */
             text?: string | null;
             /** Name */
@@ -13163,6 +13493,112 @@ export interface operations {
             };
         };
     };
+    get_sample_prompt: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SamplePrompt"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     get_classes: {
         parameters: {
             query?: never;
@@ -15261,8 +15697,8 @@ export interface operations {
                     "application/json": components["schemas"]["Prediction"];
                     "text/event-stream": {
                         /** @enum {string} */
-                        event?: "taken" | "downloading" | "building" | "opening" | "opened" | "answer" | "problem";
-                        /** @description JSON with the kind; `answer` is a Prediction, `problem` a Problem. */
+                        event?: "taken" | "downloading" | "building" | "opening" | "opened" | "piece" | "answer" | "problem";
+                        /** @description JSON with the kind; `piece` has some more `text` that a language model writes, `answer` is a Prediction, `problem` a Problem. */
                         data?: string;
                     };
                 };

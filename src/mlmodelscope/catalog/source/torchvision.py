@@ -64,14 +64,28 @@ def _of_module(reading: Reading, module: Module, file: str) -> Iterator[Entry]:
 
 
 def _builders(module: Module) -> dict[str, str]:
-    """{class of weights: the function that takes them}."""
+    """{class of weights: the architecture that takes them, by its name in the library's registry}."""
     found: dict[str, str] = {}
     for function in module.functions.values():
+        name = _registered(function)
+        if name is None:
+            continue
         for argument in (*function.args.args, *function.args.kwonlyargs):
             if argument.arg == "weights" and argument.annotation is not None:
                 for word in re.findall(r"\w*_(?:Quantized)?Weights\b", ast.unparse(argument.annotation)[:200]):
-                    found.setdefault(word, function.name)
+                    found.setdefault(word, name)
     return found
+
+
+def _registered(function: ast.FunctionDef) -> str | None:
+    """The name that `@register_model()` gives a function: its own, or the one that is passed."""
+    for decorator in function.decorator_list:
+        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name):
+            if decorator.func.id == "register_model":
+                given = [each.value for each in decorator.keywords if each.arg == "name"] + decorator.args
+                named = given[0].value if given and isinstance(given[0], ast.Constant) else None
+                return named if isinstance(named, str) else function.name
+    return None
 
 
 def _entry(reading: Reading, architecture: str, group: str, member: str, given: Mapping[str, Any], place: str) -> Entry:

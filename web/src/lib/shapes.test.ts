@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { firstAbove, isShown, paints, type Shape, shapesOf } from "./shapes";
 
 const shapes = (value: unknown) => shapesOf(JSON.stringify(value));
-const text = (words: string) => [{ kind: "text", side: "answer", text: words, name: "", score: null }];
+const text = (words: string) => [{ kind: "text", side: "answer", text: words, name: "", score: null, remark: "" }];
 
 test("a text is a text, however it is wrapped", () => {
   expect(shapes("hello")).toEqual(text("hello"));

@@ -79,12 +79,12 @@ def _builders(module: Module) -> dict[str, str]:
 
 def _registered(function: ast.FunctionDef) -> str | None:
     """The name that `@register_model()` gives a function: its own, or the one that is passed."""
-    for decorator in function.decorator_list:
-        if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name):
-            if decorator.func.id == "register_model":
-                given = [each.value for each in decorator.keywords if each.arg == "name"] + decorator.args
-                named = given[0].value if given and isinstance(given[0], ast.Constant) else None
-                return named if isinstance(named, str) else function.name
+    calls = [each for each in function.decorator_list if isinstance(each, ast.Call) and isinstance(each.func, ast.Name)]
+    for call in calls:
+        if ast.unparse(call.func) == "register_model":
+            given = [each.value for each in call.keywords if each.arg == "name"] + call.args
+            named = given[0].value if given and isinstance(given[0], ast.Constant) else None
+            return named if isinstance(named, str) else function.name
     return None
 
 

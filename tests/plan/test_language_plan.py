@@ -84,7 +84,7 @@ def test_a_file_that_no_manifest_has_is_named() -> None:
         ({"prompt": {"shots": -1}}, r"-1 is below 0"),
         ({"prompt": [1]}, "expected a mapping"),
         ({"ask": {"longest": 5}}, "unknown parameter `longest`"),
-        ({"task": "classification", "ask": {}}, "ask language models"),
+        ({"task": "classification", "prompt": {}, "ask": {"stop": ["."]}}, "ask language models"),
     ],
 )
 def test_a_wrong_prompt_is_an_error_of_the_manifest(changes: Any, reason: str) -> None:

@@ -206,5 +206,5 @@ def test_a_running_record_is_refused_with_a_hint(make_record: Callable, report: 
 
 
 def test_an_unknown_format_is_refused_and_the_known_ones_are_named(make_record: Callable, report: Report) -> None:
-    with pytest.raises(UsageError, match="known: csv, html, json, md"):
+    with pytest.raises(UsageError, match="known: csv, html, inspect, json, lm-eval, lm-eval-samples, md"):
         report(make_record(), "pdf")

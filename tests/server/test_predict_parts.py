@@ -58,7 +58,7 @@ def test_a_model_says_what_it_takes(asked: Asked) -> None:
         ("rows", {"text": "x=1"}, "rows takes rows of a table, such as `age=31,city=Rome`, not a text"),
         ("rows", {"cells": {}}, "a row has 0 columns"),
         ("reader", {"text": "a " * 6000}, "12000 bytes, 10000 are the most"),
-        ("reader", {"text_pair": "a"}, "exactly one of base64, url, text and cells"),
+        ("reader", {"text_pair": "a"}, "exactly one of base64, url, text, cells and turns"),
         ("rows", {"cells": {"x": 1}, "text_pair": "a"}, "text_pair is the second text"),
         ("rows", {"cells": {"x": [1]}}, "cells"),
     ):

@@ -65,6 +65,12 @@ NOT_OVER_GRPC = {
     "get_dataset_samples": "for browsers, to pick one from",
     "get_dataset_picture": "pictures are for browsers",
     "get_sample_content": "for browsers, to ask about one",
+    "get_sample_input": "for browsers, which show a text, a row or a waveform",
+    "get_sample_sound": "sounds are for browsers",
+    "get_sample_heard": "pictures are for browsers",
+    "get_sample_prompt": "for browsers, which color tokens; a record's tables have them",
+    "get_record_residuals": "tables and figures for pages, which JSON carries well",
+    "list_described_models": "facts of sources, which every installation has itself",
     "get_limits": "gRPC says itself what is too long",
 }
 """Operations that stay with REST, beside those for agents, which speak HTTP."""

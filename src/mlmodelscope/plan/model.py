@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from mlmodelscope.errors import PlanError
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.manifest.schema.builder import plain_options
 from mlmodelscope.manifest.schema.model import Source
@@ -19,8 +18,6 @@ def plan_model(model: ModelManifest, pins: Pins) -> PlannedModel:
     files = {name: plan_file(each.url, each.checksum, pins) for name, each in sorted(model.files.items())}
     if source is None:
         return PlannedModel(name=model.name, version=model.version, firmware=firmware, files=files)
-    if source.graph_path is None:
-        raise PlanError(f"{model.name} has no model file: a library builds it, {source.builder}")
     return PlannedModel(
         name=model.name,
         version=model.version,

@@ -30,7 +30,7 @@ def stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (folder / f"{name}.yml").write_text(STACK.format(name=name, framework=framework, requirements=requirements))
     (folder / "broken.yml").write_text("name: broken\nversion: [")
     monkeypatch.setenv("MLMODELSCOPE_MANIFESTS", str(tmp_path / "manifests"))
-    monkeypatch.setattr("mlmodelscope.manifest.catalog.catalog_folders", lambda: [tmp_path / "manifests"])
+    monkeypatch.setattr("mlmodelscope.manifest.folders.catalog_folders", lambda: [tmp_path / "manifests"])
     return folder
 
 

@@ -33,7 +33,7 @@ def settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
         f"name: boost\nversion: 1.0.0\nframework: {{name: xgboost, version: '*'}}\n"
         f"stack: {{python: '{HERE}', requirements: [xgboost==2.0, helper==1.0, numpy==1.0]}}\n"
     )
-    monkeypatch.setattr("mlmodelscope.manifest.catalog.catalog_folders", lambda: [tmp_path / "manifests"])
+    monkeypatch.setattr("mlmodelscope.manifest.folders.catalog_folders", lambda: [tmp_path / "manifests"])
     return Settings(tmp_path / "home", tmp_path / "cache")
 
 

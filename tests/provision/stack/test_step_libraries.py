@@ -53,7 +53,7 @@ def software(tmp_path: Path, wheels: Path, monkeypatch: pytest.MonkeyPatch) -> S
         f"name: boost\nversion: 1.0.0\nframework: {{name: xgboost, version: '2.0'}}\n"
         f"stack:\n  python: '{HERE}'\n  requirements:\n{listed}"
     )
-    monkeypatch.setattr("mlmodelscope.manifest.catalog.catalog_folders", lambda: [tmp_path / "manifests"])
+    monkeypatch.setattr("mlmodelscope.manifest.folders.catalog_folders", lambda: [tmp_path / "manifests"])
     found = load_manifest(file)
     assert isinstance(found, SoftwareManifest)
     return found

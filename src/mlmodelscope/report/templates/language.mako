@@ -18,7 +18,7 @@
 % endif
 </th>\
 % for bar in row.bars:
-<td${' class="chosen"' if bar.is_chosen else "" | n}><span class="bar" style="--share: ${f"{100 * bar.share:.1f}"}%"></span>${bar.value}\
+<td class="${"chosen" if bar.is_chosen else "other"}"><span class="bar" style="--share: ${f"{100 * bar.share:.1f}"}%"></span>${bar.value}\
 % if bar.is_chosen:
  <small>chosen</small>\
 % endif

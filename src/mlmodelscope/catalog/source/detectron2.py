@@ -13,7 +13,6 @@ from mlmodelscope.catalog.markdown import Cell, Table, html_tables
 from mlmodelscope.catalog.source.form import Reading, source_form
 from mlmodelscope.catalog.unit import number_text, tell_unit
 from mlmodelscope.catalog.words import metric_word
-from mlmodelscope.errors import ManifestError
 
 _NAME = "*MODEL_ZOO.md"
 _METRICS = ("box AP", "mask AP", "kp. AP", "PQ", "prop. AR", "box AP50")
@@ -33,12 +32,7 @@ def _recognize(files: Files) -> bool:
 @source_form("detectron2", _recognize)
 def read(reading: Reading) -> Iterator[Entry]:
     """detectron2's model zoo."""
-    for file in reading.files.matching(_NAME):
-        try:
-            text = reading.files.read(file).decode("utf-8-sig", errors="replace")
-        except ManifestError:
-            reading.leave_out("a page that cannot be read", file)
-            continue
+    for file, text in reading.pages(_NAME):
         for table in html_tables(text):
             yield from _of_table(reading, table, file)
 

@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from mlmodelscope.catalog.entry import Entry
 from mlmodelscope.catalog.files import Files
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import ManifestError, UsageError
 from mlmodelscope.plugins.registry import Registry
 from mlmodelscope_worker.registry import add
 
@@ -28,6 +28,14 @@ class Reading:
         """Nothing is dropped silently: it is counted, and the first place is kept."""
         self.left_out[reason] += 1
         self.examples.setdefault(reason, place)
+
+    def pages(self, pattern: str) -> Iterator[tuple[str, str]]:
+        """Every text whose name matches, behind its name; what cannot be read is left out."""
+        for name in self.files.matching(pattern):
+            try:
+                yield name, self.files.read(name).decode("utf-8-sig", errors="replace")
+            except ManifestError:
+                self.leave_out("a page that cannot be read", name)
 
 
 Recognize = Callable[[Files], bool]

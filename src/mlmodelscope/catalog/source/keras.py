@@ -11,7 +11,6 @@ from mlmodelscope.catalog.files import Files
 from mlmodelscope.catalog.markdown import Cell, bar_tables
 from mlmodelscope.catalog.source.form import Reading, source_form
 from mlmodelscope.catalog.unit import number_text
-from mlmodelscope.errors import ManifestError
 
 _NAME = "*applications.md"
 _SCALES = {"K": 1e3, "M": 1e6, "B": 1e9}
@@ -61,12 +60,7 @@ def _recognize(files: Files) -> bool:
 @source_form("keras", _recognize)
 def read(reading: Reading) -> Iterator[Entry]:
     """The table of Keras applications."""
-    for file in reading.files.matching(_NAME):
-        try:
-            text = reading.files.read(file).decode("utf-8-sig", errors="replace")
-        except ManifestError:
-            reading.leave_out("a page that cannot be read", file)
-            continue
+    for file, text in reading.pages(_NAME):
         for table in bar_tables(text):
             titles = [title.lower() for title in table.titles]
             if "model" not in titles or not any("top-1" in title for title in titles):

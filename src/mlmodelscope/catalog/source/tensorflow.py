@@ -12,7 +12,6 @@ from mlmodelscope.catalog.markdown import Cell, Table, bar_tables
 from mlmodelscope.catalog.source.form import Reading, source_form
 from mlmodelscope.catalog.unit import number_text, tell_unit
 from mlmodelscope.catalog.words import metric_word
-from mlmodelscope.errors import ManifestError
 
 _NAME = "*detection_zoo.md"
 _TASKS = {"masks": "instance_segmentation", "keypoints": "keypoint_detection"}
@@ -26,12 +25,7 @@ def _recognize(files: Files) -> bool:
 @source_form("tensorflow", _recognize)
 def read(reading: Reading) -> Iterator[Entry]:
     """TensorFlow's detection zoos."""
-    for file in reading.files.matching(_NAME):
-        try:
-            text = reading.files.read(file).decode("utf-8-sig", errors="replace")
-        except ManifestError:
-            reading.leave_out("a page that cannot be read", file)
-            continue
+    for file, text in reading.pages(_NAME):
         # A link that the page breaks over two lines is one.
         for table in bar_tables(text):
             for line, cells in table.rows:

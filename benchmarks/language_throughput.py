@@ -3,7 +3,8 @@
 Offline, batches of random prompts are continued greedily, by the product (`bench --scenario offline --random`) and by
 the engine's own loop in turns: `session.run` with the past fed back for ONNX Runtime, `model.generate` for transformers
 where this Python has it. The model is a random Llama; `--model FOLDER` takes another one, which holds model.onnx or
-safetensors. Both sides have one thread.
+safetensors. Both sides have one thread. `--device cuda` asks both on a GPU; `--sizes smollm2` makes the random Llama as
+large as SmolLM2-135M.
 
 Beside an engine that answers at once, what is left is ours: the CPU time of each token, for a graph with as many layers
 as a small and a middling model.
@@ -32,6 +33,8 @@ from mlmodelscope_worker.scenario.load.random_questions import random_questions
 
 GOAL, GOAL_US = 0.95, 50
 BATCH, PROMPT, ANSWER = 8, 64, 64
+# Width, width inside, layers, heads, heads of keys and values, tokens, longest text.
+SIZED = {"small": (256, 688, 6, 8, 4, 4096, 512), "smollm2": (576, 1536, 30, 9, 3, 49152, 2048)}
 NAMES = {"onnxruntime": "model.onnx", "transformers": "model.safetensors"}
 SETTINGS = {
     "longest": 256,
@@ -44,11 +47,10 @@ SETTINGS = {
 }
 
 
-def make_models(folder: Path, engines: list[str]) -> None:
-    """One random Llama of six million parameters for all engines."""
+def make_models(folder: Path, engines: list[str], sizes: tuple[int, ...]) -> None:
+    """One random Llama for all engines."""
     from worker_package.predictor import llamas
 
-    sizes = (256, 688, 6, 8, 4, 4096, 512)
     source = np.random.RandomState(0)
     weights = {name: source.randn(*shape).astype("<f4") * 0.05 for name, shape in llamas.shapes(sizes)}
     pieces = [(each, 0.0) for each in llamas.SPECIAL] + [(b"<0x%02X>" % byte, 0.0) for byte in range(256)]
@@ -74,7 +76,7 @@ def prompts(size: int, longest: int | None) -> list[list[int]]:
     return [each.tokens[0][0] for each in asked]
 
 
-def onnxruntime_loop(folder: Path) -> Callable[[], int]:
+def onnxruntime_loop(folder: Path, device: str) -> Callable[[], int]:
     """The least code that continues batches: the past goes from one call to the next as it is."""
     import onnxruntime
 
@@ -102,14 +104,14 @@ def onnxruntime_loop(folder: Path) -> Callable[[], int]:
     return lambda: sum(batch(asked[start : start + BATCH]) for start in range(0, len(asked), BATCH))
 
 
-def transformers_loop(folder: Path) -> Callable[[], int]:
+def transformers_loop(folder: Path, device: str) -> Callable[[], int]:
     """`generate`, as its users call it."""
     import torch
     import transformers
 
     torch.set_num_threads(1)
-    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
-    asked = torch.tensor(prompts(model.config.vocab_size, model.config.max_position_embeddings))
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval().to(device)
+    asked = torch.tensor(prompts(model.config.vocab_size, model.config.max_position_embeddings), device=device)
 
     def batch(tokens: Any) -> int:
         mask = torch.ones_like(tokens)
@@ -123,8 +125,8 @@ def transformers_loop(folder: Path) -> Callable[[], int]:
 LOOPS = {"onnxruntime": onnxruntime_loop, "transformers": transformers_loop}
 
 
-def own_loop(engine: str, folder: Path, seconds: float) -> None:
-    call = LOOPS[engine](folder)
+def own_loop(engine: str, folder: Path, device: str, seconds: float) -> None:
+    call = LOOPS[engine](folder, device)
     call()
     started, tokens = time.perf_counter(), 0
     while time.perf_counter() - started < seconds:
@@ -132,7 +134,7 @@ def own_loop(engine: str, folder: Path, seconds: float) -> None:
     harness.say(tokens / (time.perf_counter() - started))
 
 
-def product(engine: str, folder: Path, seconds: float) -> None:
+def product(engine: str, folder: Path, device: str, seconds: float) -> None:
     from mlmodelscope import Options, Settings
     from mlmodelscope.benching import Request, bench
     from mlmodelscope.manifest.load import load_manifest
@@ -149,7 +151,7 @@ def product(engine: str, folder: Path, seconds: float) -> None:
         record = bench(
             load_manifest(manifest),
             None,
-            Options(batch_size=BATCH, threads=1),
+            Options(batch_size=BATCH, threads=1, predictor_options={"device": device} if device != "cpu" else {}),
             Request(scenario="offline", budget_s=seconds, processes=1),
             random={"prompt": [PROMPT], "answer": [ANSWER]},
             settings=Settings(Path(home) / "home", Path(home) / "cache"),
@@ -190,15 +192,17 @@ def token_us(layers: int, size: int, times: int) -> float:
     return min(text() for _ in range(times)) / count * 1e6
 
 
-def engines_of(folder: Path | None) -> Iterator[str]:
+def engines_of(folder: Path | None, device: str) -> Iterator[str]:
     for engine, needs in (("onnxruntime", ("onnxruntime", "onnx")), ("transformers", ("transformers", "safetensors"))):
+        if device != "cpu" and engine == "onnxruntime":
+            continue
         is_there = all(find_spec(each) is not None for each in needs)
         if is_there and (folder is None or (folder / NAMES[engine]).exists()):
             yield engine
 
 
-def compared(folder: Path, engine: str, rounds: int, seconds: float) -> list[dict[str, float]]:
-    ways = {name: harness.part(__file__, name, engine, folder, seconds) for name in ("product", "own_loop")}
+def compared(folder: Path, engine: str, device: str, rounds: int, seconds: float) -> list[dict[str, float]]:
+    ways = {name: harness.part(__file__, name, engine, folder, device, seconds) for name in ("product", "own_loop")}
     ran = harness.interleave(
         {name: lambda each=each: harness.run_child(each).said for name, each in ways.items()}, rounds
     )
@@ -209,11 +213,11 @@ def main(arguments: argparse.Namespace) -> None:
     rounds, seconds, times = (1, 2.0, 3) if arguments.quick else (5, 10.0, 30)
     found, rows = {}, []
     with tempfile.TemporaryDirectory() as made:
-        engines = list(engines_of(arguments.model))
+        engines = list(engines_of(arguments.model, arguments.device))
         if arguments.model is None:
-            make_models(Path(made), engines)
+            make_models(Path(made), engines, SIZED[arguments.sizes])
         for engine in engines:
-            runs = compared(arguments.model or Path(made), engine, rounds, seconds)
+            runs = compared(arguments.model or Path(made), engine, arguments.device, rounds, seconds)
             ratios = [each["product"] / each["own_loop"] for each in runs]
             found[engine] = {"runs": runs, "ratio": median(ratios)}
             speeds = (harness.spread([each[name] for each in runs], 0) for name in ("product", "own_loop"))
@@ -223,7 +227,8 @@ def main(arguments: argparse.Namespace) -> None:
     print()
     harness.print_table(("ours, beside an engine that answers at once", "µs CPU a token"), _rows(costs))
     print(f"\ngoals: at least {GOAL} of the engine's own tokens a second, at most {GOAL_US} µs a token")
-    results = {"engines": found, "token_us": costs, "batch": BATCH, "prompt": PROMPT, "answer": ANSWER}
+    where = {"device": arguments.device, "sizes": arguments.sizes}
+    results = {**where, "engines": found, "token_us": costs, "batch": BATCH, "prompt": PROMPT, "answer": ANSWER}
     meaning = "offline tokens a second, ours / the engine's own loop, the lowest of the engines"
     harness.finish(
         "language_throughput", min(each["ratio"] for each in found.values()), meaning, arguments.quick, results
@@ -240,10 +245,12 @@ def _rows(costs: dict[str, float]) -> list[tuple[str, str]]:
 if __name__ == "__main__":
     parser = harness.options(__doc__ or "")
     parser.add_argument("--model", type=Path, help="a folder with model.onnx, or config.json and safetensors")
-    parser.add_argument("--part", nargs=4, metavar=("WAY", "ENGINE", "FOLDER", "SECONDS"))
+    parser.add_argument("--device", default="cpu", help="cpu, or cuda for engines that know it")
+    parser.add_argument("--sizes", choices=SIZED, default="small", help="of the random Llama")
+    parser.add_argument("--part", nargs=5, metavar=("WAY", "ENGINE", "FOLDER", "DEVICE", "SECONDS"))
     asked = parser.parse_args()
     if asked.part:
-        way, engine, folder, seconds = asked.part
-        {"product": product, "own_loop": own_loop}[way](engine, Path(folder), float(seconds))
+        way, engine, folder, device, seconds = asked.part
+        {"product": product, "own_loop": own_loop}[way](engine, Path(folder), device, float(seconds))
     else:
         main(asked)

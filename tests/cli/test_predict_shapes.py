@@ -29,7 +29,7 @@ def test_what_is_left_out_is_said(finder: str, call: Call) -> None:
 
 def test_programs_get_every_digit_and_every_answer(finder: str, call: Call) -> None:
     said = json.loads(call("predict", finder, "things/0003.png", "--json", "--threshold", "1.01"))[0]
-    assert set(said) == {"image", "classes", "names", "scores", "error", "answer", "stages", "value"}
+    assert set(said) == {"image", "classes", "names", "scores", "error", "answer", "stages", "value", "prompt"}
     found = json.loads(said["answer"])
     assert len(found) == 4 and found[0].keys() == {"box", "class", "score", "label"} and said["value"] == found
 

@@ -121,8 +121,8 @@ def test_a_rule_that_dies_is_named_and_the_next_run_resumes(run: Run, site: Path
 def test_a_host_that_is_killed_in_between_resumes_to_the_same_bytes(run: Run, site: Path, tmp_path: Path) -> None:
     """The reader kills the host, as the kernel may, when it has seen some samples; the second time it does not."""
     trap = """import os, signal
-        self.seen = getattr(self, "seen", 0) + 1
-        if self.seen == 40 and not os.path.exists(os.path.join(os.environ["TOY_HOME"], "killed")):
+        self.counted = getattr(self, "counted", 0) + 1
+        if self.counted == 40 and not os.path.exists(os.path.join(os.environ["TOY_HOME"], "killed")):
             open(os.path.join(os.environ["TOY_HOME"], "killed"), "w").close()
             os.kill(int(open(os.path.join(os.environ["TOY_HOME"], "host")).read()), signal.SIGKILL)
         count ="""

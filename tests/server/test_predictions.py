@@ -143,7 +143,7 @@ def test_grpc_says_what_rest_says_and_keeps_the_model_for_many(asked: Asked) -> 
         rest = asked(input=encoded(contents[0])).json()
         found = call(one.asked(question=question, input={"content": contents[0]}), timeout=300)
         assert list(found.classes) == rest["classes"] and list(found.names) == rest["names"] and found.warm
-        assert set(plain(found)) | {"answer", "load_ns", "shapes"} == set(rest)
+        assert set(plain(found)) | {"answer", "load_ns", "prompt", "shapes"} == set(rest)
         with pytest.raises(grpc.RpcError, match="not an image|cannot|unknown|is no") as wrong:
             call(one.asked(question=question, input={"text": "no picture"}), timeout=300)
         assert wrong.value.code() is grpc.StatusCode.INVALID_ARGUMENT

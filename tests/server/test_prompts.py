@@ -53,7 +53,7 @@ def test_a_record_that_keeps_no_prompt_says_why(world: World) -> None:
     record = made(world, "text_generation", "quiet", ask={"longest": 3, "keep": "tokens"})
     answer = get(world, record, "prompt", "00000")
     assert answer.status_code == 400 and "keeps no prompt" in answer.text and "keep: tokens" in answer.text
-    assert get(world, record, "prompt", "nobody").status_code == 400
+    assert get(world, record, "prompt", "nobody").status_code == 404
 
 
 def test_a_huge_prompt_fills_no_page(world: World) -> None:

@@ -25,9 +25,15 @@ REASONS = {
         "src/mlmodelscope/record/migrations/versions/0008_headlines.py",
         "src/mlmodelscope/record/upgrade.py",
     ],
+    "what sources of published numbers call them": [
+        "src/mlmodelscope/catalog/source/keras.py",
+        "src/mlmodelscope/catalog/source/timm.py",
+        "src/mlmodelscope/catalog/words.py",
+    ],
     "an example in a help text, a docs page or an API description": [
         "src/mlmodelscope/__init__.py",
         "src/mlmodelscope/author/request.py",
+        "src/mlmodelscope/catalog/search.py",
         "src/mlmodelscope/cli/init.py",
         "src/mlmodelscope/cli/replicate.py",
         "src/mlmodelscope/ledger/arguments.py",

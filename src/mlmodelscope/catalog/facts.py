@@ -109,5 +109,5 @@ def _lines(path: Path) -> Iterator[bytes]:
 def _damaged(path: Path, why: str) -> StoreError:
     return StoreError(
         f"the facts in {path} cannot be used: {why}",
-        hint="install mlmodelscope again" if path == SHIPPED else f"mlmodelscope catalog update {path.stem}",
+        hint="reinstall the package" if path == SHIPPED else f"mlmodelscope catalog update {path.stem}",
     )

@@ -28,6 +28,13 @@ class BenchArguments(Part):
     rate_qps: Annotated[float | None, Field(gt=0, le=1e9)] = None
     bound_s: Annotated[float | None, Field(gt=0, le=3600)] = None
     percentile: Annotated[float, Field(gt=0, lt=1)] = 0.99
+    first_s: Annotated[
+        float | None, Field(gt=0, le=3600, description="What a language model's first token may take.")
+    ] = None
+    each_s: Annotated[float | None, Field(gt=0, le=3600, description="What each further token may take.")] = None
+    mlperf: Annotated[
+        str | None, Field(max_length=100, description="The benchmark of MLPerf whose limits of both hold.")
+    ] = None
     most_batch: Annotated[int, Field(ge=1, le=1 << 20)] = 1024
     cold_starts: Annotated[int, Field(ge=1, le=1000)] = 5
     streams: Annotated[int | None, Field(ge=1, le=10_000)] = None

@@ -62,7 +62,7 @@ def with_libraries(
         raise PlanError(
             f"{software.reference} lacks {', '.join(packages)}, which {model.name} needs, "
             "and cannot get it without the network",
-            hint=f"pip install {' '.join(packages)} brings it where mlmodelscope itself runs",
+            hint=f"pip install {' '.join(packages)} brings it where this command runs",
         )
     progress(f"{software.reference} does not have {', '.join(packages)}; adding it for {model.name}")
     locked = lock_requirements(

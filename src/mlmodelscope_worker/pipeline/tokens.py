@@ -252,6 +252,10 @@ class Guarded(object):
     def __init__(self, name, found):
         self._name = name
         self._found = found
+        self.takes_many = hasattr(found, "lines")
+
+    def lines(self, given, special):
+        return self._asked("cut the texts", self._found.lines, given, special)
 
     def line(self, text, special):
         return self._asked("cut the text", self._found.line, text, special)
@@ -274,7 +278,8 @@ class Guarded(object):
 
 @functools.lru_cache(maxsize=16)
 def opened(name, path, lowercase, unknown):
-    """A tokenizer, read once: something with `line(text, special)` and `pair(text, other, special)`."""
+    """A tokenizer, read once: something with `line(text, special)`, `pair(text, other, special)`, and
+    `lines(texts, special)` where it takes many at once."""
     module = libraries.load(name)
     try:
         size = os.path.getsize(path)
@@ -312,7 +317,7 @@ _BY_THE_FILE = {
 
 def _tokenize_all(texts, file, library, special_tokens, pair, order, lowercase, unknown):
     made = opened(library, file, lowercase, unknown)
-    if not hasattr(made, "lines"):
+    if not made.takes_many:
         raise NotImplementedError
     orders = [_in_order(each, pair, order) for each in texts]
     given = [each for one, _ in orders for each in one]

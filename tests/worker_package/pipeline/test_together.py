@@ -75,6 +75,22 @@ def test_a_library_without_a_form_for_many_texts_gives_the_same(tmp_path: Path) 
     )
 
 
+def test_texts_of_one_call_are_cut_in_one_call_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlmodelscope_worker.pipeline.library import tokenizers
+
+    counts: list[int] = []
+
+    def counted(self: Any, given: Any, special: bool, cut: Any = tokenizers.Fast.lines) -> Any:
+        counts.append(len(given))
+        return cut(self, given, special)
+
+    monkeypatch.setattr(tokenizers.Fast, "lines", counted)
+    monkeypatch.setattr(tokenizers.Fast, "line", panic)
+    made = pipeline({"file": str(bert_file(tmp_path))}, ("truncate", 9), ("pad_tokens", None), ("take", "ids"))
+    found = made.all(Together([Text("the cat"), Text("sat")])).listed()
+    assert counts == [2] and not any(isinstance(each, Failed) for each in found)
+
+
 def test_rows_that_nothing_fills_up_stay_as_long_as_they_are(tmp_path: Path) -> None:
     found = compare(pipeline({"file": str(bert_file(tmp_path))}, ("take", "ids")), TEXTS)
     assert len({each.rows[0].shape for each in found}) > 1

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 import table_world
+from budget import at_night_but
 from mlmodelscope import Options, Settings, evaluate
 from mlmodelscope.plan.claim import parse_claim
 from mlmodelscope.plan.make import make_plan
@@ -108,7 +109,13 @@ def published(bed: tuple[list[Any], Any, Any], home: Settings, digits: int = 4) 
 
 
 @pytest.mark.slow(reason="a search tries dozens of variants of a model")
-@pytest.mark.parametrize("name", [name for name in FAULTS if name != "only centered"])
+@pytest.mark.parametrize(
+    "name",
+    at_night_but(
+        [name for name in FAULTS if name != "only centered"],
+        *("two columns swapped", "filled after scaling", "by the alphabet"),
+    ),
+)
 def test_what_is_wrong_is_named_first(bed: tuple[list[Any], Any, Any], home: Settings, name: str) -> None:
     pitfall, change = FAULTS[name]
     claim = published(bed, home)

@@ -18,7 +18,7 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("compare", "diff", "overview", "study", "train"),
     ),
     "Measure": ("bench", "profile", "trace", "analyze"),
-    "Manifests": ("models", "datasets", "catalog", "init", "check", "show", "convert", "export", "schema", "trust"),
+    "Manifests": ("models", "datasets", "catalog", "claims", "init", "check", "show", "convert", "export", "schema", "trust"),
     "Records": ("records", "report", "log", "replay", "push", "pull", "keys"),
     "Stacks and machines": ("doctor", "machine", "stacks", "plugins"),
     "Servers and the store": ("serve", "agent", "token", "db", "gc"),

@@ -20,12 +20,14 @@ def rows_of(path: Path) -> list[ManifestRow]:
         manifest = load_manifest(path)
     except ManifestError as error:
         return [ManifestRow(problem=str(error.problems[0]))]
-    if not isinstance(manifest, ModelManifest):
-        return []
+    return [row_of(manifest)] if isinstance(manifest, ModelManifest) else []
+
+
+def row_of(manifest: ModelManifest) -> ManifestRow:
     framework = f"{manifest.framework.name} {manifest.framework.version}" if manifest.framework else ""
     claims = tuple(f"{claim.metric} {claim.value}{_sign(claim.unit)}" for claim in manifest.claims)
     facts = manifest.name, manifest.version, manifest.task, framework, manifest.licence or "", claims
-    return [ManifestRow(*facts, published=tuple(_published(manifest, each) for each in manifest.claims))]
+    return ManifestRow(*facts, published=tuple(_published(manifest, each) for each in manifest.claims))
 
 
 def _published(manifest: ModelManifest, claim: schema.Claim) -> ManifestClaim:

@@ -12,7 +12,7 @@ from types import FrameType
 
 from mlmodelscope.errors import UsageError
 
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(s|m|min|h|d|)")
+_DURATION = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,6})?)\s*(s|m|min|h|d|)")
 _SECONDS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86_400.0}
 _LONGEST_S = 366 * 86_400.0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 
@@ -78,11 +79,16 @@ class Page:
     """Manifest files that cannot be read."""
 
 
-def list_claims(settings: Settings, wanted: Wanted, known: dict[str, Standing] | None = None) -> Page:
-    """Those of manifests first, then those of sources; `known` are the statuses, read here where they are not given."""
+def list_claims(
+    settings: Settings,
+    wanted: Wanted,
+    known: dict[str, Standing] | None = None,
+    manifests: Sequence[ManifestRow] | None = None,
+) -> Page:
+    """Those of manifests first, then those of sources; statuses and manifests are this machine's, unless given."""
     if known is None:
         known = standings(checks_at(settings))
-    own, problems = _of_manifests(settings, wanted, known)
+    own, problems = _of_manifests(settings, wanted, known, manifests)
     limit = MOST if wanted.limit <= 0 else min(wanted.limit, MOST)
     first = own[wanted.offset : wanted.offset + limit]
     rest = replace(wanted, limit=limit - len(first), offset=max(0, wanted.offset - len(own)))
@@ -91,11 +97,12 @@ def list_claims(settings: Settings, wanted: Wanted, known: dict[str, Standing] |
 
 
 def _of_manifests(
-    settings: Settings, wanted: Wanted, known: dict[str, Standing]
+    settings: Settings, wanted: Wanted, known: dict[str, Standing], rows: Sequence[ManifestRow] | None
 ) -> tuple[list[Published], tuple[str, ...]]:
     if wanted.source is not None or (wanted.model is not None and ":" in wanted.model):
         return [], ()
-    rows = manifest_rows(settings, list(catalog_files("models")))
+    if rows is None:
+        rows = manifest_rows(settings, list(catalog_files("models")))
     words = wanted.text.lower().split()
     found: dict[str, Published] = {}
     for row in rows:
@@ -145,9 +152,7 @@ def dataset_name(reference: str) -> str:
     return reference.partition("@")[0].partition(":")[0].strip().lower()
 
 
-def _of_sources(
-    settings: Settings, wanted: Wanted, known: dict[str, Standing]
-) -> tuple[tuple[Published, ...], int]:
+def _of_sources(settings: Settings, wanted: Wanted, known: dict[str, Standing]) -> tuple[tuple[Published, ...], int]:
     if wanted.model is not None and ":" not in wanted.model:
         return (), 0
     keep = None

@@ -76,5 +76,3 @@ class Obstacles:
 
     def _is_here(self, manifest: ModelManifest | DatasetManifest) -> bool:
         return all(self._artifacts.is_at_hand(url, checksum) for url, checksum in references(manifest))
-
-

@@ -1,10 +1,10 @@
 """The status of a claim: what all checks of it come to.
 
-    unchecked             nobody has held the published number against its own dataset
-    reproduced            these four are the verdicts of `replicate`; the newest that decides counts, and one that
-    better than claimed   is undecided counts only where none decides
-    not reproduced
-    undecided
+unchecked             nobody has held the published number against its own dataset
+reproduced            these four are the verdicts of `replicate`; the newest that decides counts, and one that
+better than claimed   is undecided counts only where none decides
+not reproduced
+undecided
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ import typer
 from mlmodelscope.cli.choices import BatchSize, Threads, Trust
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, print_json, print_table, settings, verb
-from mlmodelscope.errors import StoreError, UsageError
+from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from mlmodelscope.claim.listing import Page, Published, Wanted
     from mlmodelscope.claim.result import Result
@@ -74,16 +74,16 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show a model's published numbers with every check of each: by whom, when, on which stack and machine."""
-    from mlmodelscope.claim.listing import Wanted
-
-    page = _page(Wanted(model=_reference(model), limit=0))
-    if not page.rows:
+    rows = _rows_of(model)
+    if not rows:
         raise UsageError(f"{model} has no published numbers", hint=f"mlmodelscope models {model} shows what it has")
-    checks = _checks(page.rows)
+    checks = _checks(rows)
     if as_json:
-        print_json([{**_as_json(each), "all_checks": checks.get(each.key, [])} for each in page.rows])
+        from dataclasses import asdict
+
+        print_json([{**_as_json(each), "all_checks": list(map(asdict, checks.get(each.key, [])))} for each in rows])
         return
-    for each in page.rows:
+    for each in rows:
         print(f"{each.claim} on {each.dataset or 'no dataset'}: {each.standing.status}")
         for line in (f"conditions: {each.conditions}" if each.conditions else "", each.place):
             if line:
@@ -137,7 +137,13 @@ def check(
     from mlmodelscope.cli.claim_batch import Batch
 
     batch = Batch(
-        settings(offline), fetch=fetch, explain=explain, again=again, trust=trust, batch_size=batch_size, threads=threads
+        settings(offline),
+        fetch=fetch,
+        explain=explain,
+        again=again,
+        trust=trust,
+        batch_size=batch_size,
+        threads=threads,
     )
     selection = batch.select(_page(wanted).rows, limit)
     _tell_selection(selection)
@@ -196,17 +202,24 @@ def _demand_source(label: str) -> None:
         raise UsageError(f"there is no source `{label[:60]}`\nknown: {', '.join(known)}", hint=nearest(label, known))
 
 
-def _reference(model: str) -> str:
-    """The name by which a model's claims are listed; that of a file is inside it."""
+def _rows_of(model: str) -> Sequence[Published]:
+    """All claims of one model: of a manifest by name or file, or of a source."""
+    from mlmodelscope.claim.listing import Wanted, list_claims
+
     if remote() is not None:
-        return model
+        return _page(Wanted(model=model, limit=0)).rows
     from mlmodelscope.manifest.catalog import find_model, is_reference
 
     if is_reference(model):
         from mlmodelscope.catalog.find import described_reference
 
-        return described_reference(model) or model
-    return find_model(model).reference
+        described = described_reference(model)
+        if described is not None:
+            return list_claims(settings(False), Wanted(model=described, limit=0)).rows
+    from mlmodelscope.catalog.manifest_row import row_of
+
+    found = find_model(model)
+    return list_claims(settings(False), Wanted(model=found.reference, limit=0), manifests=[row_of(found)]).rows
 
 
 def _checks(rows: Sequence[Published]) -> dict[str, list[Check]]:
@@ -255,19 +268,19 @@ def _check_line(claim: Published, check: Check) -> str:
     )
 
 
-def status_lines(model: str) -> Iterator[str]:
-    """For `models NAME` and `show`: where each published number of a model stands, a line each."""
-    from mlmodelscope.claim.listing import Wanted, list_claims
+def print_status(model: str) -> None:
+    """Below a model's manifest, as comments: where each published number of it stands."""
+    from mlmodelscope.manifest.write import spell_comment
 
     try:
-        rows = list_claims(settings(False), Wanted(model=model, limit=0)).rows
-    except StoreError as error:  # the model is shown all the same
-        yield f"what became of its claims cannot be read: {error.message}"
+        rows = _rows_of(model)
+    except MLModelScopeError as error:  # the model is shown all the same
+        print(f"what became of its claims cannot be read: {error.message}", file=sys.stderr)
         return
     for each in rows:
         check = each.standing.check
-        said = f"; {_check_line(each, check)}" if check is not None else ""
-        yield f"{each.claim} on {each.dataset or 'no dataset'}: {each.standing.status}{said}"
+        said = _check_line(each, check) if check is not None else each.standing.status
+        print(spell_comment(f"# {each.claim} on {each.dataset or 'no dataset'}: {said}"))
 
 
 def _words(job: Job) -> str:
@@ -278,7 +291,9 @@ def _tell_selection(selection: Selection) -> None:
     """Before anything runs: what can be checked, and what cannot and why."""
     claims = sum(len(job.claims) for job in selection.jobs)
     done = sum(job.is_done for job in selection.jobs)
-    said = f"{selection.total:,} published numbers fit; {claims:,} of {len(selection.jobs):,} models can be checked here"
+    said = (
+        f"{selection.total:,} published numbers fit; {claims:,} of {len(selection.jobs):,} models can be checked here"
+    )
     print(said + (f", {done:,} models were checked before" if done else ""), file=sys.stderr)
     for each in selection.left_out[:_MOST_REASONS]:
         print(f"  {each.count:,} cannot: {each.reason}, such as {', '.join(each.examples)}", file=sys.stderr)

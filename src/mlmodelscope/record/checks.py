@@ -41,7 +41,7 @@ class Check:
 
 _COLUMNS = tuple(each.name for each in fields(Check))
 _ROOM = {"model": 300, "metric": 200, "value": 40, "dataset": 300, "stack": 300, "machine": 300, "person": 100}
-_MOST_CAUSE = 10_000
+_ROOM["cause"] = 10_000
 # The same record again is no new evidence: who checked first, and when, stays. A search that was left out this time
 # does not take the cause away.
 _KEEP = f"""
@@ -59,8 +59,13 @@ _LIST = "SELECT * FROM checks{where} ORDER BY checked_at DESC, record DESC"
 def keep_checks(database: Database, checks: Iterable[Check]) -> None:
     for each in checks:
         values = asdict(each)
-        values |= {name: values[name][:most] for name, most in _ROOM.items()}
-        database.write(_KEEP, {**values, "cause": each.cause[:_MOST_CAUSE], "checked_at": _plain(each.checked_at)})
+        values |= {name: _printable(values[name])[:most] for name, most in _ROOM.items()}
+        database.write(_KEEP, {**values, "checked_at": _plain(each.checked_at)})
+
+
+def _printable(text: str) -> str:
+    """What agents tell is shown in terminals and on pages."""
+    return "".join(each if each.isprintable() else " " for each in text)
 
 
 def read_checks(database: Database, *, model: str | None = None, claim: str | None = None) -> list[Check]:

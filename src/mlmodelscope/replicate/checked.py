@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
 from mlmodelscope.catalog.find import described_reference
-from mlmodelscope.errors import UsageError
+from mlmodelscope.errors import MLModelScopeError, UsageError
 from mlmodelscope.manifest import schema
+from mlmodelscope.manifest.catalog import find_model, list_catalog
 from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.plan.claim import claim_of
 from mlmodelscope.plan.claim_key import key_of
@@ -99,6 +101,8 @@ def machine_of(record: Record) -> str:
 def keep_replication(done: Replication, model: str | Path | ModelManifest | None, settings: Settings) -> None:
     """Of this machine's own; `model` is what was asked for, which may be `SOURCE:NAME`."""
     named = described_reference(model) if isinstance(model, str) else None
+    if named is None and _is_anothers(done.record):
+        return
     found = checks_of(finding_of(done), done.record, named or done.record.plan.model.reference, this_person())
     if found:
         database = open_database(settings)
@@ -106,6 +110,20 @@ def keep_replication(done: Replication, model: str | Path | ModelManifest | None
             keep_checks(database, found)
         finally:
             database.close()
+
+
+def _is_anothers(record: Record) -> bool:
+    """Whether the catalog has another manifest of the same name and version: that one's claims are not these."""
+    made_from = record.plan.manifests.get("model")
+    if made_from is None:
+        return False
+    for entry in list_catalog("models"):
+        if entry.name == made_from.name:
+            with contextlib.suppress(MLModelScopeError):  # a broken file, or a constraint that it does not satisfy
+                known = find_model(entry.path)
+                if known.version == made_from.version:
+                    return known.digest != made_from.digest
+    return False
 
 
 def this_person() -> str:

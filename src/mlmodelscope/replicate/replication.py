@@ -196,7 +196,12 @@ def as_published(claim: Claim, plan: Plan) -> Claim:
     for each in plan.claims:
         with contextlib.suppress(UsageError):  # one that nobody can measure
             own = claim_of(each, plan.task)
-            if (own.metric, own.text, own.dataset, own.factor) == (claim.metric, claim.text, claim.dataset, claim.factor):
+            if (own.metric, own.text, own.dataset, own.factor) == (
+                claim.metric,
+                claim.text,
+                claim.dataset,
+                claim.factor,
+            ):
                 return replace(claim, source=own.source, conditions=own.conditions)
     return claim
 

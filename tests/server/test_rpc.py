@@ -87,6 +87,7 @@ SAME_FIELDS = {
     "Earlier": "Earlier",
     "ModelClaim": "ModelClaim",
     "ClaimVerdict": "ClaimVerdict",
+    "ClaimCheck": "ClaimCheck",
     "Replication": "Replication",
     "SensitivityOf": "SensitivityOf",
     "TriedRound": "TriedRound",

@@ -1,4 +1,4 @@
-"""Published numbers of manifests and of sources with their statuses, searched; from indexes alone, nothing is parsed."""
+"""Published numbers of manifests and sources with their statuses, searched: from indexes alone, nothing is parsed."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def before(job: Job) -> Result:
 
 
 def exit_code(results: Sequence[Result]) -> int:
-    """Of the worst verdict, as `replicate` has it; 3 where there is none, or one failed and all others are reproduced."""
+    """Of the worst verdict, as `replicate` has it; 3 where there is none, or all are reproduced and one failed."""
     kinds = {check.verdict for each in results for check in each.checks}
     worst: Kind | None = next((kind for kind in WORST_FIRST if kind in kinds), None)
     if worst is None:

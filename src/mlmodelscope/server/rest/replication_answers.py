@@ -20,51 +20,6 @@ class ReplicationRequest(Request):
     kind: Literal["replicate"] = "replicate"
 
 
-class ClaimVerdict(Answer):
-    """A published number, and the last verdict on it."""
-
-    model_config = example(
-        metric="top1",
-        title="top-1",
-        value="75.1",
-        unit="share",
-        dataset="imagenet-val",
-        source="https://example.org/paper",
-        checkable=True,
-        obstacle=None,
-        verdict="not reproduced",
-        explained_by=["crop 0.875 in place of 1"],
-        replication="e20260131-101500-3f9a2b",
-        record="20260131-101502-3f9a2b",
-        measured={"value": 0.7421, "low": 0.7383, "high": 0.7459},
-    )
-    metric: str
-    title: Annotated[str, Field(description="What people call the metric.")]
-    value: Annotated[str, Field(description="With the digits that it was published with, in its unit.")]
-    unit: Annotated[
-        str, Field(description="What it was published in: `share` for percent, `dB`, or `number` for a bare number.")
-    ]
-    dataset: str | None
-    source: str | None
-    checkable: Annotated[bool, Field(description="Whether it is a number that can be measured here.")]
-    obstacle: Annotated[str | None, Field(description="What is missing here before it can be checked.")]
-    verdict: Kind | Literal["not checked"]
-    explained_by: Annotated[list[str], Field(description="What explains the number where it does not hold.")]
-    replication: str | None
-    record: str | None
-    measured: Measured | None
-
-
-class ModelClaim(ClaimVerdict):
-    model: str
-    version: str
-    task: str
-
-
-class ClaimList(Answer):
-    items: list[ModelClaim]
-
-
 class ClaimCheck(Answer):
     """A claim held against its own dataset."""
 
@@ -86,6 +41,55 @@ class ClaimCheck(Answer):
     person: Annotated[str, Field(description="Who asked for it.")]
     replication: str | None
     checked_at: datetime
+
+
+class ClaimVerdict(Answer):
+    """A published number, and the last verdict on it."""
+
+    model_config = example(
+        metric="top1",
+        title="top-1",
+        value="75.1",
+        unit="share",
+        dataset="imagenet-val",
+        source="https://example.org/paper",
+        checkable=True,
+        obstacle=None,
+        verdict="not reproduced",
+        explained_by=["crop 0.875 in place of 1"],
+        replication="e20260131-101500-3f9a2b",
+        record="20260131-101502-3f9a2b",
+        measured={"value": 0.7421, "low": 0.7383, "high": 0.7459},
+        checked=None,
+    )
+    metric: str
+    title: Annotated[str, Field(description="What people call the metric.")]
+    value: Annotated[str, Field(description="With the digits that it was published with, in its unit.")]
+    unit: Annotated[
+        str, Field(description="What it was published in: `share` for percent, `dB`, or `number` for a bare number.")
+    ]
+    dataset: str | None
+    source: str | None
+    checkable: Annotated[bool, Field(description="Whether it is a number that can be measured here.")]
+    obstacle: Annotated[str | None, Field(description="What is missing here before it can be checked.")]
+    verdict: Kind | Literal["not checked"]
+    explained_by: Annotated[list[str], Field(description="What explains the number where it does not hold.")]
+    replication: str | None
+    record: str | None
+    measured: Measured | None
+    checked: Annotated[
+        ClaimCheck | None, Field(description="The check that the verdict rests on: by whom, when, on which stack.")
+    ]
+
+
+class ModelClaim(ClaimVerdict):
+    model: str
+    version: str
+    task: str
+
+
+class ClaimList(Answer):
+    items: list[ModelClaim]
 
 
 class PublishedClaim(Answer):

@@ -25,10 +25,14 @@ def duration_s(text: str) -> float:
     """`90s`, `30m`, `2h`, `1.5d`."""
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None or not match[2]:
-        raise UsageError(f"`{text[:40]}` is not a duration", hint="such as 90s, 30m, 2h or 1d")
+        raise UsageError(
+            f"`{text[:40]}` is not a duration", hint="mlmodelscope claims check --budget 30m; units are s, m, h and d"
+        )
     found = float(match[1]) * _SECONDS[match[2]]
     if not 0 < found <= _LONGEST_S:
-        raise UsageError(f"a budget of {text[:40]} is not between a moment and a year", hint="such as 90s, 30m or 2h")
+        raise UsageError(
+            f"a budget of {text[:40]} is not between a moment and a year", hint="mlmodelscope claims check --budget 2h"
+        )
     return found
 
 

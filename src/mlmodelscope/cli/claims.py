@@ -129,9 +129,11 @@ def check(
     from mlmodelscope.claim.deadline import duration_s
 
     if report is not None and report.suffix not in _FORMS:
-        raise UsageError(f"{report} does not end in {', '.join(_FORMS)}", hint="--report claims.html")
+        raise UsageError(
+            f"{report} does not end in {', '.join(_FORMS)}", hint="mlmodelscope claims check --report claims.html"
+        )
     if offline and fetch:
-        raise UsageError("--offline never uses the network, and --fetch does", hint="leave one of them out")
+        raise UsageError("--offline never uses the network, and --fetch does", hint="leave --offline out")
     budget_s = duration_s(budget) if budget is not None else None
     wanted = _wanted(text, source, dataset, metric, status, 0)
     from mlmodelscope.cli.claim_batch import Batch

@@ -94,7 +94,7 @@ def test_many_are_checked_by_agents_and_the_same_command_finds_them_again(lastin
     }
     assert "no manifest there describes the dataset nowhere-val" in wrong and "2 asked for" in wrong
     code, told, wrong = lasting_world.say(*words)
-    assert code == 1 and "checked before" not in told and "2 models were checked before" in wrong
+    assert code == 1 and "checked before" not in told and "2 of them done before" in wrong
     code, told, wrong = lasting_world.say("claims", "show", "many-c", "--server", lasting_world.url)
     assert code == 0 and "not reproduced: measured" in told and "top1 75.1 % on nowhere-val: unchecked" in told
     code, told, wrong = lasting_world.say("models", "many-a", "--server", lasting_world.url)

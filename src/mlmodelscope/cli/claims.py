@@ -293,17 +293,18 @@ def _tell_selection(selection: Selection) -> None:
     """Before anything runs: what can be checked, and what cannot and why."""
     claims = sum(len(job.claims) for job in selection.jobs)
     done = sum(job.is_done for job in selection.jobs)
-    said = (
-        f"{selection.total:,} published numbers fit; {claims:,} of {len(selection.jobs):,} models can be checked here"
-    )
-    print(said + (f", {done:,} models were checked before" if done else ""), file=sys.stderr)
+    said = f"{selection.total:,} published numbers fit; {claims:,} can be checked here"
+    if selection.jobs:
+        evaluated = len(selection.jobs)
+        said += f", in {evaluated:,} evaluation{'s' if evaluated > 1 else ''}"
+    print(said + (f", {done:,} of them done before" if done else ""), file=sys.stderr)
     for each in selection.left_out[:_MOST_REASONS]:
         print(f"  {each.count:,} cannot: {each.reason}, such as {', '.join(each.examples)}", file=sys.stderr)
     rest = selection.left_out[_MOST_REASONS:]
     if rest:
         print(f"  {sum(each.count for each in rest):,} cannot, for {len(rest):,} other reasons", file=sys.stderr)
     if selection.beyond:
-        print(f"  {selection.beyond:,} are beyond the limit", file=sys.stderr)
+        print(f"  {selection.beyond:,} were not looked at: the limit was reached before", file=sys.stderr)
 
 
 def _tell(selection: Selection, results: Sequence[Result], report: Path | None, as_json: bool) -> None:

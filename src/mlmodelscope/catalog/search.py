@@ -6,7 +6,7 @@ import json
 import re
 import sqlite3
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mlmodelscope.catalog.entry import Entry, from_data
@@ -263,4 +263,5 @@ def claims(
         "ORDER BY claims.id LIMIT ? OFFSET ?",
         (*values, limit, max(query.offset, 0)),
     )
-    return tuple(ClaimRow(*row[:-2], bool(row[-2]), bool(row[-1])) for row in rows), total
+    found = (ClaimRow(*row) for row in rows)
+    return tuple(replace(row, fits=bool(row.fits), is_measurable=bool(row.is_measurable)) for row in found), total

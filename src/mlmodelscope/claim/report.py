@@ -20,7 +20,7 @@ _ABOUT = "A claim is held against its own dataset, by the rules of `mlmodelscope
 
 def rows_of(results: Sequence[Result]) -> list[tuple[str, ...]]:
     """A line for each claim; one without a verdict says why."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for each in results:
         found = {check.claim: check for check in each.checks}
         for claim in each.job.claims:

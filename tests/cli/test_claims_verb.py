@@ -180,15 +180,19 @@ def test_after_a_budget_the_same_command_goes_on(own, run, settings):
     assert [each[0] for each in rows(settings.home)] == ["a@1.0.0", "b@1.0.0"]
 
 
-def test_what_is_killed_resumes_with_the_same_command(own, settings, environment, tmp_path):
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+def test_what_is_interrupted_resumes_with_the_same_command(own, settings, environment, tmp_path, how):
     write_claims(own, {"a": [HELD], "b": [HELD], "c": [HELD]})
     words = [sys.executable, "-m", "mlmodelscope", "claims", "check", *SMALL]
+    # A Ctrl-C of a terminal reaches all processes of a command; this one is for the command alone.
     process = subprocess.Popen(words, env=environment, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     while not rows(settings.home):
         assert process.poll() is None, process.communicate()
         time.sleep(0.02)
-    os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
+    os.kill(process.pid, how)
+    said = process.communicate()[0].decode()
+    if how == signal.SIGINT and process.returncode:
+        assert process.returncode == 130 and "resumes where it left off" in said and "a@1.0.0  top5" in said
     first = rows(settings.home)[0]
     done = subprocess.run(words, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

@@ -310,15 +310,15 @@ def _tell_selection(selection: Selection) -> None:
 def _tell(selection: Selection, results: Sequence[Result], report: Path | None, as_json: bool) -> None:
     from mlmodelscope.claim import report as form
 
+    if as_json:
+        print_json(form.as_json(selection, results))
+    else:
+        if results:
+            print_table(form.HEAD, form.rows_of(results), (False, False, False, False, True, False, False))
+        print(form.summary(selection, results), file=sys.stderr)
     if report is not None:
         write = {".html": form.as_html, ".md": form.as_markdown, ".json": form.as_text}[report.suffix]
         _write(report, write(selection, results))
-    if as_json:
-        print_json(form.as_json(selection, results))
-        return
-    if results:
-        print_table(form.HEAD, form.rows_of(results), (False, False, False, False, True, False, False))
-    print(form.summary(selection, results), file=sys.stderr)
 
 
 def _write(path: Path, text: str) -> None:

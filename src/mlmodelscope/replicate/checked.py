@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
+import math
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -24,6 +25,8 @@ from mlmodelscope.replicate.outcome import finding_of
 from mlmodelscope.replicate.replication import Replication
 from mlmodelscope.settings import Settings
 
+_MOST_SAMPLES = 2**31 - 1
+
 
 def checks_of(finding: Finding, record: Record, model: str, person: str, replication: str | None = None) -> list[Check]:
     """A check for each published claim that was decided as it was published.
@@ -38,7 +41,7 @@ def _checks(finding: Finding, record: Record, model: str, person: str, replicati
     now = datetime.now(UTC)
     for published in record.plan.claims:
         each = _judged(published, finding, record)
-        if each is None or not each.is_check:
+        if each is None or not each.is_check or not _is_sound(each):
             continue
         claim = each.claim
         yield Check(
@@ -61,6 +64,13 @@ def _checks(finding: Finding, record: Record, model: str, person: str, replicati
             replication=replication,
             checked_at=now,
         )
+
+
+def _is_sound(judged: Judged) -> bool:
+    """Whether its numbers are some: agents may tell what no database can keep."""
+    measured, counts = judged.measured, (judged.samples, judged.population or 0)
+    are_finite = all(math.isfinite(each) for each in (measured.value, measured.low, measured.high))
+    return are_finite and all(0 <= each <= _MOST_SAMPLES for each in counts)
 
 
 def _judged(published: schema.Claim, finding: Finding, record: Record) -> Judged | None:

@@ -61,6 +61,7 @@ ORDER = [
     "hub",
     "cluster",
     "client",
+    "claim",
     "server",
     "cli",
     "__main__",

@@ -133,7 +133,7 @@ def plan_aspects(
         software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
     for each in (aspects.model, aspects.dataset):
         if os.path.isfile(each.file):  # of this machine's catalogue, even where a stranger asks for it
-            artifacts.allow(url for url, _ in _references(each))
+            artifacts.allow(url for url, _ in references(each))
     pins = {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)}
     _learn_addresses((aspects.model, aspects.dataset), pins, artifacts)
     _remember_manifests((aspects.model, aspects.dataset, software, aspects.hardware), settings.home)
@@ -178,7 +178,7 @@ def _learn_addresses(
 ) -> None:
     """Plans have addresses without their secrets; the store that fetches for them has the rest, in memory."""
     for manifest in manifests:
-        for url, checksum in _references(manifest):
+        for url, checksum in references(manifest):
             parsed = Checksum.parse(checksum) if checksum else None
             artifacts.learn(url, parsed.hex if parsed and parsed.algorithm == "sha256" else pins[url])
 
@@ -187,12 +187,12 @@ def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> 
     """sha256 of the files whose manifests give none or another checksum: they must be fetched to be known."""
     return {
         url: artifacts.fetch(url, checksum).sha256
-        for url, checksum in _references(manifest)
+        for url, checksum in references(manifest)
         if checksum is None or Checksum.parse(checksum).algorithm != "sha256"
     }
 
 
-def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
+def references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
     """Every file that a manifest names, with its checksum."""
     pairs: list[tuple[str | None, str | None]] = []
     if isinstance(manifest, ModelManifest):

@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import asdict
 from pathlib import Path
 
-from mlmodelscope.catalog.described import is_runnable
+from mlmodelscope.catalog.described import MOST_CLAIMS, is_runnable, key_in
 from mlmodelscope.catalog.entry import Entry, as_data
 from mlmodelscope.catalog.facts import Facts, Source, open_facts
 from mlmodelscope.catalog.search import plain_words
@@ -22,7 +22,7 @@ CREATE TABLE models (
 );
 CREATE TABLE claims (
   id INTEGER PRIMARY KEY, model INTEGER, metric TEXT, number REAL, value TEXT, unit TEXT, dataset TEXT, split TEXT,
-  conditions TEXT, place TEXT
+  conditions TEXT, place TEXT, key TEXT, fits INTEGER, measurable INTEGER
 );
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
 """
@@ -84,14 +84,15 @@ def _add(connection: sqlite3.Connection, facts: Facts, has_words: bool) -> None:
         words = words_of(source, entry)
         connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (made.lastrowid, words))
         connection.executemany(
-            "INSERT INTO claims (model, metric, number, value, unit, dataset, split, conditions, place) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO claims (model, metric, number, value, unit, dataset, split, conditions, place, key, fits, "
+            "measurable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     *(made.lastrowid, each.metric, each.number, each.value, each.unit, each.dataset, each.split),
-                    *(each.conditions, each.place),
+                    *(each.conditions, each.place, key_in(entry, each, source)),
+                    *(each.fits and at < MOST_CLAIMS, each.is_measurable),
                 )
-                for each in entry.claims
+                for at, each in enumerate(entry.claims)
             ],
         )
 

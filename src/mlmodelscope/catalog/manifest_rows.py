@@ -14,8 +14,23 @@ from typing import Any
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker import __version__
 
-_FORMAT = 1
+_FORMAT = 2
 _MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class ManifestClaim:
+    """A published number as its manifest has it."""
+
+    key: str
+    metric: str
+    value: str
+    unit: str
+    dataset: str
+    """With its split, where it names one."""
+    conditions: str
+    source: str
+    is_measurable: bool
 
 
 @dataclass(frozen=True)
@@ -29,6 +44,11 @@ class ManifestRow:
     license: str = ""
     claims: tuple[str, ...] = ()
     problem: str = ""
+    published: tuple[ManifestClaim, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        return f"{self.name}@{self.version}"
 
 
 def manifest_rows(settings: Settings, files: list[Path]) -> list[ManifestRow]:
@@ -61,8 +81,9 @@ def _rows_of(path: Path) -> list[ManifestRow]:
 
 def _as_rows(kept: Any) -> Iterator[ManifestRow]:
     for each in kept if isinstance(kept, list) else ():
-        with contextlib.suppress(TypeError):
-            yield ManifestRow(**{**each, "claims": tuple(each["claims"])})
+        with contextlib.suppress(TypeError, KeyError):
+            published = tuple(ManifestClaim(**claim) for claim in each["published"])
+            yield ManifestRow(**{**each, "claims": tuple(each["claims"]), "published": published})
 
 
 def _read(place: Path) -> dict[str, Any]:

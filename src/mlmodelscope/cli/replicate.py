@@ -148,8 +148,10 @@ def replicate(
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
+    from mlmodelscope.replicate.checked import keep_replication
     from mlmodelscope.replicate.outcome import Here
 
+    keep_replication(done, model, settings(offline))
     if done.found is not None:
         warn_of_broken_pitfalls()
     return _tell(Here(done), _evidence(done), report, junit, summary, as_json)

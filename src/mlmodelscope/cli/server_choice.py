@@ -35,6 +35,7 @@ SERVED = {
     "analyze",
     "overview",
     "models",
+    "claims",
     "datasets",
     "stacks",
     "machine",

@@ -65,12 +65,13 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
         "samples_apart": verdict.samples_apart if verdict.is_whole else None,
         "ties": ties,
         "text": describe_verdict(verdict),
+        "is_check": verdict.is_of_claim,
     }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
     facts = {"metric": claim.metric, "title": claim.measure.title, "value": claim.text, "unit": claim.unit.name}
-    return {**facts, "dataset": claim.dataset, "source": claim.source}
+    return {**facts, "dataset": claim.dataset, "source": claim.source, "conditions": claim.conditions}
 
 
 def to_junit(done: Replication) -> str:

@@ -25,6 +25,7 @@ class Claimed(Part):
     )
     dataset: str | None = None
     source: str | None = None
+    conditions: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -145,6 +146,10 @@ class Judged(Part):
     )
     ties: TieEnds | None = Field(default=None, description="Where samples have tied scores.")
     text: str = Field(default="", description="The verdict for people.")
+    is_check: bool = Field(
+        default=True,
+        description="Whether it decides the claim as published: on its own dataset, within its own last digit.",
+    )
 
 
 class Finding(Part):

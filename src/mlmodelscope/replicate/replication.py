@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -89,6 +90,7 @@ def replicate(
     log: LogSource | None = None,
     within: float | None = None,
     explain: bool = True,
+    again: bool = False,
     stacks: Sequence[str] = (),
     budget: float | None = None,
     pictures: int = 6,
@@ -116,7 +118,7 @@ def replicate(
         task = planned_task(asked.model, asked.aspects.dataset)
         choose_claims(asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k, task)
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
-    record = evaluate(model, dataset, options, made_for="replicate", **conditions)
+    record = evaluate(model, dataset, options, made_for="replicate", again=again, **conditions)
     verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
     done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)
     verdict = done.verdict
@@ -152,7 +154,7 @@ def judge_record(
     plan, ours = record.plan, read_recorded(record, settings)
     unchecked: tuple[str, ...] = ()
     if claim is not None:
-        claims = [claim.for_task(plan.task)]
+        claims = [as_published(claim.for_task(plan.task), plan)]
         _refuse_other_task(claims[0], plan)
     elif reference is not None:
         claims = reference.claims
@@ -187,6 +189,21 @@ def judge_record(
     if not verdicts:
         raise MetricError(f"no claim can be checked; {'; '.join(unchecked)}")
     return tuple(verdicts), unchecked, theirs
+
+
+def as_published(claim: Claim, plan: Plan) -> Claim:
+    """A claim that was given, as the manifest has it, where the manifest has just this one: with its source."""
+    for each in plan.claims:
+        with contextlib.suppress(UsageError):  # one that nobody can measure
+            own = claim_of(each, plan.task)
+            if (own.metric, own.text, own.dataset, own.factor) == (
+                claim.metric,
+                claim.text,
+                claim.dataset,
+                claim.factor,
+            ):
+                return replace(claim, source=own.source, conditions=own.conditions)
+    return claim
 
 
 def _stand_in(claim: Claim, dataset: PlannedDataset) -> str:

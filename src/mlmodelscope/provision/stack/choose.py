@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from mlmodelscope.errors import TrustError, UsageError
+from mlmodelscope.errors import PlanError, TrustError, UsageError
 from mlmodelscope.manifest.schema import Images, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.plan.stack import StackDescription, misfits, provides
@@ -61,6 +62,46 @@ def choose_stack(
     else:
         software = with_libraries(model, software, settings, progress)
     return software, build_stack(software, settings, progress).description
+
+
+def missing_stack(
+    model: ModelManifest, software: SoftwareManifest | None, settings: Settings, *, gpu: bool = False
+) -> str | None:
+    """Why no stack of this machine runs a model as it is: nothing is built, fetched or started to find out."""
+    current = describe_current()
+    if software is None and provides(model, None, current):
+        return None
+    is_named = software is not None
+    if software is None:
+        offline = replace(settings, offline=True)
+        software = known_software(model)
+        if software is None and model.framework is not None:
+            from mlmodelscope.provision.stack.made import make_software
+
+            software = make_software(model.framework, offline, _silent)
+        if software is None:
+            image, framework = find_image(model.container, gpu), model.framework
+            if image is not None:
+                return f"only the container image {image} runs it"
+            if framework is None:
+                return "its manifest names no framework"
+            return f"no stack here runs {framework.name} {framework.version}"
+    if software.stack is None:
+        image = find_image(software.container, gpu)
+        return None if image is None or _satisfied(model, software, current) else f"only the image {image} runs it"
+    if not misfits(software, current) and provides(model, software.framework, current):
+        return None
+    try:
+        software = software if is_named else with_libraries(model, software, replace(settings, offline=True), _silent)
+    except PlanError as error:
+        return error.message
+    if software.stack is None or StackStore(settings).find(recipe_of(software)) is None:
+        return f"the stack {software.reference} is not built here"
+    return None
+
+
+def _silent(line: str) -> None:
+    """Nobody is told of what is only looked at."""
 
 
 def _satisfied(model: ModelManifest, software: SoftwareManifest, current: StackDescription) -> bool:

@@ -19,7 +19,7 @@ from mlmodelscope.record.added_files import take_in_folders
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import backlog, shards
+from mlmodelscope.server.handle import backlog, checks, shards
 
 _ON_THE_WAY = ("replicate", "sensitivity")
 """Kinds of work whose record is not what was asked for."""
@@ -105,6 +105,7 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     take_in_folders(desk.store, record, bundle, PLACE, KEY, largest)
     if desk.queue.get(evaluation)["kind"] not in _ON_THE_WAY:
         desk.store.shown(record)  # also where the agent answered from its store, and the record is here already
+    checks.keep(desk, evaluation, record.id)
     desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

@@ -27,6 +27,7 @@ from diff_networks import NETWORKS
 from diff_pairs import all_pairs, written
 
 from mlmodelscope.diff.diff import compare_sides
+from mlmodelscope.diff.reading import Reading
 from mlmodelscope.diff.result import Difference
 from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
 from mlmodelscope.diff.tolerance import Tolerance
@@ -48,7 +49,10 @@ def compared(
             manifest = model_manifest(graph, FRAMEWORKS.get((name or "").partition("-")[0], "onnxruntime"))
             side = Side(label, SideRequest(manifest, name, chosen), None, 1, place)
             opened.append((side, held.enter_context(side.open())))
-        return compare_sides(opened, RandomInput(seed), Tolerance(), folder)
+        readings: list[Reading] = []
+        for side, worker in opened:
+            readings.append(side.read(worker, readings[0] if readings else RandomInput(seed)))
+        return compare_sides(opened, Tolerance(), folder, readings)
 
 
 def correct(folder: Path, only: str | None) -> Iterator[dict[str, object]]:

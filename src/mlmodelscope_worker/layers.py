@@ -14,6 +14,8 @@ from .scenario.load.random_tensors import shape_of
 
 _AT_ONCE = 1 << 13
 """Numbers at a time: few enough for the cache, and for one thread of a library for sums."""
+_SHARE_OF_OUTPUTS = 16
+"""What part of the room is left for the outputs, which are compared where layers do not fit."""
 _MOST_WEIGHT_BYTES = 1 << 30
 _MOST_WORDS = (100, 16, 2)
 """Numbers of words by chance stay below the first of these; where the model has no such word, below the next."""
@@ -25,7 +27,7 @@ def read_layers(session, asked, buffers):
     predictor = session.predictor
     tensors, values, notes = _fed(session, asked, buffers)
     told = [folder.keep(given.name, tensor) for given, tensor in zip(predictor.inputs, tensors)]
-    layers, unread = _layers(predictor, tensors, folder)
+    layers, unread = _layers(predictor, tensors, folder, asked.most_bytes // _SHARE_OF_OUTPUTS)
     # Last: what a framework keeps of a whole run would be held while the layers are read.
     values = values if values is not None else _run(predictor, tensors)
     outputs = [
@@ -36,14 +38,14 @@ def read_layers(session, asked, buffers):
     return LayersRead(told, layers, outputs, notes + unread)
 
 
-def _layers(predictor, tensors, folder):
+def _layers(predictor, tensors, folder, leaving):
     """(what is told of each layer, notes on what could not be read)."""
     layers, notes = [], []
     try:
         for passed in predictor.layers(tensors):
             layers.append(
                 dict(
-                    folder.keep(passed.name, passed.value),
+                    folder.keep(passed.name, passed.value, leaving),
                     kind=passed.kind,
                     layer=passed.layer,
                     takes=passed.takes,
@@ -52,7 +54,7 @@ def _layers(predictor, tensors, folder):
             )
     except NotSupported as error:
         notes.append("layers: %s" % error)
-    except (ValueError, RuntimeError, MemoryError) as error:
+    except Exception as error:  # of whatever class a framework has
         notes.append("layers: only %d could be read: %s" % (len(layers), describe_failure(error)))
     return layers, notes
 
@@ -99,16 +101,18 @@ class Folder(object):
         self._left = most_bytes
         self._count = len(os.listdir(path))
 
-    def keep(self, name, value):
-        """What the host is told of a tensor: name, shape, element type, sums, and the file with its numbers."""
+    def keep(self, name, value, leaving=0):
+        """What the host is told of a tensor: name, shape, element type, sums, and the file with its numbers. So many
+        bytes are left for others."""
         import numpy as np
 
         value = np.ascontiguousarray(value).reshape(np.shape(value))
         if value.dtype.kind not in "biuf":
             raise NotSupported("`%s` holds %s, which are not numbers" % (name, value.dtype))
+        if value.nbytes > self._left - leaving:
+            room = max(0, self._left - leaving) / float(1 << 20)
+            raise NotSupported("the layers take more room than the %.1f MiB left for them" % room)
         self._left -= value.nbytes
-        if self._left < 0:
-            raise NotSupported("the layers take more room than the %d MiB left for them" % (self._left >> 20))
         file = "%06d.raw" % self._count
         self._count += 1
         with open(os.path.join(self._path, file), "wb") as target:

@@ -62,13 +62,18 @@ def diff(
             try:
                 readings.append(side.read(worker, readings[0] if readings else by_chance))
             except WorkerError as error:
-                words = f"{side.label} cannot be asked for its layers: {error.message}"
+                words = f"{side.label} cannot be asked for its layers: {_words(error)}"
                 return Difference("no verdict", words, tuple(_facts(each, None) for each, _ in opened))
         return compare_sides(opened, tolerance or Tolerance(), folder, readings)
 
 
 def _cannot_open(label: str, error: MLModelScopeError, sides: Sequence[SideFacts]) -> Difference:
-    return Difference("no verdict", f"{label} cannot be opened: {error.message}", tuple(sides))
+    return Difference("no verdict", f"{label} cannot be opened: {_words(error)}", tuple(sides))
+
+
+def _words(error: MLModelScopeError) -> str:
+    """What went wrong, without where in the worker's code."""
+    return error.message.partition("\nTraceback (most recent call last)")[0].rstrip()
 
 
 def compare_sides(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,8 +13,8 @@ from mlmodelscope.diff.bisect import PartFinding, answers, pipelines
 from mlmodelscope.diff.fault import faults_of
 from mlmodelscope.diff.finding import FirstDifference, first_difference
 from mlmodelscope.diff.pairing import Compare, LayerPair, pair_readings
-from mlmodelscope.diff.reading import Reading
-from mlmodelscope.diff.result import Difference, Outcome, SideFacts
+from mlmodelscope.diff.reading import Held, Reading
+from mlmodelscope.diff.result import Difference, Fault, Outcome, SideFacts
 from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
 from mlmodelscope.diff.tolerance import Tolerance
 from mlmodelscope.errors import MLModelScopeError, WorkerError
@@ -107,6 +107,7 @@ def _found(
     faults, notes = faults_of(
         first, pairs, readings, workers, folder, lambda pair: ruler().difference_patterns(folder, pair)
     )
+    faults = _beyond(pairs) if first.pair.is_output else faults
     maps = None
     if first.pair.first is not None and first.pair.second is not None:
         maps = ruler().feature_maps(
@@ -141,6 +142,9 @@ def _outcome(pairs: Sequence[LayerPair], first: FirstDifference | None) -> tuple
         said = f"{len(inside)} layers and {len(compared) - len(inside)} outputs agree"
         return "same", f"{said} but for rounding: at most {largest:.2g} of a layer's largest value"
     if first.pair.is_output:
+        if beyond := _beyond(pairs):
+            said = f"every layer that both sides have agrees, and the output {first.pair.name} {first.words}"
+            return "different", f"{said}: {beyond[0].words}"
         if inside:
             return "different", (
                 f"every layer agrees when it is read, and the output {first.pair.name} {first.words}: what the "
@@ -151,6 +155,25 @@ def _outcome(pairs: Sequence[LayerPair], first: FirstDifference | None) -> tuple
         "different",
         f"{first.pair.name} ({first.pair.kind or 'layer'}) is the first layer that differs: it {first.words}",
     )
+
+
+def _beyond(pairs: Sequence[LayerPair]) -> tuple[Fault, ...]:
+    """Where the outputs differ and all layers agree: a layer at the end that only one side has, behind the one that
+    makes the other side's output."""
+    outputs = [{held.name for pair in pairs if pair.is_output and (held := each(pair))} for each in _EITHER]
+    for place, (each, other) in enumerate(zip(_EITHER, reversed(_EITHER), strict=True)):
+        inside = [pair for pair in pairs if not pair.is_output]
+        ends = {held.name for pair in inside if pair.verdict == "agrees" and (held := other(pair))}
+        for pair in inside if ends & outputs[1 - place] else ():
+            held = each(pair)
+            if pair.verdict == "alone" and held is not None and held.name in outputs[place]:
+                kind = ("missing layer", "extra layer")[place]
+                words = f"only {'AB'[place]} has {held.name} ({held.kind or 'a layer'}) behind them"
+                return (Fault(kind, words, held.name, "the layers of both sides"),)
+    return ()
+
+
+_EITHER: tuple[Callable[[LayerPair], Held | None], ...] = (lambda pair: pair.first, lambda pair: pair.second)
 
 
 def _facts(side: Side, reading: Reading | None) -> SideFacts:

@@ -31,19 +31,22 @@ def show_stacks(
     finally:
         store.close()
     if as_json:
-        body = [{"record": record.id, **_finite(asdict(row))} for record, row in zip(records, rows, strict=True)]
+        body = [{"record": record.id, **_plain(row)} for record, row in zip(records, rows, strict=True)]
         print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in changes]})
         return
     _print(rows, changes)
     _advise(about, dict(zip(names, rows, strict=True)))
 
 
-def _finite(row: dict[str, Any]) -> dict[str, Any]:
-    """JSON has no infinity, which a score that is NaN in one stack is apart from a number."""
-    if row["distance"] is not None:
-        for name in ("largest", "relative"):
-            row["distance"][name] = row["distance"][name] if math.isfinite(row["distance"][name]) else None
-    return row
+def _plain(row: Row) -> dict[str, Any]:
+    """For JSON, which has no infinity: a score that is NaN in one stack is as far from a number."""
+    body = asdict(row)
+    body["accuracy"] = row.accuracy.model_dump(mode="json") if row.accuracy is not None else None
+    if row.distance is not None:
+        far = {name: getattr(row.distance, name) for name in ("largest", "relative")}
+        body["distance"] |= {name: value if math.isfinite(value) else None for name, value in far.items()}
+        body["distance"]["words"] = row.distance.words
+    return body
 
 
 def _advise(about: Sequence[str], rows: Mapping[str, Row]) -> None:

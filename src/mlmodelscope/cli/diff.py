@@ -103,8 +103,10 @@ def diff(
         _refuse_two_sides(dataset, stack_a, stack_b)
         dataset, second = second, None
     elif second is None:
-        several = f"mlmodelscope diff {first} --stacks current,NAME"
-        raise UsageError("B is missing: diff compares two models", hint=f"for one model in several stacks: {several}")
+        raise UsageError(
+            "B is missing: diff compares two models",
+            hint=f"for one model in several stacks: mlmodelscope diff {first} --stacks current,NAME",
+        )
     by_chance = RandomInput(seed, batch_size, dict(map(_shape, shape or ()))) if random or dataset is None else None
     common: dict[str, Any] = {
         "samples": samples,

@@ -97,7 +97,9 @@ def evaluate(
     if stacks is not None:
         from mlmodelscope.cli.stack_comparison import show_stacks
 
-        show_stacks(records, found, as_json)
+        show_stacks(
+            records, [each for each in (model, dataset) if each], [name or "current" for name in names], found, as_json
+        )
         return SOME_SAMPLES_FAILED if any(record.failed for record in records) else 0
     (record,) = records
     if report is not None:

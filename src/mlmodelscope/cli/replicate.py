@@ -67,6 +67,14 @@ def replicate(
         str | None,
         typer.Option(help="The claimant's reference log: its number is the claim, and its answers are compared."),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="A model that is taken for right, by name or manifest: where no pitfall explains the gap, the two are "
+            "compared layer by layer.",
+            metavar="MODEL",
+        ),
+    ] = None,
     within: Annotated[
         float | None,
         typer.Option(
@@ -121,6 +129,8 @@ def replicate(
                 "stacks": [name.strip() for name in (stacks or "").split(",") if name.strip()],
                 "budget": budget,
             }
+            if reference is not None:
+                raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
             if model is None or log is not None:
                 raise UsageError("a server is asked about a model; a claimant's reference log is compared here")
             with TerminalWatcher() as watcher:
@@ -135,6 +145,7 @@ def replicate(
                 options,
                 claim=parse_claim(claim) if claim else None,
                 log=log,
+                reference=reference,
                 within=within / 100 if within is not None else None,
                 explain=explain,
                 stacks=[name.strip() for name in stacks.split(",") if name.strip()] if stacks else (),

@@ -16,6 +16,7 @@ import numpy as np
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.difference_pattern import patterns
+from mlmodelscope.measure.feature_maps import feature_maps
 from mlmodelscope.measure.interval import intervals, paired
 from mlmodelscope.measure.layer_values import compare_files
 from mlmodelscope.measure.rule import (
@@ -102,6 +103,11 @@ def difference_patterns(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answ
     return {"found": patterns(Path(asked["folder"]), asked["pair"])}, ()
 
 
+def draw_feature_maps(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Two tensors as pictures; none where there is nothing to draw."""
+    return {"found": feature_maps(Path(asked["folder"]), asked["pair"])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
@@ -110,6 +116,7 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "load": load,
     "compare_layers": compare_layers,
     "difference_patterns": difference_patterns,
+    "feature_maps": draw_feature_maps,
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from mlmodelscope.confine.import_path import environment, import_path
 from mlmodelscope.errors import MetricError, PluginError
 from mlmodelscope.extras import install_extra
+from mlmodelscope.layer.feature_maps import FeatureMaps
 from mlmodelscope.plugins.installed import PREFIX, plugins_in
 from mlmodelscope.settings import measuring_timeout_s
 from mlmodelscope.types import Interval
@@ -149,6 +150,14 @@ class Ruler:
         asked = {"do": "difference_patterns", "task": "layers", "folder": str(folder), "pair": dict(pair)}
         found: list[dict[str, Any]] = self._ask(asked, ())[0]["found"]
         return found
+
+    def feature_maps(self, folder: Path, pair: Mapping[str, Any]) -> FeatureMaps | None:
+        """Two tensors as pictures side by side; None where there is nothing to draw."""
+        asked = {"do": "feature_maps", "task": "layers", "folder": str(folder), "pair": dict(pair)}
+        found = self._ask(asked, ())[0]["found"]
+        if found is None:
+            return None
+        return FeatureMaps(**{**found, "channels": tuple(found["channels"]), "size": tuple(found["size"])})
 
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         with self._lock:

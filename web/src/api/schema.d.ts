@@ -4110,6 +4110,8 @@ export interface components {
             evaluations?: number | null;
             /** Not Sought */
             not_sought?: string | null;
+            /** @description Where nothing that was tried explains the gap: a comparison with a reference. */
+            inside?: components["schemas"]["InsideModel"] | null;
             evidence?: components["schemas"]["Shown"] | null;
             /**
              * Said
@@ -4597,6 +4599,84 @@ export interface components {
              * @description A conversation, for language models; the user asks last.
              */
             turns?: components["schemas"]["ChatTurn"][] | null;
+        };
+        /**
+         * InsideModel
+         * @description What comparing the model with a reference implementation, layer by layer, came to.
+         */
+        InsideModel: {
+            /**
+             * Reference
+             * @description The model that was taken for right.
+             */
+            reference: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "same" | "different" | "undecided" | "no verdict";
+            /** Sentence */
+            sentence: string;
+            /**
+             * Layer
+             * @description The first layer that differs beyond rounding.
+             */
+            layer?: string | null;
+            /** Layer Kind */
+            layer_kind?: string | null;
+            /**
+             * Fault
+             * @description The kind of mistake that the layer looks like.
+             */
+            fault?: string | null;
+            /** Fault Words */
+            fault_words?: string | null;
+            /**
+             * Parts
+             * @default []
+             */
+            parts: components["schemas"]["InsidePart"][];
+            /**
+             * Reference Measures
+             * @description The claimed number of the reference.
+             */
+            reference_measures?: number | null;
+            /**
+             * Reference Reproduces
+             * @description Whether that is what was claimed.
+             */
+            reference_reproduces?: boolean | null;
+            /**
+             * Claimants Answers
+             * @description Our answers beside those of the claimant's log.
+             */
+            claimants_answers?: ("same bits" | "rounding" | "unclear" | "fault") | null;
+            /**
+             * Text
+             * @description All of that for people.
+             * @default
+             */
+            text: string;
+        };
+        /** InsidePart */
+        InsidePart: {
+            /**
+             * Part
+             * @enum {string}
+             */
+            part: "pipeline" | "model" | "answer";
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "agrees" | "differs" | "unknown";
+            /**
+             * Step
+             * @description The step or layer that differs first.
+             */
+            step?: string | null;
+            /** Words */
+            words: string;
         };
         /**
          * Interval

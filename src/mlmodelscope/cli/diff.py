@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mlmodelscope.cli.choices import Trust, pair
+from mlmodelscope.cli.shape_option import parse_shape
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
 from mlmodelscope.errors import MLModelScopeError, UsageError
 
@@ -87,7 +88,9 @@ def diff(
 
     if remote() is not None:
         raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
-    by_chance = RandomInput(seed, batch_size, dict(map(_shape, shape or ()))) if random or dataset is None else None
+    by_chance = (
+        RandomInput(seed, batch_size, dict(map(parse_shape, shape or ()))) if random or dataset is None else None
+    )
     try:
         allowed = parse_tolerances(tolerance or (), precision)
         with TerminalWatcher() as watcher:
@@ -123,17 +126,6 @@ def _write(found: Difference, report: Path | None, junit: Path | None) -> None:
         write_text(report, difference_html(found))
     if junit is not None:
         write_text(junit, difference_junit(found))
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, _, sizes = text.rpartition("=")
-    try:
-        shape = tuple(int(size) for size in sizes.split(","))
-    except ValueError:
-        shape = ()
-    if not shape or min(shape) < 1:
-        raise UsageError(f"`{text}` is not a shape", hint="write --shape 1,3,224,224 or --shape NAME=1,16")
-    return name, shape
 
 
 def _show(found: Difference, every: bool) -> None:

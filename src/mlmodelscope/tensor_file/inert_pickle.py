@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
+from mlmodelscope.tensor_file.fault import damaged, quote
 
 # A state dict spends some 40 opcodes and 300 bytes on a tensor; both limits leave room for 100,000 of them.
 MAX_OPCODES = 1 << 22
@@ -61,7 +61,7 @@ def load_pickle(
                 raise damaged(f"its pickle has more than {MAX_OPCODES:,} opcodes")
             machine.step(opcode.name, argument)
         return machine.stack[-1], stream.tell()
-    except (IndexError, KeyError, ValueError) as error:
+    except (IndexError, KeyError, ValueError, DeprecationWarning) as error:  # the last of a text's odd escapes
         raise damaged(f"its pickle breaks off or makes no sense near byte {stream.tell():,}") from error
 
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.inert_pickle import Maker, Pairs
-from mlmodelscope.provision.weights.tensor import ELEMENT_BYTES, Tensor, copy_row_major, is_row_major
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.inert_pickle import Maker, Pairs
+from mlmodelscope.tensor_file.tensor import ELEMENT_BYTES, Tensor, copy_row_major, is_row_major
 
 
 @dataclass(frozen=True, slots=True)

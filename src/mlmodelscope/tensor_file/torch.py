@@ -9,16 +9,16 @@ from pathlib import Path
 
 from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.inert_pickle import MAX_BYTES, load_pickle
-from mlmodelscope.provision.weights.state_dict import (
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.inert_pickle import MAX_BYTES, load_pickle
+from mlmodelscope.tensor_file.state_dict import (
     KNOWN_GLOBALS,
     Budget,
     Storage,
     storage_from_identifier,
     tensors_from_state_dict,
 )
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.tensor import Tensor
 
 ZIP_START = b"PK\x03\x04"
 PICKLE_START = b"\x80"

@@ -10,6 +10,7 @@ import typer
 from mlmodelscope.cli.choices import Trust, pair
 from mlmodelscope.cli.shape_option import parse_shape
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+from mlmodelscope.cli.weight_table import compare_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
 
 if TYPE_CHECKING:
@@ -70,6 +71,13 @@ def diff(
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a page with every layer, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the layers as a JUnit file.")] = None,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="Compare the weights of two files, tensor by tensor, and run nothing; also across formats.",
+        ),
+    ] = False,
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
@@ -78,7 +86,7 @@ def diff(
 
     A and B may be two models, one model in two stacks (--stack-a, --stack-b), on two devices or in two precisions
     (--option-a, --option-b). Exit code 0: they agree; 1: they differ; 2: undecided, no layer or output can be compared;
-    3: no verdict, the message says why.
+    3: no verdict, the message says why. With --weights, A and B may also be model files or files of weights.
     """
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.cli.server_choice import remote
@@ -88,6 +96,10 @@ def diff(
 
     if remote() is not None:
         raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
+    if weights:
+        if dataset is not None or random or junit is not None or report is not None:
+            raise UsageError("--weights runs nothing: it takes two files or manifests, --all and --json")
+        return compare_files(first, second, every, as_json, settings(offline))
     by_chance = (
         RandomInput(seed, batch_size, dict(map(parse_shape, shape or ()))) if random or dataset is None else None
     )

@@ -27,6 +27,7 @@ from mlmodelscope.measure.rule import (
     rule_of,
     scores_of,
 )
+from mlmodelscope.measure.weight_values import compare_weights, sums
 from mlmodelscope_worker.protocol import Channel, Closed
 
 _PACKAGES = {"faster_coco_eval": "faster-coco-eval", "sacrebleu": "sacrebleu", "rapidfuzz": "rapidfuzz"}
@@ -102,6 +103,16 @@ def difference_patterns(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answ
     return {"found": patterns(Path(asked["folder"]), asked["pair"])}, ()
 
 
+def weight_sums(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Sums over a tensor of weights."""
+    return {"sums": sums(asked["told"], buffers[0])}, ()
+
+
+def weights_compared(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """What one tensor of weights is to another."""
+    return {"found": compare_weights(asked["one"], buffers[0], asked["other"], buffers[1])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
@@ -110,6 +121,8 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "load": load,
     "compare_layers": compare_layers,
     "difference_patterns": difference_patterns,
+    "weight_sums": weight_sums,
+    "compare_weights": weights_compared,
 }
 
 

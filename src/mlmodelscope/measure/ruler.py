@@ -150,6 +150,21 @@ class Ruler:
         found: list[dict[str, Any]] = self._ask(asked, ())[0]["found"]
         return found
 
+    def weight_sums(self, told: Mapping[str, Any], content: bytes) -> list[float]:
+        """Sums over a tensor of weights that do not depend on the order of its axes."""
+        found: list[float] = self._ask({"do": "weight_sums", "task": "weights", "told": dict(told)}, [content])[0][
+            "sums"
+        ]
+        return found
+
+    def compare_weights(
+        self, one: Mapping[str, Any], mine: bytes, other: Mapping[str, Any], theirs: bytes
+    ) -> dict[str, Any]:
+        """What a tensor of weights is to another: the same, transposed, scaled, different …"""
+        asked = {"do": "compare_weights", "task": "weights", "one": dict(one), "other": dict(other)}
+        found: dict[str, Any] = self._ask(asked, [mine, theirs])[0]["found"]
+        return found
+
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         with self._lock:
             try:

@@ -22,7 +22,7 @@ _BITS = {
     **{f"{kind}{bits}": bits for kind in ("int", "uint") for bits in (8, 16, 32, 64)},
     **{f"float{bits}": bits for bits in (16, 32, 64)},
 }
-_STATISTICS = ("running_mean", "running_var", "moving_mean", "moving_var", "moving_variance", "num_batches_tracked")
+_STATISTICS = ("running_mean", "running_var", "moving_mean", "moving_var", "moving_variance")
 _NUMBERS = words("float16 bfloat16 float32 float64 float8e4m3fn float8e5m2")
 
 

@@ -42,13 +42,18 @@ _LOOKS_LIKE = {
 Found = TypeVar("Found")
 
 
-def describe_model(path: Path) -> ModelFile:
-    """What the file says of itself; nothing in it is run, and no framework is needed."""
+def describe_model(path: Path, *, weights_alone: bool = False) -> ModelFile:
+    """What the file says of itself; nothing in it is run, and no framework is needed.
+
+    A file of weights without a graph is refused, unless the caller can do with that.
+    """
 
     def describe(kind: ModelFormat, opened: Opened) -> ModelFile:
         return kind.describe(opened)
 
-    def refuse(_: Path) -> ModelFile:
+    def refuse(given: Path) -> ModelFile:
+        if weights_alone:
+            return read_weights_network(given).file
         raise ModelFileError(_ARE_WEIGHTS, hint=_SAVE_A_MODEL)
 
     return _read(path, None, describe, refuse, lambda kind: kind.needs_weights)

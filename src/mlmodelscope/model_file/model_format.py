@@ -50,7 +50,7 @@ class ModelFormat:
     find_weights: Callable[[Path], Path | None] = nothing
     """Where the weights lie, if they have a file of their own."""
     needs_weights: bool = False
-    """Whether inputs can be told from weights only with that file."""
+    """Whether a description looks at that file, too: some formats tell inputs from weights by it."""
 
 
 def _onnx_network(opened: Opened) -> Network:
@@ -101,6 +101,7 @@ CAFFE = ModelFormat(
     lambda opened: read_caffe_network(opened.data, opened.weights).file,
     lambda opened: read_caffe_network(opened.data, opened.weights),
     caffemodel,
+    needs_weights=True,
 )
 CAFFE2 = ModelFormat(
     "Caffe2 (predict_net.pb)",
@@ -119,6 +120,7 @@ NCNN = ModelFormat(
     lambda opened: read_ncnn_network(opened.data, opened.weights).file,
     lambda opened: read_ncnn_network(opened.data, opened.weights),
     same_stem(".bin"),
+    needs_weights=True,
 )
 MXNET = ModelFormat(
     "MXNet (-symbol.json)",

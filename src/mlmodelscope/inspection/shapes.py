@@ -70,7 +70,7 @@ def infer(network: Network, inputs: Mapping[str, Whole]) -> Shapes:
         if values is not None:
             found.values[weight.name] = values
     found.shapes |= inputs
-    told = _told(network)
+    told = _told(network, _batch(network, inputs))
     for layer in network.layers:
         spelled = spelled_as_onnx(network.file.format, layer)
         rule = RULES.get(spelled.kind)
@@ -91,12 +91,30 @@ def _note(found: Shapes, layer: Layer, made: Sequence[Whole | None], told: Mappi
             found.shapes.pop(name, None)
 
 
-def _told(network: Network) -> dict[str, Whole]:
-    """What the file says, where it leaves nothing open."""
+def _batch(network: Network, inputs: Mapping[str, Whole]) -> int | None:
+    """How many samples there are, where the file leaves that open and formats carry it through all layers."""
+    for tensor in network.file.inputs:
+        if tensor.shape and tensor.shape[0] is None and tensor.name in inputs:
+            return inputs[tensor.name][0]
+    return None
+
+
+_CARRIES_BATCH = {"pt2": 2, "tflite": 4, "savedmodel": 4, "frozen_graph": 4}
+"""Formats whose tensors of at least so many axes have the batch in front, where that axis alone is open."""
+
+
+def _told(network: Network, batch: int | None) -> dict[str, Whole]:
+    """What the file says, where it leaves nothing open but the batch."""
     found = {}
+    least = _CARRIES_BATCH.get(network.file.format)
     for name, known in network.tensors.items():
-        if known.shape is not None and None not in known.shape:
-            found[name] = tuple(size for size in known.shape if size is not None)
+        if known.shape is None:
+            continue
+        whole = tuple(size for size in known.shape if size is not None)
+        if len(whole) == len(known.shape):
+            found[name] = whole
+        elif batch is not None and least is not None and len(known.shape) >= least and known.shape[1:] == whole:
+            found[name] = (batch, *whole)
     return found
 
 

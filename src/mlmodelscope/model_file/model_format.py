@@ -20,9 +20,12 @@ from mlmodelscope.model_file.network import Network, with_tensors
 from mlmodelscope.model_file.onnx import describe_onnx
 from mlmodelscope.model_file.onnx_network import read_onnx_network
 from mlmodelscope.model_file.openvino import describe_openvino
+from mlmodelscope.model_file.openvino_network import read_openvino_network
 from mlmodelscope.model_file.protobuf import BYTES, VARINT, Message
 from mlmodelscope.model_file.pt2 import describe_pt2, is_pt2
+from mlmodelscope.model_file.pt2_network import read_pt2_network
 from mlmodelscope.model_file.tensorflow import describe_frozen_graph, describe_saved_model
+from mlmodelscope.model_file.tensorflow_network import read_frozen_network, read_saved_network
 from mlmodelscope.model_file.tflite import describe_tflite, is_tflite
 from mlmodelscope.model_file.tflite_network import read_tflite_network
 from mlmodelscope.model_file.torchscript import describe_torchscript, is_torchscript
@@ -78,22 +81,22 @@ TORCHSCRIPT = ModelFormat(
 PT2 = ModelFormat(
     "torch.export (.pt2)",
     lambda opened: describe_pt2(Archive(opened.data)),
-    lambda opened: Network(describe_pt2(Archive(opened.data))),
+    lambda opened: read_pt2_network(Archive(opened.data)),
 )
 SAVED_MODEL = ModelFormat(
     "TensorFlow SavedModel (its folder, or saved_model.pb)",
     lambda opened: describe_saved_model(opened.data),
-    lambda opened: Network(describe_saved_model(opened.data)),
+    lambda opened: read_saved_network(opened.data, opened.path.absolute().parent),
 )
 FROZEN_GRAPH = ModelFormat(
     "TensorFlow frozen graph (.pb)",
     lambda opened: describe_frozen_graph(opened.data),
-    lambda opened: Network(describe_frozen_graph(opened.data)),
+    lambda opened: read_frozen_network(opened.data),
 )
 OPENVINO = ModelFormat(
     "OpenVINO IR (.xml)",
     lambda opened: describe_openvino(opened.data),
-    lambda opened: Network(describe_openvino(opened.data)),
+    lambda opened: read_openvino_network(opened.data, opened.weights),
     same_stem(".bin"),
 )
 CAFFE = ModelFormat(

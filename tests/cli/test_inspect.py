@@ -89,3 +89,41 @@ def test_published_networks_have_the_size_that_is_published(run: Run) -> None:
     assert told("onnx/squeezenet1.1_nchw.onnx")["flops"] == pytest.approx(2 * 349e6, rel=0.03)
     same: Callable[[str], int] = lambda name: told(f"ultraface/{name}")["parameters"]  # noqa: E731
     assert same("RFB-320.param") == same("RFB-320.prototxt") == same("RFB-320.caffemodel") == 273_888
+
+
+def test_operators_that_a_framework_lacks_are_listed(run: Run, tmp_path: Path) -> None:
+    from mlmodelscope_worker.predictor.protobuf import write as field
+
+    def model(*nodes: tuple[str, str], opset: int = 13) -> bytes:
+        written = [field(1, "x") + field(2, "y") + field(4, kind) + field(7, domain) for kind, domain in nodes]
+        graph = b"".join(field(1, node) for node in written) + field(11, field(1, "x")) + field(12, field(1, "y"))
+        return field(1, 8) + field(8, field(2, opset)) + field(7, graph)
+
+    (tmp_path / "a.onnx").write_bytes(model(("QLinearConv", ""), ("Relu", ""), ("Mine", "org.own")))
+    said = run("inspect", "a.onnx", "--for", "opencv")
+    assert said.returncode == 1 and "org.own.Mine" in said.stdout.split("lacks")[1] and "QLinearConv" in said.stdout
+    found = json.loads(run("inspect", "a.onnx", "--for", "onnxruntime", "--json").stdout)
+    assert found["support"]["lacking"] == [["org.own.Mine", 1]]
+    (tmp_path / "b.onnx").write_bytes(model(("Relu", ""), opset=21))
+    newer = run("inspect", "b.onnx", "--for", "tensorrt")
+    assert newer.returncode == 1 and "does not read opset 21" in newer.stdout
+    assert run("inspect", "b.onnx", "--for", "opencv").returncode == 0
+    unknown = run("inspect", "b.onnx", "--for", "nobody")
+    assert unknown.returncode == 2 and "known: onnxruntime, opencv, tensorrt" in unknown.stderr
+    other = run("inspect", FILES / "keras_float.tflite", "--for", "opencv")
+    assert other.returncode == 2 and "this is tflite" in other.stderr
+
+
+def test_the_list_of_onnxruntime_is_what_the_package_says() -> None:
+    state = pytest.importorskip("onnxruntime.capi.onnxruntime_pybind11_state")
+    if not hasattr(state, "get_all_opkernel_def"):
+        pytest.skip("this build of onnxruntime does not list its kernels")
+    import onnxruntime
+
+    from mlmodelscope.inspection.operator_lists import ONNXRUNTIME, ONNXRUNTIME_MICROSOFT
+
+    if not onnxruntime.__version__.startswith("1.31."):
+        pytest.skip("the list is of onnxruntime 1.31")
+    kernels = [each for each in state.get_all_opkernel_def() if each.provider == "CPUExecutionProvider"]
+    assert {each.op_name for each in kernels if each.domain == ""} <= ONNXRUNTIME
+    assert {each.op_name for each in kernels if each.domain == "com.microsoft"} == ONNXRUNTIME_MICROSOFT

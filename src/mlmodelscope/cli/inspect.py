@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.inspection.summary import LayerSummary, Summary
+    from mlmodelscope.inspection.support import Support
     from mlmodelscope.model_file.model_file import TensorInfo
 
 _MOST_BLOCKS = 12
@@ -32,27 +34,57 @@ def inspect(
         list[str] | None,
         typer.Option(help="Shape of an input that the file leaves open, such as tokens=1,16.", metavar="[NAME=]SIZES"),
     ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--for",
+            help="Also list the operators that this framework lacks: onnxruntime, opencv, tensorrt.",
+            metavar="FRAMEWORK",
+        ),
+    ] = None,
     layers: Annotated[bool, typer.Option("--layers", help="List every layer.")] = False,
     offline: Offline = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Count what a model file is made of: parameters, layers, operators, memory, operations. Nothing of it runs.
 
     Operations are those of one call; a multiplication and an addition are two. What cannot be told is called unknown.
+    Exit code 1 with --for: operators are missing.
     """
     from mlmodelscope.inspection.subject import files_of
     from mlmodelscope.inspection.summary import inspect_file, to_json
+    from mlmodelscope.inspection.support import support_of
 
     given = dict(map(parse_shape, shape or ()))
     files = files_of(file, settings(offline))
     found = inspect_file(files.model, weights or files.weights, key or files.key, given)
     _refuse_unknown_inputs(given, found)
+    support = support_of(found.network, target) if target is not None else None
     if as_json:
-        print_json({"file": files.name, **to_json(found)})
+        told = {} if support is None else {"support": asdict(support)}
+        print_json({"file": files.name, **to_json(found), **told})
+    else:
+        _show(files.name, found)
+        if layers:
+            _show_layers(found.layers)
+        if support is not None:
+            _show_support(support)
+    return int(support is not None and bool(support.lacking or support.too_new_opset))
+
+
+def _show_support(support: Support) -> None:
+    from mlmodelscope.model_file.limit import clean
+
+    out = console()
+    name = f"{support.framework} {support.release}"
+    print()
+    if support.too_new_opset is not None:
+        out.print(f"{name} does not read opset {support.too_new_opset}", style="red", markup=False)
+    if not support.lacking:
+        out.print(f"{name} has all of its operators, by {support.basis}", markup=False, soft_wrap=True)
         return
-    _show(files.name, found)
-    if layers:
-        _show_layers(found.layers)
+    out.print(f"{name} lacks these operators, by {support.basis}:", style="red", markup=False, soft_wrap=True)
+    print_table(["operator", "layers"], [[clean(kind), f"{count:,}"] for kind, count in support.lacking], [False, True])
 
 
 def _refuse_unknown_inputs(given: dict[str, tuple[int, ...]], found: Summary) -> None:

@@ -12,8 +12,19 @@ from mlmodelscope.measure.ruler import ruler
 from mlmodelscope.model_file.network import Network, Weight
 
 Verdict = Literal[
-    *("same", "precision", "transposed", "reshaped", "permuted", "scaled", "scaled by channel", "different"),
-    *("shape differs", "not finite", "missing", "extra", "not compared"),
+    "same",
+    "precision",
+    "transposed",
+    "reshaped",
+    "permuted",
+    "scaled",
+    "scaled by channel",
+    "different",
+    "shape differs",
+    "not finite",
+    "missing",
+    "extra",
+    "not compared",
 ]
 AGREEING: tuple[Verdict, ...] = ("same", "precision", "transposed", "reshaped")
 """The same numbers but for the layout and the precision that a format wants."""

@@ -70,7 +70,7 @@ def values_of(told: Mapping[str, Any], content: bytes | memoryview) -> Array:
         if len(scale) > 1 and axis is not None and 0 <= axis < values.ndim and values.shape[axis] == len(scale):
             form[axis] = len(scale)
         elif len(scale) > 1:
-            scale, zero = scale[:1], zero[:1]
+            scale, zero = scale[:1], (zero or [0])[:1]
         shift = np.asarray(zero or [0], np.float64)
         shift = shift.reshape(form) if shift.size == np.prod(form) else shift.reshape(-1)[:1]
         return (values.astype(np.float64) - shift) * np.asarray(scale, np.float64).reshape(form)

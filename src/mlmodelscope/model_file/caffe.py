@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from mlmodelscope.model_file.caffe_message import OLD_KINDS, PARAMETERS, Blob, blobs_of_message, net_of_message
 from mlmodelscope.model_file.caffe_text import Tree, parse_text
@@ -193,7 +193,7 @@ def _with_weights(layer: Layer, blobs: tuple[Blob, ...], named: dict[str, Weight
     return Layer(layer.name, layer.kind, (*layer.inputs, *taken), layer.outputs, layer.attributes)
 
 
-def _notes(tree: Tree, layers: list[Layer], blobs: dict[str, object], alone: bool) -> list[str]:
+def _notes(tree: Tree, layers: list[Layer], blobs: Mapping[str, object], alone: bool) -> list[str]:
     if alone:
         return ["its weights are in a .caffemodel file, which must lie beside it"]
     known = {layer.name for layer in layers}

@@ -159,10 +159,11 @@ def _names(variables: list[dict[str, _Value]]) -> dict[str, str]:
 
 def _weights(variables: list[dict[str, _Value]], names: dict[str, str]) -> Iterator[Weight]:
     for each in variables:
-        array, name = each.get("value"), names[_text(each, "uid")]
-        if each.get("kind") not in (_PARAMETER, _CONSTANT) or not isinstance(array, _Array):
+        array, kind = each.get("value"), each.get("kind")
+        if kind not in (_PARAMETER, _CONSTANT) or not isinstance(array, _Array):
             continue
-        role: Role = "parameter" if each.get("kind") == _PARAMETER else "constant"
+        name = names[_text(each, "uid")]
+        role: Role = "parameter" if kind == _PARAMETER else "constant"
         if any(word in name.lower().replace("_", "") for word in _STATISTICS):
             role = "statistic"
         yield Weight(name, array.element_type, array.shape, role, array.data)

@@ -100,9 +100,11 @@ def _nodes(symbol: dict[str, Any]) -> list[dict[str, Any]]:
             if pair[0] >= place:
                 raise damaged(f"node {place} takes something from a node behind it")
             sources.append((pair[0], pair[1]))
-        told = next((node[key] for key in ("attrs", "param", "attr") if isinstance(node.get(key), dict)), {})
-        more = node.get("attr") if isinstance(node.get("attr"), dict) else {}
-        texts = {str(key): value for key, value in {**more, **told}.items() if isinstance(value, str)}
+        told: dict[str, Any] = {}
+        for key in ("attr", "param", "attrs"):
+            if isinstance(node.get(key), dict):
+                told |= node[key]
+        texts = {str(key): value for key, value in told.items() if isinstance(value, str)}
         found.append({"name": node["name"], "op": node["op"], "inputs": sources, "attributes": texts})
     return found
 

@@ -111,8 +111,8 @@ def _read_node(message: Message, scope: str, place: int, found: _Found, depth: i
     if scope:
         taken = tuple(scope + each if (scope + each) in found.weights else each for each in taken)
     made = tuple(scope + each for each in outputs)
-    for each in made:
-        found.tensors.setdefault(each, Known(None, None))
+    for output in made:
+        found.tensors.setdefault(output, Known(None, None))
     domain = texts[_NODE_DOMAIN]
     own = "" if domain in ("", "ai.onnx") else domain
     found.layers.append(Layer(scope + (name or f"{operator}_{place}"), operator, taken, made, attributes, own))

@@ -9,6 +9,7 @@ from math import prod
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.model_file.graph import words
 from mlmodelscope.model_file.limit import MAX_RANK, MAX_TENSORS, Budget, damaged
 from mlmodelscope.model_file.network import Known, Layer, Network, Role, Weight, role_by_name
 from mlmodelscope.model_file.protobuf import Message
@@ -26,15 +27,11 @@ from mlmodelscope.tensor_file.tensorflow_bundle import read_bundle
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
 _HANDS_ON = ("Identity", "ReadVariableOp", "StopGradient", "Snapshot")
-_NO_LAYERS = ("Placeholder", "PlaceholderV2", "NoOp", "Const", "VarHandleOp", "VariableV2", "Variable", "SaveV2")
-_NO_LAYERS = (
-    *_NO_LAYERS,
-    "RestoreV2",
-    "MergeV2Checkpoints",
-    "ShardedFilename",
-    "AssignVariableOp",
-    "Assign",
-    "VarIsInitializedOp",
+_NO_LAYERS = words(
+    """
+    Placeholder PlaceholderV2 NoOp Const VarHandleOp VariableV2 Variable SaveV2 RestoreV2 MergeV2Checkpoints
+    ShardedFilename AssignVariableOp Assign VarIsInitializedOp
+    """
 )
 _TENSOR_KIND, _TENSOR_SHAPE, _TENSOR_CONTENT, _FLOATS, _DOUBLES, _INTS, _LONGS = 1, 2, 4, 5, 6, 7, 10
 _ATTRIBUTE_TYPE, _ATTRIBUTE_SHAPE, _ATTRIBUTE_TENSOR, _ATTRIBUTE_FUNCTION, _ATTRIBUTE_LIST = 6, 7, 8, 10, 1

@@ -179,3 +179,50 @@ def test_weights_of_onnx_are_not_looked_for_outside_of_its_folder(tmp_path: Path
     )
     (inside / ("b" * len(location))).write_bytes(bytes(8))
     assert read_network(inside / "a.onnx").weights["w"].data is not None
+
+
+@pytest.mark.parametrize("name", ["torch_scripted.pt", "torch_traced.pt"])
+def test_a_module_of_torchscript_has_the_weights_of_its_state_dict(name: str) -> None:
+    network = read_network(FILES / name)
+    assert {each: weight.shape for each, weight in network.weights.items()} == {
+        "convolution.weight": (4, 3, 3, 3),
+        "convolution.bias": (4,),
+    }
+    assert {layer.kind.strip("_") for layer in network.layers} >= {
+        "conv2d" if "scripted" in name else "convolution",
+        "",
+    }
+
+
+def test_a_pickle_of_torchscript_that_calls_something_is_not_run(tmp_path: Path) -> None:
+    import zipfile
+
+    with zipfile.ZipFile(FILES / "torch_scripted.pt") as old, zipfile.ZipFile(tmp_path / "a.pt", "w") as new:
+        for name in old.namelist():
+            body = old.read(name)
+            if name.endswith("data.pkl"):  # … and then os.system("touch ran")
+                ran = str(tmp_path / "ran").encode()
+                body = body[:-1] + b"cos\nsystem\n(X" + struct.pack("<I", len(ran) + 6) + b"touch " + ran + b"tR."
+            new.writestr(name, body)
+    network = read_network(tmp_path / "a.pt")
+    assert "os.system" in network.notes[0] and not network.weights and not (tmp_path / "ran").exists()
+
+
+def test_the_same_weights_are_read_of_an_export_and_of_its_source(tmp_path: Path) -> None:
+    frozen, saved = read_network(FILES / "frozen.pb"), read_network(FILES / "saved_model")
+    shapes = [sorted(one.shape for one in each.weights.values() if one.role == "parameter") for each in (frozen, saved)]
+    assert shapes[0] == shapes[1] == [(3, 3, 3, 4), (4,), (4,), (4, 4)] or shapes[0] == sorted(shapes[1])
+    assert "must lie beside" in saved.notes[0]
+    exported = read_network(FILES / "torch_exported.pt2")
+    assert {weight.shape for weight in exported.weights.values()} == {(4, 3, 3, 3), (4,)}
+
+
+def test_a_constant_of_openvino_is_read_of_the_file_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "a.xml").write_bytes((FILES / "openvino.xml").read_bytes())
+    lost = read_network(tmp_path / "a.xml")
+    assert all(weight.data is None for weight in lost.weights.values()) and "beside it" in lost.file.notes[0]
+    (tmp_path / "a.bin").write_bytes(bytes(4096))
+    found = read_network(tmp_path / "a.xml")
+    assert all(weight.data is not None for weight in found.weights.values()) and not found.file.notes
+    (tmp_path / "a.bin").write_bytes(bytes(8))
+    assert "may not belong together" in read_network(tmp_path / "a.xml").notes[0]

@@ -119,7 +119,8 @@ def _show(name: str, found: Summary) -> None:
         facts.append(("largest tensor", _largest(found)))
         facts.append(("operations", _operations(found)))
         kinds = f" of {len(found.operators)} kinds" if found.operators else ""
-        facts.append(("layers", f"{len(found.layers):,}{kinds}"))
+        count = sum(bool(layer.kind) for layer in found.layers) or len(found.layers)
+        facts.append(("layers", f"{count:,}{kinds}"))
     print_facts([(title, clean(text)) for title, text in facts])
     if found.operators:
         print()

@@ -187,10 +187,10 @@ def _outputs(model: dict[str, _Value], functions: list[dict[str, _Value]]) -> li
         uid = f"{_text(root, 'uid')}_Output_0"
         return [(_text(root, "name") or uid, uid)]
     found = []
-    for uid in _list(root, "inputs"):
-        if isinstance(uid, str):
-            function = by_uid.get(uid.rpartition("_Output_")[0], {})
-            found.append((_text(function, "name") or uid, uid))
+    for each in _list(root, "inputs"):
+        if isinstance(each, str):
+            function = by_uid.get(each.rpartition("_Output_")[0], {})
+            found.append((_text(function, "name") or each, each))
     return found
 
 

@@ -29,6 +29,7 @@ from mlmodelscope.model_file.tensorflow_network import read_frozen_network, read
 from mlmodelscope.model_file.tflite import describe_tflite, is_tflite
 from mlmodelscope.model_file.tflite_network import read_tflite_network
 from mlmodelscope.model_file.torchscript import describe_torchscript, is_torchscript
+from mlmodelscope.model_file.torchscript_network import read_torchscript_network
 from mlmodelscope.tensor_file.read import read_tensors
 
 
@@ -76,7 +77,7 @@ TFLITE = ModelFormat(
 TORCHSCRIPT = ModelFormat(
     "TorchScript (.pt)",
     lambda opened: describe_torchscript(Archive(opened.data)),
-    lambda opened: Network(describe_torchscript(Archive(opened.data))),
+    lambda opened: read_torchscript_network(opened.data, opened.path),
 )
 PT2 = ModelFormat(
     "torch.export (.pt2)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
@@ -52,7 +52,7 @@ def read_weights_network(path: Path, key: str | None = None) -> Network:
         metadata=metadata,
         notes=("it holds weights without a graph: inputs, outputs, operators and shapes of what passes are not in it",),
     )
-    return Network(file, tuple(_modules(tensors)), {name: weight_of(tensor) for name, tensor in tensors.items()})
+    return Network(file, tuple(modules_of(tensors)), {name: weight_of(tensor) for name, tensor in tensors.items()})
 
 
 def _read(path: Path, key: str | None) -> tuple[str, str, dict[str, str], Mapping[str, Tensor]]:
@@ -76,7 +76,7 @@ def _map(path: Path) -> memoryview:
         raise ModelFileError("the file is empty") from error
 
 
-def _modules(tensors: Mapping[str, Tensor]) -> list[Layer]:
+def modules_of(tensors: Iterable[str]) -> list[Layer]:
     modules: dict[str, list[str]] = {}
     for name in tensors:
         modules.setdefault(name.rpartition(".")[0] or name, []).append(name)

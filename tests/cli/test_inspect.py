@@ -67,6 +67,8 @@ def test_sizes_that_a_file_leaves_open_can_be_given(run: Run) -> None:
         (["page.onnx"], "web page"),
         ([str(FILES / "onnx_softmax.onnx"), "--shape", "other=1"], "known: image"),
         ([str(FILES / "onnx_softmax.onnx"), "--shape", "image=0,1"], "is not a shape"),
+        ([str(FILES / "onnx_softmax.onnx"), "--shape", "image=2,3,8,8"], "has the shape [1, 3, 8, 8]"),
+        ([str(FILES / "onnx_dynamic.onnx"), "--shape", "1,3,8"], "has the shape [?, 3, ?, ?]"),
         ([str(FILES / "torch_state_dict.pt"), "--key", "ema"], "nothing under the key `ema`"),
     ],
 )

@@ -11,9 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from mlmodelscope.errors import UsageError
 from mlmodelscope.inspection.fold import fold
 from mlmodelscope.inspection.shape_rules import RULES
 from mlmodelscope.inspection.spelling import spelled_as_onnx
+from mlmodelscope.model_file.model_file import TensorInfo
 from mlmodelscope.model_file.network import Layer, Network, Shape, Weight
 
 Whole = tuple[int, ...]
@@ -52,6 +54,8 @@ def settle_inputs(network: Network, given: Mapping[str, Whole]) -> tuple[dict[st
         shape: Shape | None = given.get(tensor.name, given.get("", tensor.shape) if len(given) == 1 else tensor.shape)
         if shape is None:
             continue
+        if tensor.name in given or "" in given:
+            _refuse_other_sizes(tensor, shape)
         whole = tuple(size for size in shape if size is not None)
         if len(whole) == len(shape):
             found[tensor.name] = whole
@@ -59,6 +63,17 @@ def settle_inputs(network: Network, given: Mapping[str, Whole]) -> tuple[dict[st
             found[tensor.name] = (1, *whole)
             said.append(f"the batch of {tensor.name[:80]} is open and counts as 1")
     return found, said
+
+
+def _refuse_other_sizes(tensor: TensorInfo, given: Shape) -> None:
+    """What the file fixes stays: the shapes behind it are for that size."""
+    told = tensor.shape
+    if told is None:
+        return
+    fits = len(told) == len(given) and all(size in (None, other) for size, other in zip(told, given, strict=False))
+    if not fits:
+        spelled = ", ".join("?" if size is None else str(size) for size in told)
+        raise UsageError(f"the input `{tensor.name}` has the shape [{spelled}], and only what is open can be given")
 
 
 def infer(network: Network, inputs: Mapping[str, Whole]) -> Shapes:

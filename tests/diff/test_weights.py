@@ -123,3 +123,37 @@ def test_the_command_prints_what_differs_and_ends_accordingly(run: Run, tmp_path
     assert run("diff", "small.prototxt", "nothing.onnx", "--weights").returncode != 0
     refused = run("diff", "small.prototxt", "other.safetensors", "--weights", "--random")
     assert refused.returncode == 2 and "runs nothing" in refused.stderr
+
+
+def folded_pair(epsilon: float) -> tuple[Network, Network]:
+    """A convolution with a normalization behind it, and the two multiplied together."""
+    weight, scale = small.numbers(small.WEIGHT, 1), [0.5, 1.5, -2.0, 1.0]
+    shift, mean, variance = [0.1, -0.2, 0.3, 0.0], [1.0, 0.5, -1.0, 0.0], [0.2, 1.0, 3.0, 0.01]
+    factors = [a / (b + epsilon) ** 0.5 for a, b in zip(scale, variance, strict=True)]
+    inner = len(weight) // 4
+    multiplied = [value * factors[place // inner] for place, value in enumerate(weight)]
+    bias = [a - b * c for a, b, c in zip(shift, mean, factors, strict=True)]
+
+    def packed(values: list[float]) -> bytes:
+        return struct.pack(f"<{len(values)}f", *values)
+
+    parts = {"bn.weight": scale, "bn.bias": shift, "bn.running_mean": mean, "bn.running_var": variance}
+    kept = network({"conv.weight": (small.WEIGHT, packed(weight))} | {k: ((4,), packed(v)) for k, v in parts.items()})
+    return kept, network({"12/weight": (small.WEIGHT, packed(multiplied)), "12/bias": ((4,), packed(bias))})
+
+
+@pytest.mark.parametrize("epsilon", [1e-5, 1e-3])
+def test_a_normalization_that_was_folded_in_is_the_same_network(epsilon: float) -> None:
+    kept, multiplied = folded_pair(epsilon)
+    for pair in ((kept, multiplied), (multiplied, kept)):
+        found = diff_weights(NAMES, *pair)
+        assert found.outcome == "same" and found.counts["folded"] == len(found.pairs), found.sentence
+        assert f"epsilon {epsilon:.2g}"[:9] in found.pairs[0].words
+
+
+def test_a_normalization_that_was_folded_in_with_another_bias_is_different() -> None:
+    kept, multiplied = folded_pair(1e-5)
+    bias = multiplied.weights["12/bias"]
+    wrong = Weight(bias.name, "float32", bias.shape, "parameter", struct.pack("<4f", 9, 9, 9, 9))
+    found = diff_weights(NAMES, kept, Network(FILE, (), {**multiplied.weights, "12/bias": wrong}))
+    assert found.outcome == "different" and found.counts["folded"] == 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, Literal
 
+from mlmodelscope.diff.folded_weights import find_folds, normalizations_of
 from mlmodelscope.diff.weight_pairing import Pair, pair_weights
 from mlmodelscope.measure.ruler import ruler
 from mlmodelscope.model_file.network import Network, Weight
@@ -19,6 +21,7 @@ Verdict = Literal[
     "permuted",
     "scaled",
     "scaled by channel",
+    "folded",
     "different",
     "shape differs",
     "not finite",
@@ -26,8 +29,9 @@ Verdict = Literal[
     "extra",
     "not compared",
 ]
-AGREEING: tuple[Verdict, ...] = ("same", "precision", "transposed", "reshaped")
+AGREEING: tuple[Verdict, ...] = ("same", "precision", "transposed", "reshaped", "folded")
 """The same numbers but for the layout and the precision that a format wants."""
+_MOST_EXCHANGED = 24
 _KNOWN_TYPES = (
     *("float16", "float32", "float64", "bfloat16", "bool"),
     *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
@@ -100,33 +104,85 @@ def diff_weights(names: tuple[str, str], first: Network, second: Network) -> Wei
         for note in (*network.notes, *network.file.notes)
         if "without a graph" not in note
     ]
-    judged = tuple(map(_judged, pairs))
-    return WeightDifference(names, judged, (*notes, *_folded(judged)))
+    return WeightDifference(names, tuple(_with_folds(_exchanged(list(map(_judged, pairs))))), tuple(notes))
 
 
-def _folded(pairs: Sequence[WeightPair]) -> list[str]:
-    """Where one side keeps normalizations that the other has multiplied into its convolutions."""
-    scaled = sum(pair.verdict == "scaled by channel" for pair in pairs)
-    alone = {
-        side: sum(pair.verdict == verdict and held.role == "statistic" for pair, held in _alone_on(pairs, verdict))
-        for side, verdict in (("A", "missing"), ("B", "extra"))
-    }
-    told = []
-    for side, other in (("A", "B"), ("B", "A")):
-        if scaled and alone[side] and not alone[other]:
-            told.append(
-                f"{side} has the statistics of {alone[side] // 2} normalizations and {other} has none: {other} has "
-                f"probably folded them into the {scaled} tensors that are scaled by channel"
-            )
-    return told
+def _exchanged(pairs: list[WeightPair]) -> list[WeightPair]:
+    """Where tensors of one size were paired by like names and are different, partners that fit are exchanged."""
+    groups: dict[tuple[int, ...], list[int]] = {}
+    for place, pair in enumerate(pairs):
+        if pair.verdict == "different" and pair.by != "name" and pair.first is not None:
+            groups.setdefault(tuple(sorted(pair.first.shape)), []).append(place)
+    for places in groups.values():
+        for one, other in combinations(places[:_MOST_EXCHANGED], 2):
+            mine, theirs = pairs[one], pairs[other]
+            if "different" not in (mine.verdict, theirs.verdict):
+                continue
+            swapped = [
+                _judged(Pair(mine.first, theirs.second, "values")),
+                _judged(Pair(theirs.first, mine.second, "values")),
+            ]
+            if all(pair.verdict not in ("different", "permuted") for pair in swapped):
+                pairs[one], pairs[other] = swapped
+    return pairs
 
 
-def _alone_on(pairs: Sequence[WeightPair], verdict: str) -> list[tuple[WeightPair, Weight]]:
-    found = []
+def _parted(pairs: list[WeightPair], side: int) -> list[WeightPair]:
+    """Where one side alone has normalizations, a scale or shift of theirs is no partner of a bias that they left."""
+    own = [[held for pair in pairs if (held := (pair.first, pair.second)[at]) is not None] for at in (0, 1)]
+    kept, other = normalizations_of(own[side]), normalizations_of(own[1 - side])
+    if not kept or other:
+        return pairs
+    parts = {id(part) for each in kept for part in each.parts}
+    found: list[WeightPair] = []
     for pair in pairs:
+        if pair.verdict == "different" and pair.by != "name" and id((pair.first, pair.second)[side]) in parts:
+            found += [_judged(Pair(pair.first, None)), _judged(Pair(None, pair.second))]
+        else:
+            found.append(pair)
+    return found
+
+
+def _with_folds(pairs: list[WeightPair]) -> list[WeightPair]:
+    """Weights that are scaled by channel are the same where a normalization of one side explains all of it."""
+    for side in (0, 1):
+        pairs = _parted(pairs, side)
+        missing, extra = _alone_on(pairs, "missing"), _alone_on(pairs, "extra")
+        kept, given = (missing, extra) if side == 0 else (extra, missing)
+        candidates = {}
+        for place, pair in enumerate(pairs):
+            if pair.verdict == "scaled by channel" and pair.first is not None and pair.second is not None:
+                both = (pair.first, pair.second)
+                candidates[place] = both if side == 0 else both[::-1]
+        own = [held for pair in pairs if (held := (pair.first, pair.second)[side]) is not None]
+        agreeing = {id((pair.first, pair.second)[side]) for pair in pairs if pair.verdict in AGREEING}
+        for fold in find_folds(candidates, given, normalizations_of(own), _fold, _is_bias):
+            words = f"the normalization {fold.normalization.name} is folded in, with epsilon {fold.epsilon:.2g}"
+            places = [fold.pair, *([fold.bias] if fold.bias is not None else [])]
+            if fold.bias is not None or id(fold.normalization.bias) in agreeing:  # all of it is on the other side
+                places += [at for at, each in kept.items() if each in fold.normalization.parts]
+            for place in places:
+                pairs[place] = replace(pairs[place], verdict="folded", words=words)
+    return pairs
+
+
+def _fold(weights: Sequence[Weight]) -> dict[str, Any] | None:
+    if not all(map(_can_be_read, weights)):
+        return None
+    return ruler().folded([_described(each) for each in weights], [bytes(each.data or b"") for each in weights])
+
+
+def _is_bias(weight: Weight, expected: Sequence[float]) -> bool:
+    return _can_be_read(weight) and ruler().is_bias(_described(weight), bytes(weight.data or b""), expected)
+
+
+def _alone_on(pairs: Sequence[WeightPair], verdict: str) -> dict[int, Weight]:
+    """Tensors that only one side has, by the place of their pair."""
+    found = {}
+    for place, pair in enumerate(pairs):
         held = pair.first or pair.second
         if pair.verdict == verdict and held is not None:
-            found.append((pair, held))
+            found[place] = held
     return found
 
 

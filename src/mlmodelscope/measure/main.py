@@ -16,6 +16,7 @@ import numpy as np
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.difference_pattern import patterns
+from mlmodelscope.measure.folded import folded, is_bias
 from mlmodelscope.measure.interval import intervals, paired
 from mlmodelscope.measure.layer_values import compare_files
 from mlmodelscope.measure.rule import (
@@ -113,6 +114,16 @@ def weights_compared(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
     return {"found": compare_weights(asked["one"], buffers[0], asked["other"], buffers[1])}, ()
 
 
+def fold(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a normalization was multiplied into weights."""
+    return {"found": folded(asked["told"], buffers)}, ()
+
+
+def folded_bias(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a tensor is the bias that it left."""
+    return {"found": is_bias(asked["told"], buffers[0], asked["expected"])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
@@ -123,6 +134,8 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "difference_patterns": difference_patterns,
     "weight_sums": weight_sums,
     "compare_weights": weights_compared,
+    "folded": fold,
+    "is_bias": folded_bias,
 }
 
 

@@ -165,6 +165,17 @@ class Ruler:
         found: dict[str, Any] = self._ask(asked, [mine, theirs])[0]["found"]
         return found
 
+    def folded(self, told: Sequence[Mapping[str, Any]], contents: Sequence[bytes]) -> dict[str, Any] | None:
+        """With which epsilon a normalization was multiplied into weights, and the bias that it leaves."""
+        asked = {"do": "folded", "task": "weights", "told": [dict(each) for each in told]}
+        found: dict[str, Any] | None = self._ask(asked, contents)[0]["found"]
+        return found
+
+    def is_bias(self, told: Mapping[str, Any], content: bytes, expected: Sequence[float]) -> bool:
+        """Whether a tensor is that bias."""
+        asked = {"do": "is_bias", "task": "weights", "told": dict(told), "expected": list(expected)}
+        return bool(self._ask(asked, [content])[0]["found"])
+
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         with self._lock:
             try:

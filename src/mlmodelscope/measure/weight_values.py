@@ -96,7 +96,7 @@ def _in_some_arrangement(first: Array, second: Array, allowed: float) -> dict[st
     """Equal, or equal after its axes were brought into another order."""
     scale = max(float(np.abs(first).max()), _LEAST_SCALE)
     best: tuple[float, str, tuple[int, ...], bool] | None = None
-    for name, axes, turned in _arrangements(first.shape, second):
+    for name, axes, turned in arrangements(first.shape, second):
         apart = np.abs(first.astype(np.float64) - turned)
         largest = float(apart.max()) / scale
         if best is None or largest < best[0]:
@@ -110,7 +110,7 @@ def _in_some_arrangement(first: Array, second: Array, allowed: float) -> dict[st
     return _told(name, relative=largest, axes=list(axes), rounded=rounded, exact=is_exact)
 
 
-def _arrangements(shape: tuple[int, ...], other: Array) -> Iterator[tuple[str, tuple[int, ...], Array]]:
+def arrangements(shape: tuple[int, ...], other: Array) -> Iterator[tuple[str, tuple[int, ...], Array]]:
     if other.shape == shape:
         yield "same", (), other
     thin = tuple(size for size in shape if size != 1)
@@ -128,7 +128,7 @@ def _arrangements(shape: tuple[int, ...], other: Array) -> Iterator[tuple[str, t
 def _related(first: Array, second: Array, allowed: float) -> dict[str, Any]:
     """Scaled, in another order, or other numbers."""
     nearest: dict[str, Any] | None = None
-    for name, axes, turned in _arrangements(first.shape, second):
+    for name, axes, turned in arrangements(first.shape, second):
         one, other = first.astype(np.float64), turned.astype(np.float64)
         if first.size >= _TELLING:
             factor = _factor(one.reshape(-1), other.reshape(-1), allowed)
@@ -165,9 +165,11 @@ def _factor(one: Array, other: Array, allowed: float) -> float | None:
 
 def _channel_factors(one: Array, other: Array, allowed: float) -> list[float] | None:
     """(least, most) factor, where each output has one of its own, as a folded normalization gives them."""
-    if one.ndim < 2 or one.shape[0] < 2 or one[0].size < 2:
+    if one.ndim < 2:
         return None
-    mine, theirs = one.reshape(one.shape[0], -1), other.reshape(one.shape[0], -1)
+    mine, theirs = outputs_first(one), outputs_first(other)
+    if min(mine.shape) < 2:
+        return None
     own = (mine * mine).sum(1)
     if (own == 0).any():
         return None
@@ -175,6 +177,12 @@ def _channel_factors(one: Array, other: Array, allowed: float) -> list[float] | 
     apart = np.abs(mine * factors[:, None] - theirs).max(1)
     sizes = np.maximum(np.abs(theirs).max(1), 1e-6 * max(float(np.abs(theirs).max()), _LEAST_SCALE))
     return [float(factors.min()), float(factors.max())] if (apart <= 8 * allowed * sizes).all() else None
+
+
+def outputs_first(values: Array) -> Array:
+    """A row for each output: along the first axis, or the last one where the first is 1, as in TensorFlow Lite."""
+    axis = 0 if values.shape[0] > 1 else values.ndim - 1
+    return np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
 
 
 def _order(one: Array, other: Array, allowed: float) -> int | None:

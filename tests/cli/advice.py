@@ -62,6 +62,8 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "inspect reads files; what a library or a function builds has none",
+    "where a framework does not publish such a list, only loading the model tells",
     "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",

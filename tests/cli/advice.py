@@ -80,6 +80,8 @@ ADVICE = {
     "small letters, digits and . _ - only, a letter or digit first, such as my-models",
     "such as 30M",
     "the options are {}",
+    "inspect reads files; what a library or a function builds has none",
+    "where a framework does not publish such a list, only loading the model tells",
     "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",

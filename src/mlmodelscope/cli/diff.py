@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.choices import Trust, pair
+from mlmodelscope.cli.shape_option import parse_shape
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+from mlmodelscope.cli.weight_table import compare_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
 
 if TYPE_CHECKING:
@@ -81,6 +83,13 @@ def diff(
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a page with every layer, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the layers as a JUnit file.")] = None,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="Compare the weights of two files, tensor by tensor, and run nothing; also across formats.",
+        ),
+    ] = False,
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
@@ -90,7 +99,8 @@ def diff(
     A and B may be two models, one model in two stacks (--stack-a, --stack-b), on two devices or in two precisions
     (--option-a, --option-b). With --stacks, A is compared in several stacks, each with the first one: a table of same
     answers, largest differences, and whether rounding explains them. Exit code 0: they agree; 1: they differ; 2:
-    undecided, no layer or output can be compared; 3: no verdict, the message says why.
+    undecided, no layer or output can be compared; 3: no verdict, the message says why. With --weights, A and B may
+    also be model files or files of weights.
     """
     from mlmodelscope.cli.server_choice import remote
     from mlmodelscope.diff.side import RandomInput
@@ -99,6 +109,10 @@ def diff(
     if remote() is not None:
         raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
     options = dict(map(pair, option_a or ())), dict(map(pair, option_b or ()))
+    if weights:
+        if second is None or dataset is not None or random or stacks is not None or (report or junit) is not None:
+            raise UsageError("--weights runs nothing: it takes two files or manifests, --all and --json")
+        return compare_files(first, second, every, as_json, settings(offline))
     if stacks is not None:
         _refuse_two_sides(dataset, stack_a, stack_b)
         dataset, second = second, None
@@ -107,7 +121,9 @@ def diff(
             "B is missing: diff compares two models",
             hint=f"for one model in several stacks: mlmodelscope diff {first} --stacks current,NAME",
         )
-    by_chance = RandomInput(seed, batch_size, dict(map(_shape, shape or ()))) if random or dataset is None else None
+    by_chance = (
+        RandomInput(seed, batch_size, dict(map(parse_shape, shape or ()))) if random or dataset is None else None
+    )
     common: dict[str, Any] = {
         "samples": samples,
         "random": by_chance,
@@ -207,17 +223,6 @@ def _write(found: Difference, report: Path | None, junit: Path | None) -> None:
         write_text(report, difference_html(found))
     if junit is not None:
         write_text(junit, difference_junit(found))
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, _, sizes = text.rpartition("=")
-    try:
-        shape = tuple(int(size) for size in sizes.split(","))
-    except ValueError:
-        shape = ()
-    if not shape or min(shape) < 1:
-        raise UsageError(f"`{text}` is not a shape", hint="write --shape 1,3,224,224 or --shape NAME=1,16")
-    return name, shape
 
 
 def _show(found: Difference, every: bool) -> None:

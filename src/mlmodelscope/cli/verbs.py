@@ -23,6 +23,7 @@ SECTIONS: dict[str, Sequence[str]] = {
         "datasets",
         "catalog",
         "claims",
+        "inspect",
         "init",
         "check",
         "show",

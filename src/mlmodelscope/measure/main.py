@@ -17,6 +17,7 @@ import numpy as np
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.difference_pattern import patterns
 from mlmodelscope.measure.feature_maps import feature_maps
+from mlmodelscope.measure.folded import folded, is_bias
 from mlmodelscope.measure.interval import intervals, paired
 from mlmodelscope.measure.layer_values import compare_files
 from mlmodelscope.measure.rule import (
@@ -28,6 +29,7 @@ from mlmodelscope.measure.rule import (
     rule_of,
     scores_of,
 )
+from mlmodelscope.measure.weight_values import compare_weights, sums
 from mlmodelscope_worker.protocol import Channel, Closed
 
 _PACKAGES = {"faster_coco_eval": "faster-coco-eval", "sacrebleu": "sacrebleu", "rapidfuzz": "rapidfuzz"}
@@ -108,6 +110,26 @@ def draw_feature_maps(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer
     return {"found": feature_maps(Path(asked["folder"]), asked["pair"])}, ()
 
 
+def weight_sums(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Sums over a tensor of weights."""
+    return {"sums": sums(asked["told"], buffers[0])}, ()
+
+
+def weights_compared(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """What one tensor of weights is to another."""
+    return {"found": compare_weights(asked["one"], buffers[0], asked["other"], buffers[1])}, ()
+
+
+def fold(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a normalization was multiplied into weights."""
+    return {"found": folded(asked["told"], buffers)}, ()
+
+
+def folded_bias(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a tensor is the bias that it left."""
+    return {"found": is_bias(asked["told"], buffers[0], asked["expected"])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
@@ -117,6 +139,10 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "compare_layers": compare_layers,
     "difference_patterns": difference_patterns,
     "feature_maps": draw_feature_maps,
+    "weight_sums": weight_sums,
+    "compare_weights": weights_compared,
+    "folded": fold,
+    "is_bias": folded_bias,
 }
 
 

@@ -9,7 +9,7 @@ from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.weights import join_onnx as onnx_join
 from mlmodelscope.provision.weights.join_onnx import join_weights
 from mlmodelscope.provision.weights.protobuf_wire import read_fields, write_bytes_header, write_varint
-from mlmodelscope.provision.weights.read import Tensor
+from mlmodelscope.tensor_file.read import Tensor
 
 GRAPHS = Path(__file__).parents[3] / "manifests" / "models" / "graphs"
 FLOAT, INT64 = 1, 7

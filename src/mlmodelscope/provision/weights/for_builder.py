@@ -8,9 +8,9 @@ from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.plan.plan import PlannedBuilder
-from mlmodelscope.provision.weights.read import read_tensors
-from mlmodelscope.provision.weights.safetensors import ELEMENT_NAMES
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.read import read_tensors
+from mlmodelscope.tensor_file.safetensors import ELEMENT_NAMES
+from mlmodelscope.tensor_file.tensor import Tensor
 
 
 def describe(builder: PlannedBuilder) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.read import read_tensors
+from mlmodelscope.tensor_file.read import read_tensors
 
 # A tiny pickle writer, so that a test can write what no honest program would.
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.tensor import Tensor
 
 _INDEX = ".index.json"
 _MAX_INDEX_BYTES = 1 << 24

@@ -6,10 +6,10 @@ import mmap
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.safetensors import is_safetensors, read_safetensors
-from mlmodelscope.provision.weights.sharded import read_folder
-from mlmodelscope.provision.weights.tensor import Tensor
-from mlmodelscope.provision.weights.torch import PICKLE_START, ZIP_START, read_legacy, read_zip
+from mlmodelscope.tensor_file.safetensors import is_safetensors, read_safetensors
+from mlmodelscope.tensor_file.sharded import read_folder
+from mlmodelscope.tensor_file.tensor import Tensor
+from mlmodelscope.tensor_file.torch import PICKLE_START, ZIP_START, read_legacy, read_zip
 
 __all__ = ["Tensor", "read_tensors"]
 

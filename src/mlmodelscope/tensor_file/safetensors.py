@@ -6,8 +6,8 @@ import json
 import math
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.tensor import ELEMENT_BYTES, Tensor
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.tensor import ELEMENT_BYTES, Tensor
 
 # The format allows 100 MB, but JSON grows twentyfold in memory; 16 MiB already describe 150,000 tensors.
 MAX_HEADER_BYTES = 1 << 24
@@ -42,6 +42,21 @@ def read_safetensors(data: memoryview, key: str | None) -> dict[str, Tensor]:
             f"a safetensors file has no nested dictionaries, so nothing can lie under the key {quote(key)}",
             hint="leave the key out",
         )
+    header, end = _header(data)
+    header.pop("__metadata__", None)
+    return {name: _tensor(name, entry, data[end:]) for name, entry in header.items()}
+
+
+def safetensors_metadata(data: memoryview) -> dict[str, str]:
+    """What the writer added in words, such as the framework."""
+    told = _header(data)[0].get("__metadata__")
+    if not isinstance(told, dict):
+        return {}
+    return {name: value for name, value in told.items() if isinstance(value, str)}
+
+
+def _header(data: memoryview) -> tuple[dict[str, object], int]:
+    """The header, and where it ends."""
     end = 8 + _header_bytes(data)
     if end > len(data):
         raise damaged(f"its header ends at byte {end:,}, the file at {len(data):,}")
@@ -51,8 +66,7 @@ def read_safetensors(data: memoryview, key: str | None) -> dict[str, Tensor]:
         raise damaged("its header is not the JSON it should be") from error
     if not isinstance(header, dict):
         raise damaged("its header is not a JSON object")
-    header.pop("__metadata__", None)
-    return {name: _tensor(name, entry, data[end:]) for name, entry in header.items()}
+    return header, end
 
 
 def _header_bytes(data: memoryview) -> int:

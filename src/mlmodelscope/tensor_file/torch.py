@@ -5,20 +5,22 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 from mlmodelscope.confine.zip_directory import check_directory
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.inert_pickle import MAX_BYTES, load_pickle
-from mlmodelscope.provision.weights.state_dict import (
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.inert_pickle import MAX_BYTES, load_pickle
+from mlmodelscope.tensor_file.state_dict import (
     KNOWN_GLOBALS,
     Budget,
     Storage,
     storage_from_identifier,
+    tensors_from_module,
     tensors_from_state_dict,
 )
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.tensor import Tensor
 
 ZIP_START = b"PK\x03\x04"
 PICKLE_START = b"\x80"
@@ -81,12 +83,21 @@ def _legacy_places(
     return places
 
 
+def read_script(path: Path, data: memoryview) -> dict[str, Tensor]:
+    """The parameters and buffers of a TorchScript module, by the names that its state dict would have."""
+    return _of_archive(path, lambda archive: _Archive(archive, data).read_script())
+
+
 def read_zip(path: Path, data: memoryview, key: str | None) -> dict[str, Tensor]:
+    return _of_archive(path, lambda archive: _Archive(archive, data).read(key))
+
+
+def _of_archive(path: Path, read: Callable[[zipfile.ZipFile], dict[str, Tensor]]) -> dict[str, Tensor]:
     try:
         with path.open("rb") as file:
             check_directory(file, _MAX_MEMBERS, _MAX_DIRECTORY_BYTES)
             with zipfile.ZipFile(file) as archive:
-                return _Archive(archive, data).read(key)
+                return read(archive)
     except _ZIP_ERRORS as error:
         raise damaged(f"its zip archive cannot be read: {quote(str(error))}") from error
 
@@ -100,11 +111,17 @@ class _Archive:
         self._folder = self._find_folder()
 
     def read(self, key: str | None) -> dict[str, Tensor]:
+        content = self._load(None)
+        return tensors_from_state_dict(content, key, self._open_storage, self._budget)
+
+    def read_script(self) -> dict[str, Tensor]:
+        return tensors_from_module(self._load("__torch__."), self._open_storage, self._budget)
+
+    def _load(self, things: str | None) -> object:
         if self._has("byteorder") and bytes(self._open("byteorder", 64)) != b"little":
             raise ArtifactError("its numbers are big-endian, which is not supported")
         pickled = self._open("data.pkl", MAX_BYTES)
-        content, _ = load_pickle(pickled, 0, KNOWN_GLOBALS, storage_from_identifier)
-        return tensors_from_state_dict(content, key, self._open_storage, self._budget)
+        return load_pickle(pickled, 0, KNOWN_GLOBALS, storage_from_identifier, things)[0]
 
     def _find_folder(self) -> str:
         for name in self._archive.NameToInfo:

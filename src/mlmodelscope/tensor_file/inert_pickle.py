@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
+from mlmodelscope.tensor_file.fault import damaged, quote
 
 # A state dict spends some 40 opcodes and 300 bytes on a tensor; both limits leave room for 100,000 of them.
 MAX_OPCODES = 1 << 22
@@ -39,6 +39,21 @@ class Maker:
     make: Callable[[tuple[object, ...]], object]
 
 
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A global that stands for a kind of object, of which nothing is known but the name."""
+
+    name: str
+
+
+@dataclass(slots=True, eq=False)
+class Thing:
+    """An object of such a kind, with what it was filled with."""
+
+    kind: Class
+    state: object = None
+
+
 def _refuse(_: object) -> object:
     raise damaged("its pickle refers to a storage where there can be none")
 
@@ -48,20 +63,21 @@ def load_pickle(
     start: int,
     known: Mapping[str, object] | None = None,
     open_persistent: Callable[[object], object] = _refuse,
+    things: str | None = None,
 ) -> tuple[object, int]:
     """The value of the pickle at `start`, and the position just behind it.
 
-    Globals become what `known` says; any other global is refused by name.
+    Globals become what `known` says; those that begin with `things` are kinds of objects; any other is refused by name.
     """
     stream = _Stream(data[: start + MAX_BYTES], start)
-    machine = _Machine(known or {}, open_persistent)
+    machine = _Machine(known or {}, open_persistent, things)
     try:
         for count, (opcode, argument, _) in enumerate(pickletools.genops(stream)):  # type: ignore[arg-type]
             if count >= MAX_OPCODES:
                 raise damaged(f"its pickle has more than {MAX_OPCODES:,} opcodes")
             machine.step(opcode.name, argument)
         return machine.stack[-1], stream.tell()
-    except (IndexError, KeyError, ValueError) as error:
+    except (IndexError, KeyError, ValueError, DeprecationWarning) as error:  # the last of a text's odd escapes
         raise damaged(f"its pickle breaks off or makes no sense near byte {stream.tell():,}") from error
 
 
@@ -86,12 +102,15 @@ class _Stream:
 
 
 class _Machine:
-    def __init__(self, known: Mapping[str, object], open_persistent: Callable[[object], object]) -> None:
+    def __init__(
+        self, known: Mapping[str, object], open_persistent: Callable[[object], object], things: str | None
+    ) -> None:
         self.stack: list[object] = []
         self._below: list[list[object]] = []
         self._memo: dict[int, object] = {}
         self._known = known
         self._open_persistent = open_persistent
+        self._things = things
 
     def step(self, name: str, argument: object) -> None:
         stack = self.stack
@@ -150,13 +169,22 @@ class _Machine:
             case "BINPERSID":
                 stack.append(self._open_persistent(stack.pop()))
             case "BUILD":
-                stack.pop()  # attributes, such as a state dict's `_metadata`; nothing here needs them
+                state = stack.pop()  # attributes, such as a state dict's `_metadata`
+                if isinstance(stack[-1], Thing):
+                    stack[-1].state = state
+            case "NEWOBJ":
+                arguments, kind = stack.pop(), stack.pop()
+                if not isinstance(kind, Class) or arguments != ():
+                    raise damaged("its pickle makes an object of something that is no kind of object")
+                stack.append(Thing(kind))
             case "PROTO" | "FRAME" | "STOP":
                 pass
             case _:
                 raise ArtifactError(f"its pickle uses the opcode {name}, which no state dict needs")
 
     def _find(self, name: str) -> object:
+        if self._things is not None and name.startswith(self._things):
+            return Class(name)
         if name not in self._known:
             raise ArtifactError(
                 f"its pickle asks for {quote(name)}, which is not allowed; nothing was run",

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import damaged, quote
-from mlmodelscope.provision.weights.inert_pickle import Maker, Pairs
-from mlmodelscope.provision.weights.tensor import ELEMENT_BYTES, Tensor, copy_row_major, is_row_major
+from mlmodelscope.tensor_file.fault import damaged, quote
+from mlmodelscope.tensor_file.inert_pickle import Maker, Pairs, Thing
+from mlmodelscope.tensor_file.tensor import ELEMENT_BYTES, Tensor, copy_row_major, is_row_major
+
+_MAX_NAME = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,30 @@ def tensors_from_state_dict(
         if not isinstance(name, str):
             raise ArtifactError(f"a tensor's name must be text, and one is of type {type(name).__name__}")
         tensors[name] = _tensor(name, value, open_storage, budget)
+    return tensors
+
+
+def tensors_from_module(
+    content: object, open_storage: Callable[[Storage], memoryview], budget: Budget
+) -> dict[str, Tensor]:
+    """Of a module and the modules in it, each of which is there once; names have a dot between."""
+    tensors: dict[str, Tensor] = {}
+    waiting: list[tuple[str, object]] = [("", content)]
+    seen: set[int] = set()
+    while waiting:
+        prefix, thing = waiting.pop()
+        if not isinstance(thing, Thing) or id(thing) in seen or not isinstance(thing.state, Pairs):
+            continue
+        seen.add(id(thing))
+        if len(prefix) > _MAX_NAME:
+            raise damaged("its modules are nested too deeply")
+        inner: list[tuple[str, object]] = []
+        for name, value in thing.state.pairs:
+            if isinstance(name, str) and isinstance(value, View):
+                tensors[prefix + name] = _tensor(prefix + name, value, open_storage, budget)
+            elif isinstance(name, str) and isinstance(value, Thing):
+                inner.append((f"{prefix}{name}.", value))
+        waiting += reversed(inner)
     return tensors
 
 
@@ -133,6 +159,11 @@ def _make_dictionary(arguments: tuple[object, ...]) -> Pairs:
     raise damaged("its pickle makes a dictionary out of something else")
 
 
+def _hand_on(arguments: tuple[object, ...]) -> object:
+    """What TorchScript wraps lists in, to say what they are of."""
+    return arguments[0] if arguments else None
+
+
 def _make_size(arguments: tuple[object, ...]) -> tuple[object, ...]:
     match arguments:
         case (tuple() as lengths,):
@@ -182,5 +213,9 @@ KNOWN_GLOBALS: dict[str, object] = {
     "torch._utils._rebuild_tensor": Maker(_make_view),  # before torch 0.4
     "torch._utils._rebuild_tensor_v2": Maker(_make_view),
     "torch._utils._rebuild_parameter": Maker(_make_parameter),
+    **{
+        f"torch.jit._pickle.{name}": Maker(_hand_on)
+        for name in ("build_intlist", "build_boollist", "build_doublelist", "build_tensorlist", "restore_type_tag")
+    },
     **{f"torch.{name}Storage": StorageType(element_type) for name, element_type in _STORAGE_TYPES.items()},
 }

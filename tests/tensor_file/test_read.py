@@ -417,6 +417,8 @@ def test_a_dictionary_inside_itself_is_refused(refuse):
         safetensors_file(safe([1] * 65, 0, 4), SIX),
         safetensors_file(safe([2, 3], 0, 24, "F4"), SIX),
         safetensors_file({"matrix": 3}, SIX),
+        safetensors_file(safe([2, 3], 0, 24) | {"again": safe([2, 3], 0, 24)["matrix"]}, SIX),
+        safetensors_file(safe([2, 3], 0, 24) | {"part": safe([1], 20, 24)["matrix"]}, SIX),
         safetensors_file(b'{"a": ' + b"[" * 100_000, SIX),
         safetensors_file(b'{"a": ' + b"9" * 10_000 + b"}", SIX),
         safetensors_file(b'{"a": 1, "a": 2}', SIX),

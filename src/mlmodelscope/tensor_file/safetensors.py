@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.tensor_file.fault import damaged, quote
@@ -44,7 +45,9 @@ def read_safetensors(data: memoryview, key: str | None) -> dict[str, Tensor]:
         )
     header, end = _header(data)
     header.pop("__metadata__", None)
-    return {name: _tensor(name, entry, data[end:]) for name, entry in header.items()}
+    found = {name: _tensor(name, entry, data[end:]) for name, entry in header.items()}
+    _refuse_shared(header)
+    return found
 
 
 def safetensors_metadata(data: memoryview) -> dict[str, str]:
@@ -67,6 +70,16 @@ def _header(data: memoryview) -> tuple[dict[str, object], int]:
     if not isinstance(header, dict):
         raise damaged("its header is not a JSON object")
     return header, end
+
+
+def _refuse_shared(header: dict[str, Any]) -> None:
+    """The format has no bytes of two tensors: a small file could stand for any amount of numbers."""
+    last, before = 0, ""
+    for begin, end, name in sorted((*entry["data_offsets"], name) for name, entry in header.items()):
+        if begin < last and begin < end:
+            raise damaged(f"tensors {quote(before)} and {quote(name)} have bytes in common")
+        if end > last:
+            last, before = end, name
 
 
 def _header_bytes(data: memoryview) -> int:

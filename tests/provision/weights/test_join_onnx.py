@@ -192,3 +192,8 @@ def test_initializers_that_are_there_but_empty_are_filled(join, numbers: bytes) 
     nothing = message(5, described("none", (0, 3)))  # no numbers are all that it has
     with pytest.raises(ArtifactError, match="no initializer is missing"):
         join(model(nothing), tensor("w"))
+
+
+def test_a_field_that_only_other_readers_know_is_refused(refuse):
+    """They drop what is above 32 bits of its tag."""
+    assert "malformed" in refuse(b"\xba\x80\x80\x80\x10\x00" + model(missing("w")), tensor("w"))

@@ -11,6 +11,7 @@ from sqlalchemy import RowMapping
 
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Beat
+from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import now, spoken
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
@@ -23,6 +24,7 @@ from mlmodelscope.server.handle import backlog, checks, shards
 
 _ON_THE_WAY = ("replicate", "sensitivity")
 """Kinds of work whose record is not what was asked for."""
+_LONGEST_NAME = 200
 
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
@@ -45,6 +47,11 @@ def drain(desk: Desk, person: Person, identity: str, draining: bool) -> dict[str
 
 def join(desk: Desk, person: Person, description: AgentDescription, incarnation: str) -> None:
     demand(person, "agent")
+    name = description.id
+    if not name.isprintable() or name != name.strip() or not 1 <= len(name) <= _LONGEST_NAME:
+        raise UsageError(
+            f"`{ascii(name[:_LONGEST_NAME])[1:-1]}` is no name of an agent: it would look like another one's"
+        )
     text = description.model_dump_json()
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s, person.owner):
         desk.queue.release(description.id)

@@ -33,6 +33,7 @@ ORDER = [
     "provision",
     "catalog",
     "dataset",
+    "connection",
     "worker",
     "record",
     "report",

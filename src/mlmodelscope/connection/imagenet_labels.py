@@ -75,7 +75,7 @@ def _in_order(lines: Sequence[str], path: Path, called: str, names: Sequence[str
     if "ground_truth" not in path.name or not all(_is_class(line, 1) for line in lines):
         raise DatasetError(
             f"{called} is not a list of synsets, and its numbers mean nothing without the names of the pictures",
-            hint="lines such as `ILSVRC2012_val_00000001.JPEG 65` or `n01751748` are read, or the devkit's "
+            hint="lines such as ILSVRC2012_val_00000001.JPEG 65, or n01751748 alone, are read, and the devkit's "
             "ILSVRC2012_validation_ground_truth.txt with its meta.mat beside it",
         )
     by_id: Mapping[int, str] = synsets_by_id(path.parent / "meta.mat")

@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import shlex
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -118,7 +119,7 @@ def labels_file(settings: Settings, name: str) -> Path:
 
 
 def write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f".{path.name}.{os.getpid()}-{threading.get_ident()}.draft")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         draft.write_text(text, encoding="utf-8")

@@ -35,7 +35,7 @@ def with_folder(manifest: DatasetManifest, settings: Settings) -> DatasetManifes
         gone = next(path for path in found.paths if not os.path.exists(path))
         raise NotConnected(
             f"{manifest.name} was connected from {found.folder}, and {gone} is not there now",
-            hint=f"bring the folder back, or name the new one: {connect_command(manifest.name)}",
+            hint=f"bring the folder back, or name the new one: mlmodelscope datasets connect {manifest.name} FOLDER",
         )
     return connected_manifest(manifest, found)
 

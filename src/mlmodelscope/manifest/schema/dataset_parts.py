@@ -52,6 +52,10 @@ class Labels(Part):
         Field(description="Class of each value in a mask, or of each category id; without it a value is its class."),
     ] = {}
     other: Annotated[int | None, Field(ge=0, description="Class of values that `map` does not list.")] = None
+    among: Annotated[
+        Items[Annotated[int, Field(ge=0, le=65534)]],
+        Field(description="Classes that compete, where no others may be answers: those that the dataset has."),
+    ] = ()
     void: Annotated[Items[int], Field(description="Values in a mask whose pixels do not count.")] = ()
     renamed: (
         Annotated[

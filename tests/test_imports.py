@@ -40,6 +40,7 @@ ORDER = [
     "trace",
     "analysis",
     "bench",
+    "suggestion",
     "watcher",
     "preparation",
     "running",

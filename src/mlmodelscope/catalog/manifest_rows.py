@@ -14,8 +14,20 @@ from typing import Any
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker import __version__
 
-_FORMAT = 1
+_FORMAT = 2
 _MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class ManifestNumber:
+    """A claim that can be measured, as our measures count it."""
+
+    metric: str
+    value: float
+    shown: str
+    dataset: str
+    conditions: str = ""
+    source: str = ""
 
 
 @dataclass(frozen=True)
@@ -28,6 +40,8 @@ class ManifestRow:
     framework: str = ""
     license: str = ""
     claims: tuple[str, ...] = ()
+    numbers: tuple[ManifestNumber, ...] = ()
+    digest: str = ""
     problem: str = ""
 
 
@@ -61,8 +75,9 @@ def _rows_of(path: Path) -> list[ManifestRow]:
 
 def _as_rows(kept: Any) -> Iterator[ManifestRow]:
     for each in kept if isinstance(kept, list) else ():
-        with contextlib.suppress(TypeError):
-            yield ManifestRow(**{**each, "claims": tuple(each["claims"])})
+        with contextlib.suppress(TypeError, KeyError):
+            numbers = tuple(ManifestNumber(**number) for number in each["numbers"])
+            yield ManifestRow(**{**each, "claims": tuple(each["claims"]), "numbers": numbers})
 
 
 def _read(place: Path) -> dict[str, Any]:

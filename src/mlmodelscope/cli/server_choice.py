@@ -52,6 +52,7 @@ HERE = {
     "init": "it reads a file that is here; over the API it is POST /manifests/init",
     "plan": "a plan is made where it runs; /requests/resolve says where that could be",
     "pitfalls": "they are the same everywhere",
+    "suggest": "it ranks what is known here; a server's page /models lists its own",
     "study": "it writes a folder of files here",
 }
 """Verbs that are done on this machine, and why."""

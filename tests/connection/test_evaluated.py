@@ -74,7 +74,7 @@ def test_the_hint_works_when_it_is_followed(run: Run) -> None:
     done = run(*words[1:])
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("imagenet-val is connected: 4 samples in ")
-    verdict = run("replicate", "toy.yml")
+    verdict = run("replicate", "toy.yml", "--no-explain")
     assert "4 samples" in verdict.stdout and "imagenet-val" in verdict.stdout, verdict.stderr
 
 

@@ -6,10 +6,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from mlmodelscope.connection.resolve import with_folder
 from mlmodelscope.dataset.class_names import known_classes
 from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
@@ -124,6 +125,7 @@ def plan_aspects(
     progress: Progress = lambda line: None,
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
+    aspects = replace(aspects, dataset=with_folder(aspects.dataset, settings))
     require_trust(aspects.manifests, settings, trust=trust)
     refuse_options(options_that_run_code(aspects.model, aspects.software, options), trust=trust)
     gpu = options.predictor_options.get("device", "cpu") != "cpu"
@@ -208,4 +210,5 @@ def references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str
         pairs += [(file.url, file.checksum) for file in manifest.files.values()]
         for place in (*manifest.sources, *(each for split in manifest.splits.values() for each in split.sources)):
             pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
+            pairs.append((place.names_url, place.names_checksum))
     return [(url, checksum) for url, checksum in pairs if url]

@@ -82,6 +82,10 @@ ADVICE = {
     "the options are {}",
     "inspect reads files; what a library or a function builds has none",
     "where a framework does not publish such a list, only loading the model tells",
+    "lines such as ILSVRC2012_val_00000001.JPEG 65, or n01751748 alone, are read, and the devkit's "
+    "ILSVRC2012_validation_ground_truth.txt with its meta.mat beside it",
+    "put the devkit's folder or a val.txt beside the pictures, or sort the pictures into a folder for each synset",
+    "unpack the whole ILSVRC2012_devkit_t12.tar.gz",
     "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",

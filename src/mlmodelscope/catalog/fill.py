@@ -18,7 +18,7 @@ CREATE TABLE sources (id INTEGER PRIMARY KEY, label TEXT, data TEXT);
 CREATE TABLE models (
   id INTEGER PRIMARY KEY, source INTEGER, label TEXT, name TEXT, small TEXT, plain TEXT, task TEXT, architecture TEXT,
   license TEXT, code_license TEXT, parameters INTEGER, gflops REAL, runnable INTEGER, claims INTEGER, headline TEXT,
-  data TEXT
+  size_bytes INTEGER, source_place TEXT, data TEXT
 );
 CREATE TABLE claims (
   id INTEGER PRIMARY KEY, model INTEGER, metric TEXT, number REAL, value TEXT, unit TEXT, dataset TEXT, split TEXT,
@@ -66,8 +66,8 @@ def _add(connection: sqlite3.Connection, facts: Facts, has_words: bool) -> None:
     for source, entry in facts.entries():
         made = connection.execute(
             "INSERT INTO models (source, label, name, small, plain, task, architecture, license, code_license, "
-            "parameters, gflops, runnable, claims, headline, data) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "parameters, gflops, runnable, claims, headline, size_bytes, source_place, data) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(
                     numbers[source.label],
@@ -78,7 +78,8 @@ def _add(connection: sqlite3.Connection, facts: Facts, has_words: bool) -> None:
                     entry.task,
                 ),
                 *(entry.architecture, entry.weights_license, entry.code_license, entry.parameters, entry.gflops),
-                *(is_runnable(entry), len(entry.claims), headline(entry), json.dumps(as_data(entry))),
+                *(is_runnable(entry), len(entry.claims), headline(entry)),
+                *(entry.weights[0].size_bytes if entry.weights else 0, entry.place, json.dumps(as_data(entry))),
             ),
         )
         words = words_of(source, entry)

@@ -27,14 +27,16 @@ def row_of(manifest: ModelManifest) -> ManifestRow:
     framework = f"{manifest.framework.name} {manifest.framework.version}" if manifest.framework else ""
     claims = tuple(f"{claim.metric} {claim.value}{_sign(claim.unit)}" for claim in manifest.claims)
     facts = manifest.name, manifest.version, manifest.task, framework, manifest.licence or "", claims
-    return ManifestRow(*facts, published=tuple(_published(manifest, each) for each in manifest.claims))
+    published = tuple(_published(manifest, each) for each in manifest.claims)
+    return ManifestRow(*facts, published=published, digest=manifest.digest)
 
 
 def _published(manifest: ModelManifest, claim: schema.Claim) -> ManifestClaim:
     try:
-        symbol, is_measurable = claim_of(claim, manifest.task).symbol, True
+        counted = claim_of(claim, manifest.task)
+        symbol, number, shown = counted.symbol, counted.value, counted.published
     except UsageError:  # nobody's metric, or a unit that it does not have
-        symbol, is_measurable = _sign(claim.unit or "number").strip(), False
+        symbol, number, shown = _sign(claim.unit or "number").strip(), None, ""
     return ManifestClaim(
         key=key_of(manifest.reference, claim),
         metric=claim.metric,
@@ -43,7 +45,8 @@ def _published(manifest: ModelManifest, claim: schema.Claim) -> ManifestClaim:
         dataset=claimed_on(claim) or "",
         conditions=claim.conditions or "",
         source=claim.source or "",
-        is_measurable=is_measurable,
+        number=number,
+        shown=shown,
     )
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker import __version__
 
-_FORMAT = 2
+_FORMAT = 3
 _MOST_BYTES = 64 << 20
 
 
@@ -30,7 +30,14 @@ class ManifestClaim:
     """With its split, where it names one."""
     conditions: str
     source: str
-    is_measurable: bool
+    number: float | None
+    """As our measures count it; None where they do not know the metric, or the unit."""
+    shown: str
+    """That number as published, with its unit."""
+
+    @property
+    def is_measurable(self) -> bool:
+        return self.number is not None
 
 
 @dataclass(frozen=True)
@@ -43,6 +50,7 @@ class ManifestRow:
     framework: str = ""
     license: str = ""
     claims: tuple[str, ...] = ()
+    digest: str = ""
     problem: str = ""
     published: tuple[ManifestClaim, ...] = ()
 

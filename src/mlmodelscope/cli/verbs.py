@@ -20,6 +20,7 @@ SECTIONS: dict[str, Sequence[str]] = {
     "Measure": ("bench", "profile", "trace", "analyze"),
     "Manifests": (
         "models",
+        "suggest",
         "datasets",
         "catalog",
         "claims",
@@ -70,7 +71,7 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
             if verb == "catalog":  # the same word as others spell it
                 app.add_typer(module.app, name="catalogue", cls=HelpGroup, hidden=True)
         else:
-            app.command(verb, cls=HelpCommand)(getattr(module, verb))
+            app.command(verb, cls=getattr(module, "Command", HelpCommand))(getattr(module, verb))
     return app
 
 

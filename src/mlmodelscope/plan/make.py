@@ -45,7 +45,7 @@ def make_plan(
         job_type=model.job_type,
         model=plan_model(model, pins),
         inputs=inputs,
-        outputs=plan_outputs(model),
+        outputs=plan_outputs(model, dataset),
         generation=plan_generation(model),
         answer=plan_answer(model, options, pins),
         measure=plan_measure(task, model, dataset),

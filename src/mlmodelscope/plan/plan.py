@@ -129,6 +129,7 @@ class PlannedSource(Part):
     name: str
     files: PlannedFile
     labels: PlannedFile | None
+    names: PlannedFile | None = Field(default=None, description="The list of those files that are samples.")
 
 
 class Subset(Part):

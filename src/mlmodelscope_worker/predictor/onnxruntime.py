@@ -79,7 +79,9 @@ NEWEST_STACK = "onnxruntime-1.31"
 _SIZES = ("output_size", "activation_size", "parameter_size")  # of what a node gives, takes, and has as weights
 
 
-@predictor(packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"))
+@predictor(
+    packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"), versions=">=1.4"
+)
 def onnxruntime(
     files,
     *,

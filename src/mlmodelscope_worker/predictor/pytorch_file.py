@@ -58,14 +58,13 @@ def kind_of(path):
 
 def _look(archive):
     names = {name.partition("/")[2]: name for name in archive.namelist()}
-    if "constants.pkl" in names and "data.pkl" in names:
+    # With `model.json` as PyTorch wrote it before 1.4.
+    if ("constants.pkl" in names and "data.pkl" in names) or "model.json" in names:
         for name in names.values():
             found = _TOUCHES_FILES.search(_text(archive, name)) if name.endswith(".py") else None
             if found:
                 raise ModelError("the model's code calls torch.%s, which reaches files: refused" % found.group(1))
         return "torchscript"
-    if "model.json" in names:
-        return "torchscript"  # as PyTorch wrote it before 1.4
     if any(re.search(r"(^|/)(models/[^/]+|serialized_exported_program)\.json$", name) for name in archive.namelist()):
         _vet(archive)
         return "exported"

@@ -21,6 +21,7 @@ from mlmodelscope.errors import ManifestError, Problem
 MAX_BYTES = 4 << 20
 MAX_VALUES = 100_000
 MAX_DEPTH = 64
+MAX_REPEATED = 100
 
 Place = tuple[int, int]
 Span = tuple[int, int]
@@ -291,6 +292,8 @@ class _Builder:
             _join(data[key], value)
         else:
             self.refuse(f"the key `{key[:60]}` stands here a second time (first in line {first[0]})", place)
+        if len(self.repeated) >= MAX_REPEATED:
+            self.refuse(f"more than {MAX_REPEATED} keys stand a second time", place)
         self.repeated.append(Repeated(key, first, place, superfluous))
 
     def _count(self, values: int, place: Place) -> None:

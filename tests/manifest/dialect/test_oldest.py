@@ -170,6 +170,11 @@ def test_a_key_with_two_values_is_refused(twice: str) -> None:
         parse_document(V1 + FILE + twice)
 
 
+def test_a_file_of_nothing_but_repeated_keys_is_refused() -> None:
+    with pytest.raises(ManifestError, match="more than 100 keys stand a second time"):
+        parse_document(V1 + FILE + "description: a\n" * 20000)
+
+
 def test_an_unknown_output_is_general() -> None:
     text = V1.replace("type: classification, parameters", "type: captions, parameters") + FILE
     found = model(text)

@@ -32,7 +32,7 @@ STACK = StackDescription(
     "3.11.7",
     {"numpy": "2.0", "pillow": "13.0"}
     | {normalise(name): "1.0" for each in PREDICTORS for name in PREDICTORS[each].packages}
-    | {"mxnet": "1.9.1", "tensorflow": "1.15.5", "onnxruntime": "1.8.1", "tensorrt": "8.6.0"},
+    | {"mxnet": "1.9.1", "tensorflow": "1.15.5", "onnxruntime": "1.8.1", "tensorrt": "8.6.0", "torch": "1.7.1"},
 )
 V1 = """\
 name: net

@@ -20,8 +20,8 @@ MADE = (
     "onnxruntime@1.8.0",
     "pytorch@1.8.1",
     "pytorch@2.5",
-    "jax@0.5",
-    "jax@0.6",
+    "sklearn@1.5",
+    "xgboost@2.0",
 )
 """Constraints of public manifests, and releases just above a stack of the catalog."""
 QUICK = ("onnxruntime-1.17", "onnxruntime-1.31", "litert-2.3", "openvino-2026", "opencv-4")

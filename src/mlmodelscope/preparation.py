@@ -132,7 +132,15 @@ def plan_aspects(
     if aspects.image is not None:
         software, stack = None, build_image(aspects.image, settings, progress).description
     else:
-        software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+        software, stack = choose_stack(
+            aspects.model,
+            aspects.software,
+            settings,
+            progress,
+            gpu=gpu,
+            trust=trust,
+            relax=options.relax_framework,
+        )
     for each in (aspects.model, aspects.dataset):
         if os.path.isfile(each.file):  # of this machine's catalogue, even where a stranger asks for it
             artifacts.allow(url for url, _ in references(each))

@@ -14,6 +14,7 @@ from mlmodelscope.cli.choices import (
     DatasetName,
     HardwareName,
     Limit,
+    RelaxFramework,
     SoftwareName,
     Stratified,
     Threads,
@@ -93,6 +94,7 @@ def replicate(
         float | None, typer.Option(help="How many evaluations of the whole dataset a search may take.", min=0)
     ] = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -117,7 +119,7 @@ def replicate(
     from mlmodelscope.plan.claim import parse_claim
     from mlmodelscope.replicate.replication import replicate as run
 
-    options = make_options(batch_size, threads, limit, stratified, 0, top_k, None)
+    options = make_options(batch_size, threads, limit, stratified, 0, top_k, None, relax_framework=relax_framework)
     there = remote()
     try:
         claim = _only(claims or [])

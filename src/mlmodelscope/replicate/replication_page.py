@@ -347,4 +347,6 @@ def command(done: Replication) -> str:
             parts += [flag, str(value)]
     if plan.dataset.subset.stratified:
         parts.append("--stratified")
+    if plan.stack.relaxed is not None:
+        parts.append("--relax-framework")
     return shlex.join(parts)

@@ -81,7 +81,9 @@ _OWN_FORMAT = ".ort"
 _SIZES = ("output_size", "activation_size", "parameter_size")  # of what a node gives, takes, and has as weights
 
 
-@predictor(packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"))
+@predictor(
+    packages=("onnxruntime", "onnxruntime-gpu", "onnxruntime-openvino", "onnxruntime-directml"), versions=">=1.4"
+)
 def onnxruntime(
     files,
     *,

@@ -7177,6 +7177,11 @@ export interface components {
             };
             /** @description How the stack is built; none for the running Python. */
             recipe?: components["schemas"]["StackRecipe"] | null;
+            /**
+             * Relaxed
+             * @description The framework that the manifest pins, where another release of it was allowed to run.
+             */
+            relaxed?: string | null;
         };
         /**
          * PointsShape

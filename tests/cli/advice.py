@@ -62,6 +62,8 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "such as {}",
+    "{}={} is the share, {}={}% the percentage",
     "; did you mean %s?",
     "a new version of the package brings new facts",
     "a sample is its id, or its place from 0 to {}",
@@ -171,7 +173,6 @@ ADVICE = {
     "publish it as an ONNX file with external data instead",
     "run it as root",
     "save it in this encoding",
-    "save the model with torch.jit.save or torch.export.save; a manifest takes a state dict as weights",
     "save the weights with torch.save(model.state_dict(), …) or as safetensors",
     "send JSON",
     "send the file itself",

@@ -122,7 +122,7 @@ def _ranked(task: str | None, bounds: tuple[Bound, ...], metric: str | None) -> 
     if task is None:
         raise UsageError(
             "a suggestion needs a task or a metric",
-            hint="mlmodelscope suggest --task classification --min-top1 80, or mlmodelscope suggest --metric ap",
+            hint="mlmodelscope suggest --metric ap, or with --min ap=30 those that reach so much",
         )
     headline = task_named(task).headline
     if not headline:

@@ -4882,11 +4882,19 @@ export interface components {
              */
             other?: number | null;
             /**
+             * Among
+             * @description Classes that compete, where no others may be answers: those that the dataset has.
+             * @default []
+             */
+            among: number[];
+            /**
              * Void
              * @description Values in a mask whose pixels do not count.
              * @default []
              */
             void: number[];
+            /** Renamed */
+            renamed?: string[] | null;
             /**
              * Missing
              * @description A picture without a mask: the dataset is refused, or the picture is not a sample of it.
@@ -7151,6 +7159,8 @@ export interface components {
             name: string;
             files: components["schemas"]["PlannedFile"];
             labels: components["schemas"]["PlannedFile"] | null;
+            /** @description The list of those files that are samples. */
+            names?: components["schemas"]["PlannedFile"] | null;
         };
         /**
          * PlannedStack

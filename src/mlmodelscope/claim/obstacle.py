@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from mlmodelscope.claim.listing import dataset_name
+from mlmodelscope.connection.kept import connect_command
+from mlmodelscope.connection.resolve import NotConnected, with_folder
 from mlmodelscope.errors import MLModelScopeError, TrustError
 from mlmodelscope.manifest.catalog import find_dataset
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
@@ -46,7 +48,9 @@ class Obstacles:
 
     def _of_dataset(self, name: str) -> str | None:
         try:
-            found = find_dataset(parted(name)[0])
+            found = with_folder(find_dataset(parted(name)[0]), self.settings)
+        except NotConnected:
+            return f"the data of {parted(name)[0]} is not connected: {connect_command(parted(name)[0])}"
         except MLModelScopeError as error:
             if error.message.startswith("there is no dataset"):
                 return f"no manifest here describes the dataset {dataset_name(name)}"

@@ -19,6 +19,7 @@ _CLAIMS = """
 SELECT claims.model, claims.metric, claims.number, claims.value, claims.unit, claims.dataset, claims.split,
   claims.conditions, claims.place, claims.fits FROM claims JOIN models ON models.id = claims.model
 """
+_LONG_DIGEST = re.compile(r"\b([0-9a-f]{8})[0-9a-f]{8,}\b")
 _LATENCY = re.compile(r"(?:latency|inference-time|speed)[-_](ms|s)")
 SIGNS = {"percent": " %", "dB": " dB"}
 
@@ -54,7 +55,8 @@ def described_models(index: sqlite3.Connection, wish: Wish) -> list[Known]:
 
 def source_name(label: str, data: str) -> str:
     """A source with the version or commit that its facts are of."""
-    return f"{label} {str(json.loads(data).get('version', ''))[:12]}".strip()
+    version = _LONG_DIGEST.sub(r"\1", str(json.loads(data).get("version", "")))
+    return f"{label} {version}".strip()
 
 
 def _known(row: tuple[object, ...]) -> Known:

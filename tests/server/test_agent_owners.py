@@ -136,7 +136,7 @@ def test_a_name_that_looks_like_another_is_refused(held: Held, name: str) -> Non
     described = describe_agent(held.server.desk.settings, name="two").model_dump(mode="json") | {"id": name}
     join = {"json": {"description": described, "incarnation": "other"}}
     answer = held.server.ask("POST", "/api/v1/agents", held.bob, **join)
-    assert answer.status_code == 400 and "is no name of an agent" in answer.json()["detail"]
+    assert answer.status_code == 400 and "is not a valid agent name" in answer.json()["detail"]
 
 
 def test_nobody_speaks_for_the_servers_own_agent(held: Held) -> None:

@@ -1,6 +1,6 @@
 """Layers of other formats in ONNX's words, so that one set of rules tells the shapes that they give.
 
-What is not said here keeps its own word, for which there is no rule.
+What is not listed here keeps its own word, for which there is no rule.
 """
 
 from __future__ import annotations

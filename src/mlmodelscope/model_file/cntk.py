@@ -55,7 +55,7 @@ def read_cntk_network(data: memoryview) -> Network:
     variables = [each for each in _list(model, "inputs") if isinstance(each, dict)]
     functions = [each for each in _list(model, "primitive_functions") if isinstance(each, dict)]
     if not functions:
-        raise damaged("it has no functions: it is no model, or was written by CNTK 1")
+        raise damaged("it has no functions: it is not a model, or was written by CNTK 1")
     names = _names(variables)
     weights = {weight.name: weight for weight in _weights(variables, names)}
     layers = [_layer(function, names) for function in functions]

@@ -103,7 +103,7 @@ def _read(
         if kind is None and looks is None:
             kind = format_by_name(path)
         if kind is None:
-            raise ModelFileError(f"it is no model of a kind that we know\n{_KNOWN_ALL}", hint=looks)
+            raise ModelFileError(f"it is not a model of a known kind\n{_KNOWN_ALL}", hint=looks)
         found = weights or (kind.find_weights(path) if wants_weights(kind) else None)
         is_folder = found is not None and found.is_dir()
         opened = Opened(path, data, map_file(found) if found is not None and not is_folder else None, found, key)

@@ -76,7 +76,7 @@ def _load(data: memoryview) -> dict[str, Any]:
     try:
         symbol = json.loads(bytes(data))
     except (ValueError, RecursionError) as error:
-        raise damaged("it is no JSON") from error
+        raise damaged("it is not JSON") from error
     if not isinstance(symbol, dict) or not isinstance(symbol.get("nodes"), list):
         raise damaged("it has no nodes")
     return symbol

@@ -163,7 +163,7 @@ def _packed(form: str, values: tuple[int | float, ...]) -> bytes:
     try:
         return b"".join(struct.pack(form, value) for value in values)
     except (struct.error, OverflowError) as error:
-        raise damaged("a constant is no number of its type") from error
+        raise damaged("a constant is not a number of its type") from error
 
 
 def _element_type(tensor: Message) -> str:
@@ -225,7 +225,7 @@ class _Elsewhere:
         try:
             start, length = int(entries.get("offset", "0")), int(entries.get("length", wanted))
         except ValueError as error:
-            raise damaged("a tensor's place in another file is no number") from error
+            raise damaged("a tensor's place in another file is not a number") from error
         if data is None or start < 0 or length != wanted or start + length > len(data):
             return None
         return data[start : start + length]

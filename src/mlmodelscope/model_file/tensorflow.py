@@ -90,7 +90,7 @@ def signature_inputs(data: memoryview) -> dict[str, str]:
 def _serving(saved: Message) -> Message:
     graphs = list(saved.all(_SAVED_META_GRAPH))
     if not graphs:
-        raise damaged("it is no SavedModel: it has no graph")
+        raise damaged("it is not a SavedModel: it has no graph")
     return next((graph for graph in graphs if "serve" in _tags(graph)), graphs[0])
 
 

@@ -186,7 +186,7 @@ def _numbers(tensor: Message, kind: str, shape: tuple[int, ...]) -> memoryview |
     try:
         return struct.pack(f"<{len(found)}{'i' if kind == 'int32' else 'q'}", *found)
     except struct.error as error:
-        raise damaged("a constant is no number of its type") from error
+        raise damaged("a constant is not a number of its type") from error
 
 
 def _handle(name: str, one: Operation) -> Weight | None:

@@ -42,7 +42,7 @@ class Check:
 _COLUMNS = tuple(each.name for each in fields(Check))
 _ROOM = {"model": 300, "metric": 200, "value": 40, "dataset": 300, "stack": 300, "machine": 300, "person": 100}
 _ROOM["cause"] = 10_000
-# The same record again is no new evidence: who checked first, and when, stays. A search that was left out this time
+# The same record again is not new evidence: who checked first, and when, stays. A search that was left out this time
 # does not take the cause away.
 _KEEP = f"""
 INSERT INTO checks ({", ".join(_COLUMNS)}) VALUES ({", ".join(f":{name}" for name in _COLUMNS)})

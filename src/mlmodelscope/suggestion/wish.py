@@ -1,4 +1,4 @@
-"""What somebody wishes of a model, and how they write it: 20ms, 0.02s, 25M, 100MB, 30."""
+"""What a user wishes of a model, and how it is written: 20ms, 0.02s, 25M, 100MB, 30."""
 
 from __future__ import annotations
 

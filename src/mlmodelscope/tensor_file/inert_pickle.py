@@ -175,7 +175,7 @@ class _Machine:
             case "NEWOBJ":
                 arguments, kind = stack.pop(), stack.pop()
                 if not isinstance(kind, Class) or arguments != ():
-                    raise damaged("its pickle makes an object of something that is no kind of object")
+                    raise damaged("its pickle makes an object of something that is not a class")
                 stack.append(Thing(kind))
             case "PROTO" | "FRAME" | "STOP":
                 pass

@@ -57,7 +57,7 @@ def _array(reader: _Reader) -> tuple[str, tuple[int, ...], memoryview]:
         shape = reader.shape("q")
     else:  # before 2017 the number of axes came first
         if version > _MOST_AXES:
-            raise damaged("an array begins with a number that is no version")
+            raise damaged("an array begins with an unknown version")
         shape = tuple(reader.number("I") for _ in range(version))
     if not shape and version != _V3:
         return "float32", (0,), reader.take(0)
@@ -106,4 +106,4 @@ class _Reader:
         try:
             return name.decode()
         except UnicodeDecodeError as error:
-            raise damaged(f"a name is no text: {quote(repr(name))}") from error
+            raise damaged(f"a name is not text: {quote(repr(name))}") from error

@@ -50,7 +50,7 @@ def join(desk: Desk, person: Person, description: AgentDescription, incarnation:
     name = description.id
     if not name.isprintable() or name != name.strip() or not 1 <= len(name) <= _LONGEST_NAME:
         raise UsageError(
-            f"`{ascii(name[:_LONGEST_NAME])[1:-1]}` is no name of an agent: it would look like another one's"
+            f"`{ascii(name[:_LONGEST_NAME])[1:-1]}` is not a valid agent name: it would look like another one's"
         )
     text = description.model_dump_json()
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s, person.owner):

@@ -52,7 +52,7 @@ def run(tmp_path: Path) -> Run:
         "MLMODELSCOPE_CACHE": str(tmp_path / "cache"),
         "MLMODELSCOPE_MANIFESTS": str(tmp_path / "manifests"),
     }
-    return partial(run_command, cwd=tmp_path, environment={**os.environ, **variables})
+    return partial(run_command, cwd=tmp_path, environment={**os.environ, "COLUMNS": "1000", **variables})
 
 
 @pytest.mark.parametrize(

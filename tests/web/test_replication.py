@@ -165,7 +165,7 @@ def test_published_numbers_of_all_sources_are_searched(visit: Visit, replication
 def test_a_claim_about_a_dataset_that_is_not_here_says_so(visit: Visit, manifests: Site) -> None:
     page = visit.to("/replications")
     row = page.get_by_role("region", name="Claims").get_by_role("row").filter(has_text=MODEL)
-    expect(row).to_contain_text("needs a dataset manifest of imagenet-val")
+    expect(row).to_contain_text("needs the data of imagenet-val")
     expect(row.get_by_role("link", name="Check")).to_have_count(0)
 
 

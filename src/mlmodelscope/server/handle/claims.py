@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
 from mlmodelscope.claim.status import Standing, standing_of, standings
+from mlmodelscope.connection.kept import connect_command
+from mlmodelscope.connection.resolve import NotConnected, with_folder
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
-from mlmodelscope.manifest.schema import Claim, ModelManifest
+from mlmodelscope.manifest.schema import Claim, DatasetManifest, ModelManifest
 from mlmodelscope.manifest.trust import code_of
 from mlmodelscope.plan.claim import claim_of
 from mlmodelscope.plan.claim_key import key_of
@@ -28,7 +30,7 @@ UNCHECKED = "not checked"
 def find(desk: Desk, person: Person, model: str | None = None, verdict: str | None = None) -> list[dict[str, Any]]:
     """Claims of the newest version of every model."""
     demand(person, "read")
-    told, known = last_verdicts(desk), dataset_names(desk)
+    told, known = last_verdicts(desk), known_datasets(desk)
     checked = standings(read_checks(desk.store.database))
     found = []
     for name, versions in sorted(desk.catalogue.by_name("model").items()):
@@ -56,12 +58,22 @@ def last_verdicts(desk: Desk) -> Told:
     return found
 
 
-def dataset_names(desk: Desk) -> Collection[str]:
-    return desk.catalogue.by_name("dataset").keys()
+def known_datasets(desk: Desk) -> dict[str, str | None]:
+    """The datasets that manifests here describe, each with what keeps it from being used."""
+    found: dict[str, str | None] = {}
+    for name, versions in desk.catalogue.by_name("dataset").items():
+        manifest = versions[0].manifest
+        assert isinstance(manifest, DatasetManifest)
+        try:
+            with_folder(manifest, desk.offline)
+            found[name] = None
+        except NotConnected:
+            found[name] = f"needs the data of {name}: {connect_command(name)}"
+    return found
 
 
 def claims_of(
-    manifest: ModelManifest, told: Told, checked: Mapping[str, Standing], datasets: Collection[str]
+    manifest: ModelManifest, told: Told, checked: Mapping[str, Standing], datasets: Mapping[str, str | None]
 ) -> list[dict[str, Any]]:
     """Each with its status, and what stands in the way of checking it; `datasets` are those known here."""
     found = []
@@ -94,10 +106,14 @@ def status_of(standing: Standing, last: dict[str, Any] | None) -> dict[str, Any]
     return {**found, "verdict": standing.status, "checked": asdict(check)}
 
 
-def _obstacle(manifest: ModelManifest, claim: Claim, datasets: Collection[str]) -> str | None:
+def _obstacle(manifest: ModelManifest, claim: Claim, datasets: Mapping[str, str | None]) -> str | None:
     name = (claim.dataset or manifest.dataset or "").partition("@")[0]
     if not name:
         return "names no dataset"
     if name not in datasets:
         return f"needs a dataset manifest of {name}"
+    return datasets[name] or _trust_needed(manifest)
+
+
+def _trust_needed(manifest: ModelManifest) -> str | None:
     return "needs trust: the manifest carries code" if code_of(manifest) else None

@@ -14,7 +14,8 @@ from mlmodelscope.cli.verbs import make_app
 from mlmodelscope.diff.stack_page import stacks_html, stacks_junit
 from mlmodelscope.diff.stacks import StackDifferences, diff_stacks
 from mlmodelscope.diff.tolerance import Tolerance
-from mlmodelscope.errors import MLModelScopeError, UsageError
+from mlmodelscope.errors import MLModelScopeError, StackError, UsageError
+from mlmodelscope.provision.stack.interpreter import find_interpreter
 from mlmodelscope.settings import Settings
 from small_world import DATASET, write_pictures
 
@@ -38,7 +39,12 @@ def compared(graph: Path, settings: Settings, *stacks: str, **more: object) -> S
 
 
 def needs_opencv() -> None:
+    """The stack `opencv-5`, which is built where the tests run, and the Python that it asks for."""
     pytest.importorskip("cv2")
+    try:
+        find_interpreter("3.11")
+    except StackError as error:
+        pytest.skip(error.message)
 
 
 def test_another_framework_rounds_otherwise(graph: Path, settings: Settings) -> None:

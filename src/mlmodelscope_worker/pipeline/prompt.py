@@ -86,6 +86,14 @@ def _settle(parameters):
     return parameters
 
 
+_ONE_QUESTION = {
+    "anyOf": [
+        {"not": {"required": ["turns"]}},
+        {"not": {"properties": {"varies": {"const": "question"}}, "required": ["varies"]}},
+    ]
+}
+
+
 def _ready(parameters):
     check = libraries.load(parameters["library"]).check
     texts = [parameters[each] for each in ("question", "answer", "description", "shots_question", "shots_answer")]
@@ -96,7 +104,7 @@ def _ready(parameters):
         documents_in(parameters["shots_file"])
 
 
-@step(takes="document", gives="prompt", settle=_settle, ready=_ready)
+@step(takes="document", gives="prompt", settle=_settle, rules=[_ONE_QUESTION], ready=_ready)
 def prompt(
     document,
     *,

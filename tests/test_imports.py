@@ -53,6 +53,7 @@ ORDER = [
     "replay",
     "exporting",
     "replicate",
+    "reproduction",
     "study",
     "sharding",
     "inference",

@@ -78,3 +78,16 @@ def test_check_reads_the_manifest(run: Run, tmp_path: Path) -> None:
     write_world(tmp_path, manifest=MANIFEST.replace("values: integers, below: 4", "values: integer"))
     done = run("check", "reproduction.yml")
     assert done.returncode == 1 and "targets.values" in done.stderr and "did you mean `integers`" in done.stderr
+
+
+def test_each_check_leaves_a_row_and_log_shows_what_changed(run: Run, tmp_path: Path) -> None:
+    write_world(tmp_path)
+    assert "was not checked yet" in run("reproduce", "log", "reproduction.yml").stdout
+    for name in ("label smoothing", None):
+        write_world(tmp_path, **({"mine": twin(name)} if name else {}))
+        run("reproduce", "check", "reproduction.yml", "--trust", "--only", "loss,metric,gradients")
+    lines = run("reproduce", "log", "reproduction.yml").stdout.splitlines()
+    assert len(lines) == 3 and "failed" in lines[1] and "passed" in lines[2]
+    assert "loss: failed → passed, gradients: waits → passed" in lines[2]
+    kept = json.loads(run("reproduce", "log", "reproduction.yml", "--json", "--limit", "1").stdout)
+    assert [each["outcome"] for each in kept] == ["passed"] and kept[0]["checks"][0]["check"] == "loss"

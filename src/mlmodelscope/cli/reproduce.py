@@ -50,6 +50,7 @@ def check(
     """
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.reproduction.check import Conditions, check_reproduction
+    from mlmodelscope.reproduction.history import keep
     from mlmodelscope.reproduction.order import parse_checks
 
     if remote() is not None:
@@ -64,12 +65,53 @@ def check(
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
+    keep(settings(offline), found)
     _write(found, report, junit)
     if as_json:
         print_json(found.to_json())
     else:
         _show(found)
     return found.exit_code
+
+
+@app.command("log")
+@verb
+def log(
+    file: Annotated[str, typer.Argument(help="Path or name of a reproduction manifest.", metavar="FILE")],
+    limit: Annotated[int, typer.Option(help="At most so many runs.", min=1, max=10_000)] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List earlier checks of a reproduction, and which verdicts changed from one to the next."""
+    from itertools import pairwise
+
+    from mlmodelscope.manifest.catalog import find_manifest
+    from mlmodelscope.manifest.schema import ReproductionManifest
+    from mlmodelscope.reproduction.history import changes, runs_of
+
+    if remote() is not None:
+        raise UsageError("checks of a reproduction are kept on this machine", hint="leave out --server")
+    name = find_manifest(ReproductionManifest, file).name
+    runs = runs_of(settings(False), name, limit)
+    if as_json:
+        print_json([{"id": each.id, "created_at": each.created_at.isoformat(), **each.found} for each in runs])
+        return
+    if not runs:
+        print(f"{name} was not checked yet; mlmodelscope reproduce check {file} does it")
+        return
+    from mlmodelscope.cli.terminal import print_table
+
+    rows = [
+        (
+            f"{after.created_at:%Y-%m-%d %H:%M:%S}",
+            after.outcome,
+            after.first_failed or "",
+            (after.code_digest or "")[:12],
+            ", ".join(changes(before, after)),
+        )
+        for before, after in pairwise((None, *runs))
+        if after is not None
+    ]
+    print_table(("date (UTC)", "outcome", "to fix first", "code", "changed"), rows)
 
 
 def _write(found: Checked, report: Path | None, junit: Path | None) -> None:

@@ -21,7 +21,9 @@ class TensorFlowAdapter(Adapter):
         return self._tensorflow.constant(array)
 
     def build(self, seed):
-        self._tensorflow.random.set_seed(seed)
+        keras = self._tensorflow.keras
+        keras.backend.clear_session()  # layers without a name are numbered from the beginning: two models have the same
+        getattr(keras.utils, "set_random_seed", self._tensorflow.random.set_seed)(seed)
         return Adapter.build(self, seed)
 
     def parameters(self, model):

@@ -14,43 +14,39 @@ _REACHES = (1e-1, 2e-2, 4e-3, 8e-4, 1.6e-4)
 _EXPLODING = 1e4
 """A gradient that is so many times as large as its parameter."""
 _NOISE = 4
+_BATCHES = 3
 
 
 def gradients(side, against, tolerance):
     adapter, model = side.adapter, side.build()
-    inputs, targets = side.inputs("gradients"), side.targets("gradients")
     before = adapter.parameters(model)
-    found = adapter.gradients(model, inputs, targets)
-    _refuse_dead(side, before, found)
+    batches = [(side.inputs("gradients", at), side.targets("gradients", at)) for at in range(_BATCHES)]
+    found = [adapter.gradients(model, inputs, targets) for inputs, targets in batches]
+    trained = [name for name in before if name not in side.given["frozen"]]
+    for name in trained:
+        _refuse_dead(name, before[name], [each.get(name) for each in found])
     worst, unsure = 0.0, []
-    for name, value in before.items():
-        if name in side.given["frozen"]:
-            continue
-        apart = _checked(side, model, before, name, value, found[name], inputs, targets, tolerance)
+    for name in trained:
+        apart = _checked(side, model, before[name], name, [each[name] for each in found], batches, tolerance)
         if apart is None:
             unsure.append(name)
         else:
             worst = max(worst, apart)
-    adapter.with_parameters(model, before)
-    if len(unsure) == len(before):
+    if len(unsure) == len(trained):
         raise Undecided("all gradients are too small to tell them from rounding")
-    said = "%d parameters, at most %.2g from finite differences" % (len(before) - len(unsure), worst)
+    said = "%d parameters, at most %.2g from finite differences" % (len(trained) - len(unsure), worst)
     return said + ("; too small to tell: %s" % ", ".join(unsure[:5]) if unsure else ""), {"off": worst}
 
 
-def _refuse_dead(side, before, found):
-    for name, value in before.items():
-        gradient = found.get(name)
-        if name in side.given["frozen"]:
-            continue
-        if gradient is None or not np.any(gradient):
-            why = "gets no gradient" if gradient is None else "has a gradient of zero everywhere"
-            raise Failed("`%s` is dead: it %s, so it is never trained" % (name, why))
+def _refuse_dead(name, value, found):
+    if any(each is None for each in found):
+        raise Failed("`%s` is dead: it gets no gradient, so it is never trained" % name)
+    if not any(np.any(each) for each in found):
+        raise Failed("`%s` is dead: its gradient is zero everywhere, so it is never trained" % name)
+    for gradient in found:
         if gradient.shape != value.shape:
-            raise Failed(
-                "the gradient of `%s` has the shape %s, the parameter %s"
-                % (name, list(gradient.shape), list(value.shape))
-            )
+            seen = (name, list(gradient.shape), list(value.shape))
+            raise Failed("the gradient of `%s` has the shape %s, the parameter %s" % seen)
         if not np.isfinite(gradient).all():
             raise Failed("the gradient of `%s` is exploding: it has numbers that are NaN or infinite" % name)
         size = float(np.linalg.norm(gradient)) / max(1.0, float(np.linalg.norm(value)))
@@ -58,28 +54,43 @@ def _refuse_dead(side, before, found):
             raise Failed("the gradient of `%s` is exploding: %.2g times as large as the parameter" % (name, size))
 
 
-def _checked(side, model, before, name, value, gradient, inputs, targets, tolerance):
-    """How far the gradient is from finite differences along it and along a direction by chance; None: too small."""
-    source = source_of(side.seed, "direction", name)
-    worst = None
+def _checked(side, model, value, name, gradients, batches, tolerance):
+    """How far the gradient is from finite differences; None where it is too small to tell.
+
+    A kink of the loss within reach looks like a wrong gradient on one batch; a wrong gradient is one on most of them.
+    """
+    told = []
+    for gradient, (inputs, targets) in zip(gradients, batches):
+        told.append(_on_batch(side, model, value, name, gradient, inputs, targets, tolerance))
+        if told[0] is None or told[0][0] <= tolerance:
+            return told[0] and told[0][0]
+    bad = [each for each in told if each is not None and each[0] > tolerance]
+    if 2 * len(bad) <= _BATCHES:
+        return None
+    words = (
+        "the gradient of `%s` is not the slope of the loss: %.5g along a direction where finite differences "
+        "give %.5g (tolerance %.2g)"
+    )
+    raise Failed(words % (name, bad[0][1], bad[0][2], tolerance), {"off": bad[0][0]})
+
+
+def _on_batch(side, model, value, name, gradient, inputs, targets, tolerance):
+    """(how far apart, the gradient, the slope) along the gradient or a direction by chance, whichever is worse."""
+    source, worst = source_of(side.seed, "direction", name), None
     for direction in (np.asarray(gradient, np.float64), source.standard_normal(value.shape)):
-        direction = direction / np.linalg.norm(direction)
+        size = np.linalg.norm(direction)
+        if not size:
+            continue
+        direction = direction / size
         expected = float(np.sum(direction * gradient))
-        slopes = _slopes(side, model, before, name, value, direction, inputs, targets)
-        apart, seen = _judged(list(slopes), expected, tolerance)
-        if apart is not None and apart > tolerance:
-            seen = (name, expected, seen, tolerance)
-            words = (
-                "the gradient of `%s` is not the slope of the loss: %.5g along a direction where finite differences "
-                "give %.5g (tolerance %.2g)" % seen
-            )
-            raise Failed(words, {"off": apart})
-        if apart is not None:
-            worst = apart if worst is None else max(worst, apart)
+        slopes = list(_slopes(side, model, value, name, direction, inputs, targets))
+        apart, seen = _judged(slopes, expected, tolerance)
+        if apart is not None and (worst is None or apart > worst[0]):
+            worst = apart, expected, seen
     return worst
 
 
-def _slopes(side, model, before, name, value, direction, inputs, targets):
+def _slopes(side, model, value, name, direction, inputs, targets):
     """[(slope, what rounding may have added)] for ever smaller reaches."""
     size = max(float(np.linalg.norm(value)), 1e-2)
     epsilon = float(np.finfo(value.dtype).eps) if value.dtype.kind == "f" else 1e-7
@@ -89,7 +100,7 @@ def _slopes(side, model, before, name, value, direction, inputs, targets):
             moved = (value + sign * reach * size * direction).astype(value.dtype)
             changed = side.adapter.with_parameters(model, {name: moved})
             losses.append(side.adapter.loss_of(changed, inputs, targets))
-        side.adapter.with_parameters(model, {name: before[name]})
+        side.adapter.with_parameters(model, {name: value})
         yield (
             (losses[0] - losses[1]) / (2 * reach * size),
             _NOISE * epsilon * max(abs(losses[0]), 1e-3) / (reach * size),

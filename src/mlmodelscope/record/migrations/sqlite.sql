@@ -213,4 +213,16 @@ CREATE TABLE record_owners (
 );
 CREATE INDEX records_by_shown ON records (shown_at);
 CREATE INDEX records_by_work ON records (status, plan_digest, machine_digest, created_at, id, made_for, model);
-INSERT INTO alembic_version VALUES ('0008');
+CREATE TABLE reproduction_checks (
+  id VARCHAR(40) NOT NULL,
+  name VARCHAR(100) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  code_digest VARCHAR(64),
+  created_at DATETIME NOT NULL,
+  outcome VARCHAR(20) NOT NULL,
+  first_failed VARCHAR(40),
+  document TEXT NOT NULL,
+  PRIMARY KEY (id)
+);
+CREATE INDEX reproduction_checks_by_name ON reproduction_checks (name, created_at);
+INSERT INTO alembic_version VALUES ('0009');

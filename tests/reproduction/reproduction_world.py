@@ -250,6 +250,12 @@ TWINS: dict[str, tuple[str, str, str, str]] = {
         "np.savez(target, **model.parameters)",
         "np.savez(target, **{k: v.astype(np.float16) for k, v in model.parameters.items()})",
     ),
+    "what was saved is not loaded": (
+        "serialization",
+        "serialization",
+        "model.parameters[name][...] = kept[name]",
+        "model = Classifier(0)",
+    ),
     "one parameter too many": (
         "model",
         "parameters",

@@ -1,12 +1,14 @@
 """A right reimplementation passes, and of each broken twin the component that is broken is named first."""
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from mlmodelscope.errors import ManifestError, TrustError, UsageError
 from mlmodelscope.reproduction.check import Conditions, check_reproduction
+from mlmodelscope.reproduction.history import keep, runs_of
 from mlmodelscope.reproduction.order import COMPONENTS, NEEDS, ORDER, TOLERANCES, parse_checks
 from mlmodelscope.reproduction.reproduction_page import reproduction_html, reproduction_junit
 from mlmodelscope.reproduction.result import Checked
@@ -178,3 +180,46 @@ def test_the_page_and_junit_escape_what_code_says(tmp_path: Path) -> None:
     junit = reproduction_junit(found)
     assert "&lt;script&gt;" in junit and "\x00" not in junit and 'failures="1"' in junit
     assert json.dumps(found.to_json())
+
+
+def test_a_tensor_that_no_memory_holds_is_not_drawn(tmp_path: Path) -> None:
+    manifest = MANIFEST.replace("shape: [3, 3, 3]", "shape: [1048576, 1048576, 8]")
+    (found,) = checked(write_world(tmp_path, manifest=manifest), "pass-through").results
+    assert found.verdict == "undecided" and "are not drawn" in found.words
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("tolerances", "{data: .nan}", "tolerances"),
+        ("tolerances", "{data: -1}", "tolerances"),
+        ("tolerances", "{dta: 1}", "dta"),
+        ("samples", "[../../etc/passwd]", "leaves the manifest's folder"),
+        ("seed", "-1", "seed"),
+        ("batch_size", "1", "batch_size"),
+    ],
+)
+def test_what_a_manifest_may_not_hold(key: str, value: str, words: str, tmp_path: Path) -> None:
+    manifest = "\n".join(line for line in MANIFEST.splitlines() if not line.startswith(f"{key}:"))
+    with pytest.raises(ManifestError, match=words):
+        checked(write_world(tmp_path, manifest=f"{manifest}\n{key}: {value}\n"))
+
+
+def test_two_runs_at_once_each_leave_a_row(tmp_path: Path) -> None:
+    settings = Settings(tmp_path / "home", tmp_path / "cache")
+    found = checked(write_world(tmp_path), "metric")
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: keep(settings, found), range(8)))
+    kept = runs_of(settings, found.name)
+    assert len(kept) == 8 and {each.outcome for each in kept} == {"passed"}
+
+
+def test_samples_are_files_beside_the_manifest(tmp_path: Path) -> None:
+    read = "\ndef read(path, random):\n    return np.loadtxt(path)\n\n\ndata = [read]\n"
+    (tmp_path / "one.txt").write_text("1 2 3\n")
+    manifest = MANIFEST + "samples: [one.txt]\n"
+    found = checked(write_world(tmp_path, MINE + read, manifest, ORIGINAL + read), "data")
+    assert found.outcome == "passed" and "1 steps of 1 samples" in found.results[0].words
+    other = read.replace("np.loadtxt(path)", "np.loadtxt(path) + 1")
+    found = checked(write_world(tmp_path, MINE + other, manifest, ORIGINAL + read), "data")
+    assert "`read` is the first that differs: for one.txt" in found.results[0].words

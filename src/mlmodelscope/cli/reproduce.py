@@ -35,7 +35,9 @@ def check(
     only: Annotated[
         str | None, typer.Option(help="Only these checks, comma-separated, such as loss,metric.", metavar="CHECKS")
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of what is drawn, instead of the manifest's.", min=0)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Seed of what is drawn, instead of the manifest's.", min=0, max=2**32 - 1)
+    ] = None,
     timeout: Annotated[float, typer.Option(help="Timeout of one check (s).", min=1)] = 300.0,
     report: Annotated[Path | None, typer.Option(help="Also write a page with all checks, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the checks as a JUnit file.")] = None,

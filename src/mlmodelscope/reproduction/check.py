@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from mlmodelscope.diff.reading import Reading
-from mlmodelscope.errors import UsageError, WorkerError
+from mlmodelscope.errors import MLModelScopeError, TrustError, UsageError, WorkerError
 from mlmodelscope.manifest.catalog import find_manifest
 from mlmodelscope.manifest.reproduction_code import beside
 from mlmodelscope.manifest.schema import ReferenceLog, ReproductionManifest
@@ -212,7 +212,9 @@ class _Bench:
                     conditions.watcher,
                     conditions.trust,
                 )
-        except WorkerError as error:
+        except TrustError:
+            raise
+        except MLModelScopeError as error:  # what is wrong with the original is none of mine
             return "undecided", f"the original: {error.message.splitlines()[0]}", {}
         return compare_readings(theirs, read_code(mine, self._folder, weights, theirs), self._folder, tolerance)
 

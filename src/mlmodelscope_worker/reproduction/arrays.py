@@ -11,6 +11,7 @@ from .verdict import Failed, Undecided
 
 _MOST_BYTES = 4 << 30
 _LONGEST_NAME = 1000
+_MOST_DRAWN = 1 << 27
 EDGE = 1e3
 """A size at which a naive exponential overflows in float32."""
 
@@ -23,6 +24,9 @@ def source_of(seed, *words):
 def draw(source, tensor, rows):
     """A batch of a tensor that the manifest describes; without `rows` one of it."""
     shape = tuple(tensor["shape"]) if rows is None else (rows,) + tuple(tensor["shape"])
+    if np.prod([float(each) for each in shape]) > _MOST_DRAWN:
+        seen = (tensor.get("name", "a tensor"), list(shape), _MOST_DRAWN >> 20)
+        raise Undecided("`%s` would have the shape %s: more than %d million numbers are not drawn" % seen)
     kind = tensor.get("values", "normal")
     if kind == "integers":
         return source.randint(0, tensor["below"], shape).astype(tensor.get("element_type") or "int64")
@@ -85,6 +89,8 @@ def kept(path):
                 return OrderedDict(
                     (name, found["a%d" % at]) for at, name in enumerate(names.split("\n") if names else [])
                 )
+            if not found.files:
+                raise Undecided("%s holds no arrays" % os.path.basename(path))
             return OrderedDict((name[:_LONGEST_NAME], found[name]) for name in found.files)
     except (zipfile.BadZipFile, ValueError, KeyError, OSError, EOFError) as error:
         raise Undecided("%s is no .npz file of arrays: %s" % (os.path.basename(path), str(error)[:200]))

@@ -67,7 +67,9 @@ def data(side, against, tolerance):
         for number, (sample, _) in enumerate(samples):
             mine, theirs = _values(own, number, place), _values(against, number, place)
             worst = max(worst, _compare_step(name, sample, mine, theirs, tolerance))
-    return "%d steps of %d samples, at most %.2g apart" % (len(steps), len(samples), worst), dict(numbers, off=worst)
+    said = "%d steps of %d samples, at most %.2g apart" % (len(steps), len(samples), worst)
+    spent = (1000 * numbers["time_s"], 1000 * numbers["original_time_s"])
+    return said + "; %.2g ms a sample, the original %.2g ms" % spent, dict(numbers, off=worst)
 
 
 def _refuse_moving(own, again):
@@ -113,6 +115,8 @@ def _compare_step(name, sample, mine, theirs, tolerance):
 
 def _answers(side, weights):
     """The model's answer to each sample that went through the pipeline."""
+    if len(side.given["inputs"]) != 1:
+        raise Skipped("the model takes several inputs, and a pipeline gives one tensor")
     model, found = side.fixed_model(weights), OrderedDict()
     for number, (_, sample) in enumerate(side.samples()):
         last = array_of(_run(side, sample, number)[-1][1])

@@ -1,5 +1,6 @@
 """`reproduce` as people and programs use it."""
 
+import importlib.util
 import json
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -91,3 +92,24 @@ def test_each_check_leaves_a_row_and_log_shows_what_changed(run: Run, tmp_path: 
     assert "loss: failed → passed, gradients: waits → passed" in lines[2]
     kept = json.loads(run("reproduce", "log", "reproduction.yml", "--json", "--limit", "1").stdout)
     assert [each["outcome"] for each in kept] == ["passed"] and kept[0]["checks"][0]["check"] == "loss"
+
+
+def test_check_names_the_files_that_are_missing_and_the_code_that_would_run(run: Run, tmp_path: Path) -> None:
+    write_world(tmp_path, manifest=MANIFEST + "samples: [gone.txt]\n")
+    (tmp_path / "original.py").unlink()
+    done = run("check", "reproduction.yml")
+    assert (
+        done.returncode == 1 and "cannot read original.py" in done.stderr and "there is no file gone.txt" in done.stderr
+    )
+    write_world(tmp_path)
+    done = run("check", "reproduction.yml", "--verbose")
+    assert done.returncode == 0 and "runs Python code: mine: mine.py (line 4," in done.stdout + done.stderr
+
+
+def test_a_framework_that_is_not_installed_is_explained(run: Run, tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    if importlib.util.find_spec("tensorflow") is not None:
+        pytest.skip("TensorFlow is installed")
+    write_world(tmp_path, manifest=MANIFEST.replace("[mine.py]}", "[mine.py], framework: tensorflow}"))
+    done = run("reproduce", "check", "reproduction.yml", "--trust")
+    assert done.returncode == 3 and "this Python has no tensorflow" in done.stderr and "`software`" in done.stderr

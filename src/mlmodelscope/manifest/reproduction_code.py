@@ -27,7 +27,10 @@ def code_texts(manifest: ReproductionManifest, side: str) -> tuple[tuple[str, st
 
 def beside(manifest: ReproductionManifest, name: str) -> Path:
     """A file that the manifest names, inside its own folder also where links lead."""
-    folder = Path(os.path.abspath(manifest.file)).parent if os.path.isfile(manifest.file) else Path.cwd()
+    if not os.path.isfile(manifest.file):  # a stranger's text names no file of this machine
+        said = f"`{name}` lies beside a manifest that is a file, and this one is a text: write the code into it"
+        raise ManifestError(Problem(said, "", manifest.file))
+    folder = Path(os.path.abspath(manifest.file)).parent
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         raise ManifestError(Problem(f"`{name}` leads out of the manifest's folder", "", manifest.file))

@@ -85,7 +85,7 @@ coverage: $(VENV)/.dev web
 # Whatever reads bytes of strangers; the same tests are part of `make test`, with a small budget.
 FUZZ := tests/fuzz tests/model_file/test_hostile.py tests/worker_package/test_protocol.py tests/record/test_journal.py \
   tests/worker_package/pipeline/test_fuzz.py tests/worker_package/pipeline/test_header.py tests/dataset/test_labels.py \
-  tests/dataset/test_classes.py tests/provision/weights
+  tests/dataset/test_classes.py tests/provision/weights tests/tensor_file
 fuzz: export MLMODELSCOPE_TEST_BUDGET = large
 fuzz: $(VENV)/.dev
 	$(PYTEST) -n auto --dist worksteal $(FUZZ)

@@ -87,7 +87,7 @@ def write_small_model(path: Path) -> Path:
 def write_efficientnet(path: Path) -> Path:
     """The shipped EfficientNet-Lite0 graph with random weights: as slow as the real one, and as sure of nothing."""
     from mlmodelscope.provision.weights.join_onnx import join_weights
-    from mlmodelscope.provision.weights.tensor import Tensor
+    from mlmodelscope.tensor_file.tensor import Tensor
 
     random = np.random.default_rng(0)
     tensors = {}

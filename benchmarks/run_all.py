@@ -34,6 +34,7 @@ BENCHMARKS = (
     "overview",
     "web_catalogue",
     "memory",
+    "diff",
     "prompt_variants",
     "dataset_evaluation",
     "replicate",

@@ -76,6 +76,9 @@ def commands(page: Path) -> list[list[str]]:
 def write_files(place: Path, photo: bytes) -> None:
     """What the commands name: a photo, a manifest, and every example that begins with its file's name."""
     (place / "photo.jpg").write_bytes(photo)
+    for number, name in enumerate(("beach", "mountain"), 1):
+        (place / "photos" / name).mkdir(parents=True)
+        (place / "photos" / name / f"photo_{number:02d}.jpg").write_bytes(photo + bytes((number,)))
     (place / "my-model.yml").write_text((ROOT / "tests" / "manifest" / "listing1.yml").read_text())
     for page in PAGES:
         for text in blocks(page, "yaml"):

@@ -13,8 +13,8 @@ from mlmodelscope.manifest.load import load_manifest, parse_manifest
 from mlmodelscope.manifest.schema import ModelManifest
 from mlmodelscope.plan.stack import StackDescription
 from mlmodelscope.provision.weights.for_builder import write_safetensors
-from mlmodelscope.provision.weights.tensor import Tensor
 from mlmodelscope.settings import Settings
+from mlmodelscope.tensor_file.tensor import Tensor
 
 GOOD = {"difference": 1e-7, "largest": 2.0, "exporter": "torch.onnx 2.13"}
 

@@ -9,6 +9,21 @@ import pytest
 from mlmodelscope.settings import Settings
 
 ROOT = Path(__file__).parent.parent
+MADE = (
+    "tensorflow@1.12",
+    "tensorflow@1.14.0",
+    "tensorflow@2.16",
+    "mxnet@1.4.0",
+    "mxnet@1.7.0",
+    "mxnet@1.8.0",
+    "onnxruntime@1.7.0",
+    "onnxruntime@1.8.0",
+    "pytorch@1.8.1",
+    "pytorch@2.5",
+    "sklearn@1.5",
+    "xgboost@2.0",
+)
+"""Constraints of public manifests, and releases just above a stack of the catalog."""
 QUICK = ("onnxruntime-1.17", "onnxruntime-1.31", "litert-2.3", "openvino-2026", "opencv-4")
 
 
@@ -28,6 +43,16 @@ def test_a_predictor_passes_its_tests_inside_its_stack(tool: ModuleType, name: s
     verdict, said = tool.run(software, Settings.from_environment())
     if verdict == "NOT BUILT":
         pytest.skip(f"{name} cannot be built here: {said}")
+    assert verdict == "passed", said
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("asked", MADE)
+def test_a_predictor_passes_its_tests_inside_a_stack_that_is_made(tool: ModuleType, asked: str) -> None:
+    (software,) = tool.stacks([asked])
+    verdict, said = tool.run(software, Settings.from_environment())
+    if verdict == "NOT BUILT":
+        pytest.skip(f"{asked} cannot be built here: {said}")
     assert verdict == "passed", said
 
 

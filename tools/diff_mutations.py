@@ -2,6 +2,7 @@
 
     python tools/diff_mutations.py                          every fault, ONNX Runtime on both sides
     python tools/diff_mutations.py --stack openvino-2026    the faulty network in another stack
+    python tools/diff_mutations.py --unseen                 faults that `diff` was not written for
     python tools/diff_mutations.py --correct                no fault: pairs of right implementations, in every stack
     python tools/diff_mutations.py --json results.json      and keep what came out
 
@@ -15,18 +16,20 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "diff"))
 
 from diff_cases import FRAMEWORKS, judged, model_manifest
-from diff_mutations import all_mutations
+from diff_mutations import Mutation, all_mutations
 from diff_networks import NETWORKS
 from diff_pairs import all_pairs, written
+from diff_unseen import unseen_mutations
 
 from mlmodelscope.diff.diff import compare_sides
+from mlmodelscope.diff.reading import Reading
 from mlmodelscope.diff.result import Difference
 from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
 from mlmodelscope.diff.tolerance import Tolerance
@@ -48,7 +51,10 @@ def compared(
             manifest = model_manifest(graph, FRAMEWORKS.get((name or "").partition("-")[0], "onnxruntime"))
             side = Side(label, SideRequest(manifest, name, chosen), None, 1, place)
             opened.append((side, held.enter_context(side.open())))
-        return compare_sides(opened, RandomInput(seed), Tolerance(), folder)
+        readings: list[Reading] = []
+        for side, worker in opened:
+            readings.append(side.read(worker, readings[0] if readings else RandomInput(seed)))
+        return compare_sides(opened, Tolerance(), folder, readings)
 
 
 def correct(folder: Path, only: str | None) -> Iterator[dict[str, object]]:
@@ -65,11 +71,13 @@ def correct(folder: Path, only: str | None) -> Iterator[dict[str, object]]:
         yield {"pair": pair.name, "outcome": found.outcome, "named": found.named, "sentence": found.sentence}
 
 
-def planted(stack: str | None, only: str | None, folder: Path) -> Iterator[dict[str, object]]:
+def planted(
+    stack: str | None, only: str | None, folder: Path, mutations: Sequence[Mutation]
+) -> Iterator[dict[str, object]]:
     models = {name: make() for name, make in NETWORKS.items()}
     for name, model in models.items():
         (folder / f"{name}.onnx").write_bytes(model.SerializeToString())
-    for mutation in all_mutations():
+    for mutation in mutations:
         if only is not None and only not in mutation.name:
             continue
         graph = folder / "mutated.onnx"
@@ -85,6 +93,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stack", help="the stack of the faulty network")
     parser.add_argument("--correct", action="store_true", help="no fault: pairs of right implementations")
+    parser.add_argument("--unseen", action="store_true", help="faults that diff was not written for")
     parser.add_argument("--only", help="faults whose names have this in them")
     parser.add_argument("--json", type=Path, help="where the results go")
     asked = parser.parse_args()
@@ -107,7 +116,8 @@ def correct_rows(folder: Path, only: str | None) -> list[dict[str, object]]:
 
 def planted_rows(folder: Path, asked: argparse.Namespace) -> list[dict[str, object]]:
     rows = []
-    for row in planted(asked.stack, asked.only, folder):
+    mutations = unseen_mutations() if asked.unseen else all_mutations()
+    for row in planted(asked.stack, asked.only, folder, mutations):
         rows.append(row)
         mark = "" if row["layer_right"] and row["kind_right"] else "   <-"
         print(f"{row['fault']}: {row['layer']} | {row['kind']}{mark}", flush=True)

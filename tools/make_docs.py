@@ -43,6 +43,7 @@ from mlmodelscope_worker.pipeline.library import (
 )
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
+from mlmodelscope_worker.predictor.predictor import PredictorDeclaration
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WRITTEN = "<!-- written by tools/make_docs.py -->\n"
@@ -129,8 +130,17 @@ def sound_libraries() -> list[str]:
 
 
 def predictors_page() -> str:
-    pages = "\n".join(section(PREDICTORS[name]) for name in sorted(OURS))
-    return f"# Predictors\n\n{WRITTEN}\nFrameworks. Options are given as `--option KEY=VALUE`.\n\n{pages}"
+    pages = "\n".join(section(PREDICTORS[name]) + releases(PREDICTORS[name]) for name in sorted(OURS))
+    about = (
+        "Frameworks. Options are given as `--option KEY=VALUE`. Other releases than those that are named are refused."
+    )
+    return f"# Predictors\n\n{WRITTEN}\n{about}\n\n{pages}"
+
+
+def releases(declaration: PredictorDeclaration) -> str:
+    if declaration.versions is None:
+        return ""
+    return f"\nReleases of `{declaration.packages[0]}` that it runs: `{declaration.versions}`.\n"
 
 
 def metrics_page() -> str:

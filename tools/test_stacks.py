@@ -2,6 +2,7 @@
 
     python tools/test_stacks.py                 all of them
     python tools/test_stacks.py mxnet-1.9 jax-0.10
+    python tools/test_stacks.py tensorflow@1.12 mxnet@1.4.0      those that are made for a constraint
 
 Each stack is built with pytest beside it, in the ordinary cache; a second run builds nothing. What cannot be built on
 this machine (no such Python, no such system package) is said and counted, not passed over. Then one network is
@@ -19,11 +20,12 @@ from pathlib import Path
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
-from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.manifest.schema import Framework, SoftwareManifest
 from mlmodelscope.manifest.version import Version
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.stack import Needs, StackStore, recipe_of
 from mlmodelscope.provision.stack.known import Known, brings
+from mlmodelscope.provision.stack.made import make_software
 from mlmodelscope.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,10 +42,20 @@ _NOTHING_RAN = 5
 def stacks(wanted: list[str]) -> list[SoftwareManifest]:
     found = [find_manifest(SoftwareManifest, entry.path) for entry in list_catalog("software")]
     built = [each for each in found if each.stack is not None]
-    unknown = sorted(set(wanted) - {each.name for each in built})
+    asked = [each for each in wanted if "@" in each]
+    unknown = sorted(set(wanted) - {each.name for each in built} - set(asked))
     if unknown:
         sys.exit(f"no such stack: {', '.join(unknown)}\nknown: {', '.join(each.name for each in built)}")
-    return [each for each in built if not wanted or each.name in wanted]
+    return [*(each for each in built if not wanted or each.name in wanted), *map(made, asked)]
+
+
+def made(asked: str) -> SoftwareManifest:
+    """The stack that `evaluate` makes for a framework's constraint, written `tensorflow@1.12`."""
+    name, _, version = asked.partition("@")
+    software = make_software(Framework(name=name, version=version), Settings.from_environment(), print)
+    if software is None:
+        sys.exit(f"no stack can be made for {asked}: none of {name} is known, or there is no network")
+    return software
 
 
 def tests_of(software: SoftwareManifest) -> Path:
@@ -90,7 +102,9 @@ def main() -> None:
         print(f"{name.ljust(width)}  {verdict:<9}  {said}")
     failed = [name for name, (verdict, _) in results.items() if verdict in ("FAILED", "NO TESTS")]
     print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
-    sys.exit(0 if same_answers(sys.argv[1:]) and not failed else 1)
+    catalogued = [name for name in sys.argv[1:] if "@" not in name]
+    agree = same_answers(catalogued) if catalogued or not sys.argv[1:] else True
+    sys.exit(0 if agree and not failed else 1)
 
 
 def same_answers(wanted: list[str]) -> bool:

@@ -6,10 +6,11 @@ import contextlib
 import os
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from mlmodelscope.connection.resolve import with_folder
 from mlmodelscope.dataset.class_names import known_classes
 from mlmodelscope.manifest.aspects import Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
@@ -124,16 +125,25 @@ def plan_aspects(
     progress: Progress = lambda line: None,
 ) -> Plan:
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
+    aspects = replace(aspects, dataset=with_folder(aspects.dataset, settings))
     require_trust(aspects.manifests, settings, trust=trust)
     refuse_options(options_that_run_code(aspects.model, aspects.software, options), trust=trust)
     gpu = options.predictor_options.get("device", "cpu") != "cpu"
     if aspects.image is not None:
         software, stack = None, build_image(aspects.image, settings, progress).description
     else:
-        software, stack = choose_stack(aspects.model, aspects.software, settings, progress, gpu=gpu, trust=trust)
+        software, stack = choose_stack(
+            aspects.model,
+            aspects.software,
+            settings,
+            progress,
+            gpu=gpu,
+            trust=trust,
+            relax=options.relax_framework,
+        )
     for each in (aspects.model, aspects.dataset):
         if os.path.isfile(each.file):  # of this machine's catalogue, even where a stranger asks for it
-            artifacts.allow(url for url, _ in _references(each))
+            artifacts.allow(url for url, _ in references(each))
     pins = {**pin(aspects.model, artifacts), **pin(aspects.dataset, artifacts)}
     _learn_addresses((aspects.model, aspects.dataset), pins, artifacts)
     _remember_manifests((aspects.model, aspects.dataset, software, aspects.hardware), settings.home)
@@ -178,7 +188,7 @@ def _learn_addresses(
 ) -> None:
     """Plans have addresses without their secrets; the store that fetches for them has the rest, in memory."""
     for manifest in manifests:
-        for url, checksum in _references(manifest):
+        for url, checksum in references(manifest):
             parsed = Checksum.parse(checksum) if checksum else None
             artifacts.learn(url, parsed.hex if parsed and parsed.algorithm == "sha256" else pins[url])
 
@@ -187,12 +197,12 @@ def pin(manifest: ModelManifest | DatasetManifest, artifacts: ArtifactStore) -> 
     """sha256 of the files whose manifests give none or another checksum: they must be fetched to be known."""
     return {
         url: artifacts.fetch(url, checksum).sha256
-        for url, checksum in _references(manifest)
+        for url, checksum in references(manifest)
         if checksum is None or Checksum.parse(checksum).algorithm != "sha256"
     }
 
 
-def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
+def references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, str | None]]:
     """Every file that a manifest names, with its checksum."""
     pairs: list[tuple[str | None, str | None]] = []
     if isinstance(manifest, ModelManifest):
@@ -208,4 +218,5 @@ def _references(manifest: ModelManifest | DatasetManifest) -> list[tuple[str, st
         pairs += [(file.url, file.checksum) for file in manifest.files.values()]
         for place in (*manifest.sources, *(each for split in manifest.splits.values() for each in split.sources)):
             pairs += [(place.url, place.checksum), (place.labels_url, place.labels_checksum)]
+            pairs.append((place.names_url, place.names_checksum))
     return [(url, checksum) for url, checksum in pairs if url]

@@ -11,6 +11,8 @@ from .mistake.by_operator import mistakes_of
 from .predictor import NotSupported
 
 _MOST_NODES = 24
+_AT_ONCE = 1 << 13
+"""Numbers at a time: few enough for the cache, and for one thread of a library for sums."""
 _BUDGET_NS = 60 * 10**9
 _EXPLAINED = 0.03
 """What is left of the difference where a mistake explains it; rounding alone leaves far less."""
@@ -25,13 +27,15 @@ def try_changes(session, asked):
         graph, start = session.predictor.pieces()
     except NotSupported as error:
         return ChangesTried([], None, [str(error)])
-    feed = {each["name"]: _read(asked.folder, each) for each in asked.known if each["name"] in _reachable(graph)}
-    nodes = graph.between(asked.layer, set(feed))
+    known = {each["name"]: each for each in asked.known if each["name"] in _reachable(graph)}
+    nodes = graph.between(asked.layer, set(known))
     if not nodes or len(nodes) > _MOST_NODES:
         return ChangesTried([], None, ["the layer is not tried alone: %d operators make it" % len(nodes)])
-    missing = {name for node in nodes for name in node.wants} & set(graph.inputs) - set(feed)
+    missing = {name for node in nodes for name in node.wants} & set(graph.inputs) - set(known)
     if missing:
         return ChangesTried([], None, ["the layer is not tried alone: input `%s` is not known" % sorted(missing)[0]])
+    wanted = {name for node in nodes for name in node.wants}  # the others of a deep network would fill the memory
+    feed = {name: _read(asked.folder, each) for name, each in known.items() if name in wanted}
     weights = [each and _read(asked.folder, each) for each in asked.other.get("weights") or ()]
     asked = asked._replace(other=dict(asked.other, weights=weights))
     return Trial(graph, start, nodes, feed, asked.layer, _read(asked.folder, asked.target)).told(asked)
@@ -107,26 +111,31 @@ class Trial(object):
 
 def distance(value, target):
     """The root of the mean squared difference, of that of the target, by whichever order of axes is nearer."""
-    import numpy as np
-
     if value.size != target.size or not value.size:
         return None
-    best = None
-    for turned in _turned(value, target.shape):
-        left, right = turned.astype(np.float64), target.astype(np.float64)
+    found = [_distance(turned, target) for turned in _turned(value, target.shape)]
+    return min([each for each in found if each is not None] or [None])
+
+
+def _distance(turned, target):
+    """The same for one order of the axes, a part at a time; None where other numbers are not finite."""
+    import numpy as np
+
+    one, other = (each.reshape(-1) if each.flags.c_contiguous else each.flat for each in (turned, target))
+    squares = size = largest = 0.0
+    for start in range(0, target.size, _AT_ONCE):
+        left = np.asarray(one[start : start + _AT_ONCE], np.float64)
+        right = np.asarray(other[start : start + _AT_ONCE], np.float64)
         finite = np.isfinite(right)
         if not np.array_equal(finite, np.isfinite(left)):
-            continue
+            return None
         finite &= ~((left < _HIDDEN) & (right < _HIDDEN))
         left, right = left[finite], right[finite]
-        size = float(np.sqrt((right * right).sum()))
-        off = (
-            float(np.sqrt(((left - right) ** 2).sum())) / size
-            if size
-            else float(np.abs(left).max() if left.size else 0)
-        )
-        best = off if best is None else min(best, off)
-    return best
+        size += float(right.dot(right))
+        largest = max(largest, float(np.abs(left).max()) if left.size else 0.0)
+        left -= right
+        squares += float(left.dot(left))
+    return (squares / size) ** 0.5 if size else largest
 
 
 def _turned(value, shape):

@@ -12,7 +12,10 @@ from .predictor import ModelError, NotSupported
 from .predictor.predictor import fits, spell_shape
 from .scenario.load.random_tensors import shape_of
 
-_AT_ONCE = 1 << 20
+_AT_ONCE = 1 << 13
+"""Numbers at a time: few enough for the cache, and for one thread of a library for sums."""
+_SHARE_OF_OUTPUTS = 16
+"""What part of the room is left for the outputs, which are compared where layers do not fit."""
 _MOST_WEIGHT_BYTES = 1 << 30
 _MOST_WORDS = (100, 16, 2)
 """Numbers of words by chance stay below the first of these; where the model has no such word, below the next."""
@@ -22,19 +25,27 @@ def read_layers(session, asked, buffers):
     """LayersRead: the tensors that went in, what each layer passed on, and what came out."""
     folder = Folder(asked.folder, asked.most_bytes)
     predictor = session.predictor
-    tensors, values, notes = _run(session, asked, buffers)
+    tensors, values, notes = _fed(session, asked, buffers)
     told = [folder.keep(given.name, tensor) for given, tensor in zip(predictor.inputs, tensors)]
+    layers, unread = _layers(predictor, tensors, folder, asked.most_bytes // _SHARE_OF_OUTPUTS)
+    # Last: what a framework keeps of a whole run would be held while the layers are read.
+    values = values if values is not None else _run(predictor, tensors)
     outputs = [
         folder.keep(given.name, value)
         for given, value in zip(predictor.outputs, values)
         if getattr(value, "dtype", None) is not None and value.dtype.kind in "biuf"
     ]
-    layers = []
+    return LayersRead(told, layers, outputs, notes + unread)
+
+
+def _layers(predictor, tensors, folder, leaving):
+    """(what is told of each layer, notes on what could not be read)."""
+    layers, notes = [], []
     try:
         for passed in predictor.layers(tensors):
             layers.append(
                 dict(
-                    folder.keep(passed.name, passed.value),
+                    folder.keep(passed.name, passed.value, leaving),
                     kind=passed.kind,
                     layer=passed.layer,
                     takes=passed.takes,
@@ -43,9 +54,9 @@ def read_layers(session, asked, buffers):
             )
     except NotSupported as error:
         notes.append("layers: %s" % error)
-    except (ValueError, RuntimeError, MemoryError) as error:
+    except Exception as error:  # of whatever class a framework has
         notes.append("layers: only %d could be read: %s" % (len(layers), describe_failure(error)))
-    return LayersRead(told, layers, outputs, notes)
+    return layers, notes
 
 
 def read_weights(session, asked):
@@ -59,19 +70,27 @@ def read_weights(session, asked):
     return WeightsRead(found)
 
 
-def _run(session, asked, buffers):
-    """(tensors that the model takes, what it answers, notes)."""
+def _fed(session, asked, buffers):
+    """(tensors that the model takes, what it answers where it was asked already, notes)."""
+    tensors, notes = _tensors(session, asked, buffers, _MOST_WORDS[0])
+    session.predictor.check(tensors)
+    if asked.random is None or all(tensor.dtype.kind == "f" for tensor in tensors):
+        return tensors, None, notes
     error = None
-    for most in _MOST_WORDS if asked.random is not None else (None,):
+    for most in _MOST_WORDS:  # which words a model knows shows when it runs
         tensors, notes = _tensors(session, asked, buffers, most)
-        session.predictor.check(tensors)
         try:
-            return tensors, session.predictor.run(tensors), notes
-        except Exception as failure:  # of whatever class a framework has
+            return tensors, _run(session.predictor, tensors), notes
+        except ModelError as failure:
             error = error or failure
-        if all(tensor.dtype.kind == "f" for tensor in tensors):
-            break
-    raise ModelError("the model does not run: %s" % describe_failure(error))
+    raise error
+
+
+def _run(predictor, tensors):
+    try:
+        return predictor.run(tensors)
+    except Exception as failure:  # of whatever class a framework has
+        raise ModelError("the model does not run: %s" % describe_failure(failure))
 
 
 class Folder(object):
@@ -82,16 +101,18 @@ class Folder(object):
         self._left = most_bytes
         self._count = len(os.listdir(path))
 
-    def keep(self, name, value):
-        """What the host is told of a tensor: name, shape, element type, sums, and the file with its numbers."""
+    def keep(self, name, value, leaving=0):
+        """What the host is told of a tensor: name, shape, element type, sums, and the file with its numbers. So many
+        bytes are left for others."""
         import numpy as np
 
         value = np.ascontiguousarray(value).reshape(np.shape(value))
         if value.dtype.kind not in "biuf":
             raise NotSupported("`%s` holds %s, which are not numbers" % (name, value.dtype))
+        if value.nbytes > self._left - leaving:
+            room = max(0, self._left - leaving) / float(1 << 20)
+            raise NotSupported("the layers take more room than the %.1f MiB left for them" % room)
         self._left -= value.nbytes
-        if self._left < 0:
-            raise NotSupported("the layers take more room than the %d MiB left for them" % (self._left >> 20))
         file = "%06d.raw" % self._count
         self._count += 1
         with open(os.path.join(self._path, file), "wb") as target:
@@ -115,16 +136,18 @@ def sums(value):
     totals = np.zeros(4)
     for start in range(0, count, _AT_ONCE):  # a copy in double precision of all of it would be twice as large
         part = flat[start : start + _AT_ONCE].astype(np.float64)
-        finite = np.isfinite(part)
-        if not finite.all():
+        squares = part * part
+        whole = float(squares.sum())
+        if whole - whole != 0:  # NaN or infinite, as one number of them is
+            finite = np.isfinite(part)
             bad += int(part.size - finite.sum())
-            part = part[finite]
+            part, squares = part[finite], squares[finite]
+            whole = float(squares.sum())
         if not part.size:
             continue
-        zeros += int((part == 0).sum())
+        zeros += part.size - int(np.count_nonzero(part))
         least, most = min(least, float(part.min())), max(most, float(part.max()))
-        squares = part * part
-        totals += (part.sum(), squares.sum(), np.abs(part).sum(), (squares * part).sum())
+        totals += (part.sum(), whole, np.abs(part).sum(), squares.dot(part))
     good = count - bad
     if not good:
         return [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, float(bad)]

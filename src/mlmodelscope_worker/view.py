@@ -82,7 +82,8 @@ def _range(array):
     if not finite.size:
         return 0.0, 1.0
     low, high = float(finite.min()), float(finite.max())
-    return (low, high) if high > low else (low - 0.5, low + 0.5)
+    half = max(0.5, abs(low) * 1e-6)  # 0.5 more than 1e38 is 1e38
+    return (low, high) if high > low else (low - half, low + half)
 
 
 def is_spectrogram(value):

@@ -154,7 +154,7 @@ def test_a_folder_without_weights_is_a_configuration(tmp_path: Path) -> None:
 
 def test_a_broken_header_is_refused_at_its_line(tmp_path: Path) -> None:
     with pytest.raises(ManifestError) as caught:
-        make(tmp_path, README__md="---\nlicense: mit\nlicense: mit\n---\n")
+        make(tmp_path, README__md="---\nlicense: mit\nlicense: gpl-3.0\n---\n")
     assert caught.value.problems[0].line == 3
 
 

@@ -42,7 +42,7 @@ def pretend(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         *outputs: TensorInfo, inputs: tuple[TensorInfo, ...] = (IMAGE,), flags: Any = None, **more: Any
     ) -> Any:
         model: ModelFile = replace(base, inputs=inputs, outputs=outputs, metadata={}, labels=(), **more)
-        monkeypatch.setattr(making, "describe_model", lambda path: model)
+        monkeypatch.setattr(making, "describe_model", lambda path, **_: model)
         written = make_manifest(Request(model=MODELS / "onnx_logits.onnx", **(flags or {})))
         parse_manifest(written.text)
         return written

@@ -62,6 +62,8 @@ EXAMPLES = dict(
 )
 
 ADVICE = {
+    "such as {}",
+    "{}={} is the share, {}={}% the percentage",
     "; did you mean %s?",
     "a new version of the package brings new facts",
     "a sample is its id, or its place from 0 to {}",
@@ -80,6 +82,12 @@ ADVICE = {
     "small letters, digits and . _ - only, a letter or digit first, such as my-models",
     "such as 30M",
     "the options are {}",
+    "inspect reads files; what a library or a function builds has none",
+    "where a framework does not publish such a list, only loading the model tells",
+    "lines such as ILSVRC2012_val_00000001.JPEG 65, or n01751748 alone, are read, and the devkit's "
+    "ILSVRC2012_validation_ground_truth.txt with its meta.mat beside it",
+    "put the devkit's folder or a val.txt beside the pictures, or sort the pictures into a folder for each synset",
+    "unpack the whole ILSVRC2012_devkit_t12.tar.gz",
     "save them as safetensors: model.save_pretrained(FOLDER, safe_serialization=True) writes them",
     "a row is `name=value,…` or a JSON object; - reads JSON Lines or CSV from standard input",
     "a dataset may have more: evaluate",
@@ -165,7 +173,6 @@ ADVICE = {
     "publish it as an ONNX file with external data instead",
     "run it as root",
     "save it in this encoding",
-    "save the model with torch.jit.save or torch.export.save; a manifest takes a state dict as weights",
     "save the weights with torch.save(model.state_dict(), …) or as safetensors",
     "send JSON",
     "send the file itself",

@@ -115,3 +115,61 @@ def test_programs_get_json(place: Path) -> None:
 def test_a_place_that_cannot_be_written_is_said(place: Path) -> None:
     done = convert("old.yml", "-o", "nowhere/new.yml")
     assert done.exit_code == 1 and "cannot write nowhere/new.yml" in done.stderr
+
+
+@pytest.fixture
+def tree(place: Path) -> Path:
+    """Manifests in folders, one of them broken, beside YAML of other programs."""
+    for name in ("a", "a/b", ".hidden"):
+        (place / "in" / name).mkdir(parents=True, exist_ok=True)
+        (place / "in" / name / "old.yml").write_text(OLD)
+    (place / "in" / "bad.yaml").write_text(OLD.replace("scale: 255", "scale: 0"))
+    (place / "in" / "torn.yml").write_text("name: [")
+    (place / "in" / "ci.yml").write_text("on: push\njobs: {test: {runs-on: x}}\n")
+    (place / "in" / "list.yml").write_text("- 1\n- 2\n")
+    return place / "in"
+
+
+def test_a_folder_is_converted_into_a_folder(tree: Path) -> None:
+    done = convert("in", "-o", "new")
+    assert done.exit_code == 1 and done.stdout.endswith("2 converted, 2 failed, 2 other YAML files skipped\n")
+    written = sorted(str(path.relative_to("new")) for path in Path("new").rglob("*") if path.is_file())
+    assert written == ["a/b/old.yml", "a/old.yml"]
+    assert "a divisor cannot be 0" in done.stderr and "torn.yml" in done.stderr
+    assert load_manifest("new/a/old.yml").name == "old"
+
+
+def test_globs_keep_the_folders_below_what_they_name(tree: Path) -> None:
+    assert convert("in/**/old.yml", "-o", "new").exit_code == 0
+    assert Path("new/a/old.yml").exists() and Path("new/a/b/old.yml").exists()
+    none = convert("in/**/nothing.yml", "-o", "new")
+    assert none.exit_code == 2 and "no .yml or .yaml file matches" in none.stderr
+
+
+def test_a_second_run_neither_overwrites_nor_converts_its_own_files(tree: Path) -> None:
+    assert convert("in/a", "-o", "in/a/new").exit_code == 0
+    again = convert("in/a", "-o", "in/a/new")
+    assert again.exit_code == 1 and again.stderr.count("is there already") == 2
+    assert again.stdout.endswith("0 converted, 2 failed\n")
+    assert convert("in/a", "-o", "in/a/new", "--force").stdout.endswith("2 converted, 0 failed\n")
+    assert len(list(Path("in/a/new").rglob("*.yml"))) == 2
+
+
+def test_a_folder_needs_a_place_for_its_files(tree: Path) -> None:
+    for words in (["in"], ["in/a", "-o", "old.yml"]):
+        done = convert(*words)
+        assert done.exit_code == 2 and "need --in-place, or a folder as --output" in done.stderr
+    assert (Path("old.yml").read_text()) == OLD
+    empty = convert(".hidden-not-there", "old.yml", "-o", "out")
+    assert empty.exit_code == 1 and Path("out/old.yml").exists()
+
+
+def test_a_folder_is_converted_in_place(tree: Path) -> None:
+    done = convert("in/a", "--in-place")
+    assert done.exit_code == 0 and done.stdout.endswith("2 converted, 0 failed\n")
+    assert "task:" in Path("in/a/b/old.yml").read_text() and Path("in/ci.yml").read_text().startswith("on: push")
+
+
+def test_programs_get_every_file_of_a_folder(tree: Path) -> None:
+    results = json.loads(convert("in", "-o", "new", "--json").stdout)
+    assert len(results) == 4 and sum("error" in each for each in results) == 2

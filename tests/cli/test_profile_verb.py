@@ -118,6 +118,11 @@ def test_a_trace_is_shown_and_exported_in_every_form(call: Call, measured: dict[
         assert (tmp_path / name).stat().st_size > 100
 
 
+def test_the_latest_trace_is_that_of_the_newest_profile(call: Call, measured: dict[str, str]) -> None:
+    call("evaluate", "toy.yml", "pictures.yml", "--top-k", "2")
+    assert call("trace", "latest") == call("trace", "show", measured["framework"])
+
+
 def test_a_trace_has_a_name_and_a_form_by_itself(call: Call, measured: dict[str, str], tmp_path: Path) -> None:
     record = measured["framework"]
     assert call("trace", "export", record) == f"wrote trace-{record}.html\n"

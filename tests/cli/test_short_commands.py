@@ -81,6 +81,12 @@ def test_models_are_listed_without_records(imported: Imported) -> None:
     assert not [name for name in found if name.startswith(("mlmodelscope.record", "mlmodelscope.provision"))]
 
 
+def test_claims_are_listed_without_what_runs_an_evaluation(evaluated: Path, imported: Imported) -> None:
+    imported("claims", "list")  # the index and the rows of manifests are made
+    found = imported("claims", "list", "--status", "unchecked", "--dataset", "imagenet-val")
+    assert found.isdisjoint({*DATABASE, *TABLES, *NETWORK, *SCHEMAS, "mlmodelscope.evaluation"})
+
+
 def test_a_file_is_checked_without_records(imported: Imported) -> None:
     found = imported("check", "toy.yml")
     assert found.isdisjoint({*DATABASE, *TABLES, *NETWORK})

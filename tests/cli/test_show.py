@@ -16,6 +16,7 @@ framework: {name: Caffe}
 inputs: [{type: image, parameters: {dimensions: [3, 8, 8], scale: 255}}]
 output: {type: feature}
 model: {graph_path: https://example.org/net.pb}
+attributes: {Top1: 0.6}
 """
 
 

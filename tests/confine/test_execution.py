@@ -86,6 +86,32 @@ def test_its_memory_is_bounded(program: str) -> None:
     assert run(program) == "failed: MemoryError"
 
 
+KEPT = """
+import ctypes
+libc = ctypes.CDLL(None)
+libc.shmat.restype, libc.shmdt.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+for each in range(6):
+    piece = libc.shmget(0, 100 << 20, 0o1600)
+    assert piece >= 0, "refused"
+    place = libc.shmat(piece, None, 0)
+    ctypes.memset(place, 1, 100 << 20)
+    libc.shmdt(place)
+"""
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        KEPT,
+        "import ctypes; assert ctypes.CDLL(None).msgget(0, 0o1600) >= 0",
+        "import ctypes; assert ctypes.CDLL(None).semget(0, 1, 0o1600) >= 0",
+    ],
+    ids=["shared memory", "messages", "semaphores"],
+)
+def test_it_leaves_no_memory_behind_that_nothing_counts(program: str) -> None:
+    assert run(program) == "failed: AssertionError"
+
+
 def test_what_it_writes_is_bounded() -> None:
     endless = "import os\nwhile True: os.write(3, b'x' * 65536)"
     assert run(endless) != "passed"
@@ -121,6 +147,9 @@ def test_it_reaches_nobody() -> None:
 
     with socket.create_server(("127.0.0.1", 0)) as server:
         assert run(connect.format(server.getsockname()[1])).startswith("failed: ")
+    for family in ("AF_VSOCK", "AF_UNIX", "AF_NETLINK", "AF_INET6"):
+        assert run(f"import socket; socket.socket(socket.{family}, socket.SOCK_STREAM)") == "failed: PermissionError"
+    assert run("import asyncio; asyncio.run(asyncio.sleep(0))") == "passed"  # which has a pair of its own
 
 
 def test_it_cannot_hurt_its_parent() -> None:

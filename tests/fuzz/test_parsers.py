@@ -32,24 +32,28 @@ from mlmodelscope.dataset.sample import NamedFile
 from mlmodelscope.errors import ArtifactError, DatasetError, MLModelScopeError, UsageError
 from mlmodelscope.inference.refusal import Refusal
 from mlmodelscope.inference.rest_tensors import read_question
+from mlmodelscope.inspection.summary import summarize
 from mlmodelscope.lint.check import check_text
 from mlmodelscope.lint.subject import NOWHERE
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import Labels
-from mlmodelscope.model_file.describe import describe_model
+from mlmodelscope.model_file.caffe_text import parse_text
+from mlmodelscope.model_file.describe import describe_model, read_network
 from mlmodelscope.model_file.model_file import ModelFileError
 from mlmodelscope.plan.plan import PlannedDataset, Subset
 from mlmodelscope.provision.archive import extract_member
-from mlmodelscope.provision.weights.read import read_tensors
 from mlmodelscope.record.bundle import read_record
 from mlmodelscope.record.journal import Journal
 from mlmodelscope.record.packed import opened
 from mlmodelscope.task.png import read_levels, write_png
+from mlmodelscope.tensor_file.read import read_tensors
 from mlmodelscope.trace.intake import document_of_json, read_message
 from mlmodelscope_worker.pipeline.column_values import Categories, Codes, PerColumn, checked, of_file
 from mlmodelscope_worker.predictor import ModelError
 from mlmodelscope_worker.predictor.lightgbm_file import check_model
 from mlmodelscope_worker.protocol import Channel, Closed
+from model_file import small_models
+from model_file.small_models import FILES as SMALL_MODELS
 
 ROOT = Path(__file__).parent.parent.parent
 MODELS = [path for path in sorted((ROOT / "tests" / "model_file" / "files").iterdir()) if path.is_file()]
@@ -168,8 +172,33 @@ def test_model_files(path: Path) -> None:
     def describe(body: bytes) -> None:
         with written(body, path.name) as copy, contextlib.suppress(ModelFileError):
             describe_model(copy)
+        with written(body, path.name) as copy, contextlib.suppress(ModelFileError):
+            summarize(read_network(copy), {})
 
     describe()
+
+
+@pytest.mark.parametrize("name", sorted(SMALL_MODELS))
+def test_networks(name: str) -> None:
+    files = SMALL_MODELS[name]
+
+    @given(damaged(*files.values()), st.sampled_from(sorted(files)))
+    def read(body: bytes, which: str) -> None:
+        with written(b"", "x") as place, contextlib.suppress(ModelFileError):
+            for other, content in files.items():
+                (place.parent / other).write_bytes(body if other == which else content)
+            summarize(read_network(place.parent / next(iter(files))), {})
+
+    read()
+
+
+@given(damaged(small_models.PROTOTXT.encode()))
+@example(b"layer {" * 5000)
+@example(b'layer { name: "' + b"a" * 100_000)
+@example(b"layer: [" + b"1, " * 50_000)
+def test_texts_of_protocol_buffers(body: bytes) -> None:
+    with contextlib.suppress(ModelFileError):
+        parse_text(body)
 
 
 def safetensors() -> bytes:

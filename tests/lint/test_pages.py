@@ -40,6 +40,8 @@ def whole(each: Rule, fragment: str) -> str:
     """A fragment of a page as a part of a manifest that is otherwise right."""
     if each.code == "M000":
         return fragment
+    if each.code == "M002":  # what stands twice in a fragment would be there once when it is written again
+        return V1B[: V1B.index("\nmodel:") + 1] + fragment
     base: dict[str, Any] = yaml.safe_load(yaml.safe_dump(MODEL))
     if each.code in OLD:
         base = yaml.safe_load(V1B.replace("float32s", "float32").replace("probailities", "probabilities"))

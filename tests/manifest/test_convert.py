@@ -100,7 +100,7 @@ def test_windows_line_ends_and_a_byte_order_mark_are_no_text() -> None:
 
 def test_explanations_are_comments_beside_implied_values() -> None:
     old = "name: x\nversion: 1\nframework: {name: Caffe}\ninputs: [{type: image, parameters: {scale: 2}}]\n"
-    old += "output: {type: feature}\nmodel: {graph_path: g.pb}\n"
+    old += "output: {type: feature, parameters: {features_url: synset.txt}}\nmodel: {graph_path: g.pb}\n"
     text = convert(old, explain=True)
     assert "task: classification  # is what V1's `output.type: feature` stands for" in text
     assert "- color: {color_layout: BGR}  # `color_mode` is not written" in text

@@ -103,7 +103,7 @@ def holders(data: Any, path: tuple[str | int, ...]) -> list[tuple[str | int, ...
     if isinstance(data, dict):
         found.append(path)
         for key, value in data.items():
-            if key not in free | {"environment", "answer", "measure"}:
+            if key not in free | {"environment", "answer", "measure", "prompt", "map", "in_each"}:
                 found += holders(value, (*path, key))
     elif isinstance(data, list):
         for index, item in enumerate(data):

@@ -9,11 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope.model_file.describe import describe_model
+from mlmodelscope.model_file.describe import describe_model, read_network
 from mlmodelscope.model_file.model_file import ModelFileError
+from model_file.small_models import FILES as FILES_BY_HAND
+from model_file.small_models import write
 
 FILES = Path(__file__).parent / "files"
 NAMES = sorted(str(path.relative_to(FILES)) for path in FILES.rglob("*") if path.is_file())
+SMALL = {name: (kind, content) for kind, files in FILES_BY_HAND.items() for name, content in files.items()}
 ZIPPED = [name for name in NAMES if name.endswith((".pt", ".pt2"))]
 MUTATIONS = 500
 
@@ -52,11 +55,26 @@ def mutate_members(content: bytes, chance: random.Random) -> bytes:
     return made.getvalue()
 
 
+@pytest.mark.parametrize("name", SMALL)
+def test_a_mutated_network_is_read_or_refused(tmp_path: Path, name: str) -> None:
+    """Graphs and the weights beside them, one of them damaged; numbers are looked at as those who compare them do."""
+    kind, content = SMALL[name]
+    chance, path = random.Random(name), write(kind, tmp_path)
+    for _ in range(MUTATIONS // 2):
+        (tmp_path / name).write_bytes(mutate(content, chance))
+        with contextlib.suppress(ModelFileError):
+            for weight in read_network(path).weights.values():
+                assert weight.data is None or len(weight.data) <= len(content) + 4 * weight.count
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_mutated_file_is_described_or_refused(tmp_path: Path, name: str) -> None:
     chance, content, path = random.Random(name), (FILES / name).read_bytes(), tmp_path / Path(name).name
-    for _ in range(MUTATIONS):
+    for number in range(MUTATIONS):
         path.write_bytes(mutate(content, chance))
+        with contextlib.suppress(ModelFileError):
+            if number % 4 == 0:
+                read_network(path)
         with contextlib.suppress(ModelFileError):
             describe_model(path)
 

@@ -13,6 +13,7 @@ from mlmodelscope.plan.make import make_plan
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.stack import StackDescription
+from mlmodelscope.report.reproduction import command
 
 STACK = StackDescription("current", "3.11.7", {"numpy": "2.4.6", "pillow": "13.0.0", "onnxruntime": "1.31.1"})
 MODEL = """
@@ -190,3 +191,29 @@ def test_a_local_file_changes_the_plan_when_its_bytes_change(
     picture = next(folder.rglob("*.png"))
     picture.write_bytes(picture.read_bytes() + b"\0")
     assert plan_aspects(find_aspects(model, dataset), Options(), ArtifactStore(settings), settings).digest != before
+
+
+def test_another_release_than_the_pinned_one_runs_where_that_is_allowed_and_is_told() -> None:
+    pinned = MODEL.replace("^1.10", "'=1.7.1'")
+    assert pinned != MODEL
+    with pytest.raises(PlanError, match=r"needs onnxruntime =1\.7\.1, this Python has onnxruntime 1\.31\.1") as told:
+        plan(pinned)
+    assert told.value.hint is not None and "--relax-framework" in told.value.hint
+    relaxed = plan(pinned, relax_framework=True)
+    assert relaxed.stack.relaxed == "onnxruntime =1.7.1"
+    assert any("asks for onnxruntime =1.7.1; `--relax-framework` let current" in each for each in relaxed.warnings)
+    assert "--relax-framework" in command(relaxed) and "--relax-framework" not in command(plan(MODEL))
+    plain = plan(MODEL, relax_framework=True)  # nothing had to give way
+    assert plain.stack.relaxed is None and plain.digest == plan(MODEL).digest
+
+
+def test_a_release_that_the_predictor_does_not_run_is_refused_in_words() -> None:
+    old = StackDescription("current", "3.11.7", {**STACK.packages, "onnxruntime": "1.2.0"})
+    for options in ({}, {"relax_framework": True}):
+        with pytest.raises(PlanError, match=r"has onnxruntime 1\.2\.0, and the predictor `onnxruntime` runs >=1\.4"):
+            plan(MODEL, stack=old, **options)
+
+
+def test_code_that_imports_what_nobody_brings_is_noted() -> None:
+    code = "preprocess: |\n  import tokenization\n  def preprocess(ctx, data):\n    return data\n"
+    assert any("imports tokenization, which no package" in each for each in plan(MODEL + code).warnings)

@@ -159,6 +159,8 @@ ROWS: dict[str, Row] = {
     "compare_records": at("read", "GET", "/api/v1/comparisons?record={record}&record={record}"),
     "get_overview": at("read", "GET", "/api/v1/overview"),
     "list_claims": at("read", "GET", "/api/v1/claims"),
+    "list_published_claims": at("read", "GET", "/api/v1/published-claims?source=keras&limit=1"),
+    "list_checks": at("read", "GET", "/api/v1/published-claims/0123/checks"),
     "ask_for_replication": at(
         "run",
         "POST",

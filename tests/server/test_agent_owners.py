@@ -131,6 +131,14 @@ def test_an_agent_that_joined_before_names_had_owners_goes_on(held: Held) -> Non
     assert held.ask("beat_agent", held.bob) == 403
 
 
+@pytest.mark.parametrize("name", ["one ", " one", "one\u200b", "o\u202ene", "one\n", "", "x" * 201])
+def test_a_name_that_looks_like_another_is_refused(held: Held, name: str) -> None:
+    described = describe_agent(held.server.desk.settings, name="two").model_dump(mode="json") | {"id": name}
+    join = {"json": {"description": described, "incarnation": "other"}}
+    answer = held.server.ask("POST", "/api/v1/agents", held.bob, **join)
+    assert answer.status_code == 400 and "is not a valid agent name" in answer.json()["detail"]
+
+
 def test_nobody_speaks_for_the_servers_own_agent(held: Held) -> None:
     desk = held.server.desk
     description = describe_agent(desk.settings, name="one")

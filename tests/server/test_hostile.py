@@ -91,6 +91,17 @@ def test_a_guests_manifest_does_not_reach_inside(guest: Client, admin: Client, i
     assert allowed.wait().state == "failed" and asked == ["/latest/meta-data.zip"]
 
 
+def test_a_guest_chooses_no_secret_of_the_agent(world: World, guest: Client, inner: tuple[str, list[str]]) -> None:
+    """The operator's own model asks a server; which variable is sent there as the key is not for a guest to say."""
+    url, asked = inner
+    remote = f"framework: {{name: remote}}\nremote: {{url: '{url}', model: toy}}"
+    text = MODEL.replace("framework: {name: fake}", remote).replace("source: {graph_path: toy.json}", "")
+    world.add_model("served", text)
+    options = {**QUICK, "predictor_options": {"load": "never", "token_variable": "HOME"}}
+    (refused,) = guest.ask({"model": "served", "dataset": "pictures", "options": options, "attempts": 1})
+    assert "is not sent anywhere" in refused.wait().facts["error"]["message"] and asked == []
+
+
 @pytest.mark.parametrize("code", ["mine.py", '"a = 1\\nb = 2\\n"'])
 def test_a_reproduction_is_not_put_on_a_server(guest: Client, code: str) -> None:
     text = f"name: theirs\nversion: 1.0.0\nmine:\n  code:\n  - {code}\ninputs: [{{shape: [3]}}]\n"

@@ -70,6 +70,8 @@ NOT_OVER_GRPC = {
     "get_sample_heard": "pictures are for browsers",
     "get_sample_prompt": "for browsers, which color tokens; a record's tables have them",
     "get_record_residuals": "tables and figures for pages, which JSON carries well",
+    "list_published_claims": "facts of sources, which every installation has itself; ListClaims has those of manifests",
+    "list_checks": "GetReplication has the verdict and its evidence",
     "list_described_models": "facts of sources, which every installation has itself",
     "get_limits": "gRPC says itself what is too long",
 }
@@ -85,6 +87,7 @@ SAME_FIELDS = {
     "Earlier": "Earlier",
     "ModelClaim": "ModelClaim",
     "ClaimVerdict": "ClaimVerdict",
+    "ClaimCheck": "ClaimCheck",
     "Replication": "Replication",
     "SensitivityOf": "SensitivityOf",
     "TriedRound": "TriedRound",

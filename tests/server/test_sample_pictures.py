@@ -135,3 +135,9 @@ def test_a_dataset_that_is_gone_has_no_pictures_and_says_so(shown: tuple[World, 
         for _ in range(2):  # the second time it is only remembered
             with pytest.raises(NoPictures, match="there is no copy of leaving at hand"):
                 fresh.opened(plan.dataset)
+
+
+def test_a_dataset_that_is_not_connected_has_no_pictures(shown: tuple[World, str]) -> None:
+    world, _ = shown
+    found = get(world, "datasets/imagenet-val/samples")
+    assert found.status_code == 404 and "is known, and not connected" in found.text

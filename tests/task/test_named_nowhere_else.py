@@ -20,6 +20,7 @@ REASONS = {
     "old dialects, whose authors wrote it": [
         "src/mlmodelscope/manifest/dialect/v1.py",
         "src/mlmodelscope/manifest/dialect/v1_claims.py",
+        "src/mlmodelscope/manifest/dialect/v1_task.py",
     ],
     "records and databases of older versions": [
         "src/mlmodelscope/record/migrations/versions/0008_headlines.py",
@@ -41,6 +42,7 @@ REASONS = {
         "src/mlmodelscope/manifest/schema/model.py",
         "src/mlmodelscope/server/rest/replication_answers.py",
         "src/mlmodelscope/server/rest/sample_answers.py",
+        "src/mlmodelscope/suggestion/wish.py",
     ],
     "written by a tool from the API": ["web/src/api/schema.d.ts"],
 }

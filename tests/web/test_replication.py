@@ -144,10 +144,28 @@ def test_claims_and_what_became_of_them(visit: Visit, replication: str) -> None:
     expect(page.get_by_label("Dataset")).to_have_value(FEW)
 
 
+def test_who_checked_a_claim_is_shown_beside_it(visit: Visit, replication: str) -> None:
+    page = visit.to("/replications?verdict=not+reproduced")
+    row = page.get_by_role("region", name="Claims").get_by_role("row").filter(has_text=WRONG)
+    expect(row).to_contain_text("current (onnxruntime")
+
+
+def test_published_numbers_of_all_sources_are_searched(visit: Visit, replication: str) -> None:
+    page = visit.to("/replications")
+    table = page.get_by_role("region", name="Published numbers")
+    words = page.get_by_role("searchbox", name="Words")
+    words.fill("resnet18.a1_in1k imagenet-val")
+    expect(table.get_by_role("row").filter(has_text="timm:resnet18.a1_in1k").first).to_contain_text("unchecked")
+    words.fill(WRONG)
+    row = table.get_by_role("row").filter(has_text=f"{WRONG}@1.0.0")
+    expect(row).to_contain_text("not reproduced")
+    expect(row).to_contain_text("RGB instead of BGR")
+
+
 def test_a_claim_about_a_dataset_that_is_not_here_says_so(visit: Visit, manifests: Site) -> None:
     page = visit.to("/replications")
     row = page.get_by_role("region", name="Claims").get_by_role("row").filter(has_text=MODEL)
-    expect(row).to_contain_text("needs a dataset manifest of imagenet-val")
+    expect(row).to_contain_text("needs the data of imagenet-val")
     expect(row.get_by_role("link", name="Check")).to_have_count(0)
 
 

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from mlmodelscope.analysis.answer_distance import AnswerDistance, Told, answer_distance
 from mlmodelscope.record.log import expected_rows
 from mlmodelscope.record.record import MeasuredNumber, Record
 from mlmodelscope.record.store import Store
@@ -28,6 +29,8 @@ class Scored:
 
     answered: Answered
     scores: tuple[float, ...]
+    classes: tuple[int, ...] = ()
+    """All that were kept, best first, in the order of the scores."""
 
 
 Answers = Mapping[str, Scored]
@@ -49,6 +52,8 @@ class Row:
     """Samples whose best class is that of the first stack."""
     same_scores: int
     """Samples whose scores have the same bits as in the first stack."""
+    distance: AnswerDistance | None = None
+    """How far its answers are from those of the first stack, which has none itself."""
 
 
 @dataclass(frozen=True)
@@ -72,23 +77,27 @@ class PackageChange:
         return f"{change} changed nothing"
 
 
-def compare_stacks(records: Sequence[Record], store: Store) -> tuple[list[Row], list[PackageChange]]:
-    """Rows in the order of the records, and what changes of single packages did."""
+def compare_stacks(
+    records: Sequence[Record], store: Store, precision: str = "float32"
+) -> tuple[list[Row], list[PackageChange]]:
+    """Rows in the order of the records, and what changes of single packages did; `precision` is computed in."""
     answers = [_answers(record, store) for record in records]
-    rows = [_row(record, each, answers[0]) for record, each in zip(records, answers, strict=True)]
+    rows = [_row(record, each, answers[0], precision) for record, each in zip(records, answers, strict=True)]
     return rows, _changes(records, rows, answers)
 
 
 def _answers(record: Record, store: Store) -> Answers:
     return {
-        row.sample: Scored(Answered(row.classes[:1], row.answer, row.error), row.scores)
+        row.sample: Scored(Answered(row.classes[:1], row.answer, row.error), row.scores, row.classes)
         for row in expected_rows(record, store)
     }
 
 
-def _row(record: Record, answers: Answers, first: Answers) -> Row:
+def _row(record: Record, answers: Answers, first: Answers, precision: str) -> Row:
     stack = record.plan.stack
     common = [sample for sample in answers if sample in first]
+    whole = [each for each in common if answers[each].answered.error is None and first[each].answered.error is None]
+    pairs = ((_told(first[each]), _told(answers[each])) for each in whole)
     return Row(
         stack=stack.name,
         packages={"python": stack.python, **stack.packages},
@@ -97,7 +106,12 @@ def _row(record: Record, answers: Answers, first: Answers) -> Row:
         samples=record.samples,
         same_classes=len(common) - _changed_answers(answers, first, common),
         same_scores=len(common) - _changed_scores(answers, first, common),
+        distance=answer_distance(pairs, precision) if answers is not first and whole else None,
     )
+
+
+def _told(scored: Scored) -> Told:
+    return Told(scored.classes, scored.scores, scored.answered.answer)
 
 
 def _changed_answers(one: Answers, other: Answers, samples: Sequence[str]) -> int:

@@ -140,6 +140,9 @@ def merged(file: Draft, config: Draft) -> Draft:
             result.facts[key] = file.facts[key]
     if "name" in file.facts and result.facts["name"].guess:
         result.facts["name"] = file.facts["name"]
+    if "source.graph_path" not in file.facts and "source.weights_path" in file.facts:
+        for key in ("source.weights_path", "source.weights_checksum"):  # those of the library are others
+            result.facts[key] = file.facts[key]
     if "source.graph_path" in file.facts:
         for key in ("source.graph_checksum", "source.weights_path", "source.weights_checksum"):
             if key not in file.facts:

@@ -14,9 +14,11 @@ from mlmodelscope.author.request import name_from
 from mlmodelscope.author.tensors import ImageShape, guess_task, image_shape, read_outputs
 from mlmodelscope.errors import ArtifactError, UsageError
 from mlmodelscope.manifest.reference import parse_reference
+from mlmodelscope.model_file.describe import weights_beside
 from mlmodelscope.model_file.model_file import ModelFile, TensorInfo
 
 _BLOCK = 1 << 20
+_IN_TWO_FILES = ("caffe", "caffe2", "ncnn", "mxnet")
 _PLAIN_NAMES = re.compile(
     r"(saved_?)?model|graph|frozen(_inference)?_graph|export(ed)?|weights|net(work)?", re.IGNORECASE
 )
@@ -24,12 +26,17 @@ _PLAIN_NAMES = re.compile(
 
 def draft_from_model(model: ModelFile, path: Path, output: Path | None, task: str | None = None) -> Draft:
     draft = Draft()
-    draft.learn("framework.name", model.framework, f"the file is {model.format}")
-    draft.learn("source.graph_path", relative_reference(path, output), "the file that was given")
-    if path.is_file():
-        draft.learn("source.graph_checksum", f"sha256:{file_digest(path)}", "computed from the file")
-    else:
-        draft.notes.append("the checksum of a folder is left out; it is computed when the model is planned")
+    if model.framework != "unknown":
+        draft.learn("framework.name", model.framework, f"the file is {model.format}")
+    graph, weights = files_of_model(model, path)
+    for role, each in (("graph", graph), ("weights", weights)):
+        if each is None:
+            continue
+        draft.learn(f"source.{role}_path", relative_reference(each, output), "the file that was given")
+        if each.is_file():
+            draft.learn(f"source.{role}_checksum", f"sha256:{file_digest(each)}", "computed from the file")
+        else:
+            draft.notes.append("the checksum of a folder is left out; it is computed when the model is planned")
     _read_words(draft, model, path)
     image_input = find_image(model)
     image = image_input[1] if image_input else None
@@ -42,6 +49,24 @@ def draft_from_model(model: ModelFile, path: Path, output: Path | None, task: st
         draft.steps = _processing(model, image)
     draft.notes += [one_line(f"the file: {note}") for note in model.notes]
     return draft
+
+
+def graph_of(path: Path) -> Path:
+    """The network that lies beside a caffemodel: it says what goes in, and Caffe wants both."""
+    network = path.with_suffix(".prototxt")
+    return network if path.suffix.lower() == ".caffemodel" and network.is_file() else path
+
+
+def files_of_model(model: ModelFile, path: Path) -> tuple[Path | None, Path | None]:
+    """(graph, weights) where the format keeps them apart; a manifest names both."""
+    if is_without_graph(model):
+        return None, path
+    return path, weights_beside(path) if model.format in _IN_TWO_FILES else None
+
+
+def is_without_graph(model: ModelFile) -> bool:
+    """Whether the file has weights, and nothing that its framework could run alone."""
+    return not model.inputs and not model.outputs or (model.format == "caffe" and model.version == "caffemodel")
 
 
 def find_image(model: ModelFile) -> tuple[int, ImageShape] | None:

@@ -10,7 +10,7 @@ from typing import Any
 from mlmodelscope.author.config_file import read_configs
 from mlmodelscope.author.draft import Draft, DraftOutput, DraftStep, Fact, merged
 from mlmodelscope.author.from_folder import add_language_model
-from mlmodelscope.author.from_model import draft_from_model, file_digest, relative_reference
+from mlmodelscope.author.from_model import draft_from_model, file_digest, graph_of, relative_reference
 from mlmodelscope.author.importer import import_configs
 from mlmodelscope.author.lay_out import checked_text, lay_out
 from mlmodelscope.author.processing import apply_flags
@@ -73,11 +73,12 @@ def _placed(draft: Draft, output: Path | None) -> dict[str, dict[str, str]]:
 
 
 def make_draft(request: Request) -> Draft:
-    model = describe_model(request.model) if request.model is not None else None
+    path = graph_of(request.model) if request.model is not None else None
+    model = describe_model(path, weights_alone=True) if path is not None else None
     config = import_configs(read_configs(request.configs), model, request.model_name, request.launcher)
     task = request.task or config.get("task")
-    if model is not None and request.model is not None:
-        draft = merged(draft_from_model(model, request.model, request.output, task), config)
+    if model is not None and path is not None:
+        draft = merged(draft_from_model(model, path, request.output, task), config)
     else:
         draft = config
         add_language_model(draft, request.configs, request.output)
@@ -111,6 +112,8 @@ def _fill_in(draft: Draft) -> None:
     draft.learn("version", "1.0.0", "of this manifest, not of the model", guess=True)
     draft.learn("task", "general", "nothing says what the model does", guess=True)
     if "source.graph_path" not in draft.facts and "source.builder" not in draft.facts:
+        _name_weights(draft)
+    if "source.graph_path" not in draft.facts and "source.builder" not in draft.facts:
         draft.learn("source.graph_path", "model.onnx", "no model file was given; put its name here", guess=True)
         draft.notes.append("no model file was given: `source.graph_path` is made up")
     if not draft.outputs and draft.get("task") != LANGUAGE_MODEL:
@@ -120,6 +123,20 @@ def _fill_in(draft: Draft) -> None:
             DraftOutput(Fact(kind, why, guess=True), steps=(DraftStep("softmax", None),) if kind == "logits" else ())
             for kind in kinds
         ]
+
+
+def _name_weights(draft: Draft) -> None:
+    """Weights without a graph, and no library that would build one: they are the only file that there is."""
+    weights, checksum = (draft.facts.pop(f"source.weights_{key}", None) for key in ("path", "checksum"))
+    if weights is None:
+        return
+    draft.facts["source.graph_path"] = weights
+    if checksum is not None:
+        draft.facts["source.graph_checksum"] = checksum
+    draft.notes.append(
+        "`source.graph_path` names weights without a graph, which do not run alone: name the graph there and these as "
+        "`weights_path`, or write the `builder` and `architecture` that they belong to"
+    )
 
 
 def _settle_labels(draft: Draft, request: Request) -> None:

@@ -20,7 +20,9 @@ from mlmodelscope.catalog.facts import Source
 from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.manifest.schema.task import task_names
+from mlmodelscope.manifest.splits import parted
 from mlmodelscope.model_file.model_file import TensorInfo
+from mlmodelscope.plan.claim_key import claim_key
 from mlmodelscope_worker.builder.libraries import LIBRARIES
 
 BUILDERS = tuple(LIBRARIES)
@@ -28,7 +30,7 @@ BUILDERS = tuple(LIBRARIES)
 _FILES_RUN = ("onnxruntime", "tensorflow")
 """Frameworks whose files, as sources publish them, run here as they are."""
 _ELEMENT_TYPES = {"float": "float32", "double": "float64"}
-_MOST_CLAIMS = 200
+MOST_CLAIMS = 200
 
 
 def manifest_text(entry: Entry, source: Source) -> str:
@@ -39,8 +41,9 @@ def manifest_text(entry: Entry, source: Source) -> str:
     _add_facts(draft, entry, source)
     _add_files(draft, entry, source)
     _add_tensors(draft, entry)
-    draft.claims = [_claim(each, source) for each in entry.claims[:_MOST_CLAIMS] if each.fits]
-    others = [_claim(each, source) for each in entry.claims[:_MOST_CLAIMS] if not each.fits]
+    listed = [(each.fits, _claim(each, source)) for each in entry.claims[:MOST_CLAIMS]]
+    draft.claims = [claim for fits, claim in listed if fits]
+    others = [claim for fits, claim in listed if not fits]
     if others:
         draft.attributes["catalog"]["claims_with_other_steps"] = others
         draft.notes.append(f"{len(others)} published numbers need other steps; they stand under `attributes`")
@@ -210,18 +213,32 @@ def _tensor(port: dict[str, Any]) -> TensorInfo:
     return TensorInfo(str(port.get("name", "")), _ELEMENT_TYPES.get(kind, kind) or None, shape)
 
 
-def _claim(fact: ClaimFact, source: Source) -> dict[str, Any]:
+def conditions_of(fact: ClaimFact) -> str:
+    """What a manifest says of a claim beside the number: the source's conditions, and its own words."""
     said = [fact.conditions] if fact.conditions else []
     if fact.metric_as_written:
         said.append(f"the source writes {fact.metric_as_written}")
     if fact.dataset_as_written:
         said.append(f"on {fact.dataset_as_written}")
+    return one_line("; ".join(said))
+
+
+def key_in(entry: Entry, fact: ClaimFact, source: Source) -> str:
+    """The key that a claim of the entry has in the manifest that is made of it."""
+    model = f"{source.label}:{entry.name}"
+    dataset = f"{parted(fact.dataset)[0]}:{fact.split}" if fact.dataset and fact.split else fact.dataset
+    if entry.manifest:
+        return claim_key(model, fact.metric_as_written or fact.metric, fact.value, dataset, fact.conditions)
+    return claim_key(model, fact.metric, fact.value, dataset, conditions_of(fact))
+
+
+def _claim(fact: ClaimFact, source: Source) -> dict[str, Any]:
     claim: dict[str, Any] = {"metric": fact.metric, "value": fact.value, "unit": fact.unit}
     if fact.dataset:
         claim["dataset"] = fact.dataset
     if fact.split:
         claim["split"] = fact.split
-    if said:
-        claim["conditions"] = one_line("; ".join(said))
+    if conditions := conditions_of(fact):
+        claim["conditions"] = conditions
     claim["source"] = one_line(f"{source.label} {source.version}, {fact.place}")
     return claim

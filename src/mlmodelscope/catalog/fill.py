@@ -7,7 +7,7 @@ import sqlite3
 from dataclasses import asdict
 from pathlib import Path
 
-from mlmodelscope.catalog.described import is_runnable
+from mlmodelscope.catalog.described import MOST_CLAIMS, is_runnable, key_in
 from mlmodelscope.catalog.entry import Entry, as_data
 from mlmodelscope.catalog.facts import Facts, Source, open_facts
 from mlmodelscope.catalog.search import plain_words
@@ -18,11 +18,11 @@ CREATE TABLE sources (id INTEGER PRIMARY KEY, label TEXT, data TEXT);
 CREATE TABLE models (
   id INTEGER PRIMARY KEY, source INTEGER, label TEXT, name TEXT, small TEXT, plain TEXT, task TEXT, architecture TEXT,
   license TEXT, code_license TEXT, parameters INTEGER, gflops REAL, runnable INTEGER, claims INTEGER, headline TEXT,
-  data TEXT
+  size_bytes INTEGER, source_place TEXT, data TEXT
 );
 CREATE TABLE claims (
   id INTEGER PRIMARY KEY, model INTEGER, metric TEXT, number REAL, value TEXT, unit TEXT, dataset TEXT, split TEXT,
-  conditions TEXT, place TEXT
+  conditions TEXT, place TEXT, key TEXT, fits INTEGER, measurable INTEGER
 );
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT);
 """
@@ -66,8 +66,8 @@ def _add(connection: sqlite3.Connection, facts: Facts, has_words: bool) -> None:
     for source, entry in facts.entries():
         made = connection.execute(
             "INSERT INTO models (source, label, name, small, plain, task, architecture, license, code_license, "
-            "parameters, gflops, runnable, claims, headline, data) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "parameters, gflops, runnable, claims, headline, size_bytes, source_place, data) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(
                     numbers[source.label],
@@ -78,20 +78,22 @@ def _add(connection: sqlite3.Connection, facts: Facts, has_words: bool) -> None:
                     entry.task,
                 ),
                 *(entry.architecture, entry.weights_license, entry.code_license, entry.parameters, entry.gflops),
-                *(is_runnable(entry), len(entry.claims), headline(entry), json.dumps(as_data(entry))),
+                *(is_runnable(entry), len(entry.claims), headline(entry)),
+                *(entry.weights[0].size_bytes if entry.weights else 0, entry.place, json.dumps(as_data(entry))),
             ),
         )
         words = words_of(source, entry)
         connection.execute("INSERT INTO words (rowid, text) VALUES (?, ?)", (made.lastrowid, words))
         connection.executemany(
-            "INSERT INTO claims (model, metric, number, value, unit, dataset, split, conditions, place) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO claims (model, metric, number, value, unit, dataset, split, conditions, place, key, fits, "
+            "measurable) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     *(made.lastrowid, each.metric, each.number, each.value, each.unit, each.dataset, each.split),
-                    *(each.conditions, each.place),
+                    *(each.conditions, each.place, key_in(entry, each, source)),
+                    *(each.fits and at < MOST_CLAIMS, each.is_measurable),
                 )
-                for each in entry.claims
+                for at, each in enumerate(entry.claims)
             ],
         )
 

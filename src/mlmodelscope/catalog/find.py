@@ -11,6 +11,7 @@ from mlmodelscope.catalog.described import manifest_text
 from mlmodelscope.catalog.index import open_index
 from mlmodelscope.catalog.search import Query, find_entry, search
 from mlmodelscope.errors import ArtifactError
+from mlmodelscope.manifest.catalog import is_reference
 from mlmodelscope.settings import Settings
 
 
@@ -31,6 +32,15 @@ def described_path(reference: str) -> Path | None:
     if not path.is_file() or path.read_bytes() != text:
         _write(path, text)
     return path
+
+
+def described_reference(name: str) -> str | None:
+    """`SOURCE:NAME` in full of what names a model of a source; None for any other name."""
+    if not is_reference(name):
+        return None
+    with contextlib.closing(open_index(Settings.from_environment())) as index:
+        found = find_entry(index, name)
+    return f"{found[0].label}:{found[1].name}" if found is not None else None
 
 
 def suggestions(name: str, limit: int = 3) -> list[str]:

@@ -21,7 +21,7 @@ from typing import Any
 from mlmodelscope.catalog.facts import SHIPPED, SUFFIX
 from mlmodelscope.settings import Settings
 
-_FORMAT = b"2"
+_FORMAT = b"4"
 _KEPT_S = 30 * 24 * 3600
 _DRAFT_S = 3600
 

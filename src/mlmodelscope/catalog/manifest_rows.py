@@ -14,8 +14,30 @@ from typing import Any
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker import __version__
 
-_FORMAT = 1
+_FORMAT = 3
 _MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True)
+class ManifestClaim:
+    """A published number as its manifest has it."""
+
+    key: str
+    metric: str
+    value: str
+    unit: str
+    dataset: str
+    """With its split, where it names one."""
+    conditions: str
+    source: str
+    number: float | None
+    """As our measures count it; None where they do not know the metric, or the unit."""
+    shown: str
+    """That number as published, with its unit."""
+
+    @property
+    def is_measurable(self) -> bool:
+        return self.number is not None
 
 
 @dataclass(frozen=True)
@@ -28,7 +50,13 @@ class ManifestRow:
     framework: str = ""
     license: str = ""
     claims: tuple[str, ...] = ()
+    digest: str = ""
     problem: str = ""
+    published: tuple[ManifestClaim, ...] = ()
+
+    @property
+    def reference(self) -> str:
+        return f"{self.name}@{self.version}"
 
 
 def manifest_rows(settings: Settings, files: list[Path]) -> list[ManifestRow]:
@@ -61,8 +89,9 @@ def _rows_of(path: Path) -> list[ManifestRow]:
 
 def _as_rows(kept: Any) -> Iterator[ManifestRow]:
     for each in kept if isinstance(kept, list) else ():
-        with contextlib.suppress(TypeError):
-            yield ManifestRow(**{**each, "claims": tuple(each["claims"])})
+        with contextlib.suppress(TypeError, KeyError):
+            published = tuple(ManifestClaim(**claim) for claim in each["published"])
+            yield ManifestRow(**{**each, "claims": tuple(each["claims"]), "published": published})
 
 
 def _read(place: Path) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from html.parser import HTMLParser
 
 MAX_ROWS = 20_000
 _LINK = re.compile(r"\[([^\[\]]{1,300})\]\(([^()\s]{1,1000})\)")
-_COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -57,10 +56,20 @@ def _cells(line: str) -> list[Cell]:
 def html_tables(text: str) -> Iterator[Table]:
     """`<table>` as detectron2's pages have it: cells without an end, links inside."""
     reader = _Reader()
-    # Comments become blank lines, so that lines keep their numbers.
-    reader.feed(_COMMENT.sub(lambda found: "\n" * found[0].count("\n"), text))
+    reader.feed(_without_comments(text))
     reader.close()
     yield from reader.tables
+
+
+def _without_comments(text: str) -> str:
+    """Comments become blank lines, so that lines keep their numbers; one without an end goes to the end of the page."""
+    kept, position = [], 0
+    while (start := text.find("<!--", position)) >= 0:
+        end = text.find("-->", start + 4)
+        end = len(text) if end < 0 else end
+        kept += [text[position:start], "\n" * text.count("\n", start, end)]
+        position = end + 3
+    return "".join((*kept, text[position:]))
 
 
 class _Reader(HTMLParser):

@@ -8,7 +8,8 @@ source text, so that a reader can count it. Numbers remember their digits: `76.1
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,8 @@ MAX_DEPTH = 24
 MAX_STEPS = 2_000_000
 _LONGEST = 10_000
 """Items of a list or mapping, and letters of a text, that may come of an expression."""
+_MOST_VALUES = 200_000
+"""Of one expression, lists inside of lists counted as often as they stand there: `[[0] * 9999] * 9999` is short."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,13 @@ class Module:
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
                 self.assigned.setdefault(node.target.id, node.value)
 
-    def value(self, node: ast.expr, names: Mapping[str, Any] | None = None, depth: int = 0) -> Any:
+    def value(self, node: ast.expr, names: Mapping[str, Any] | None = None) -> Any:
+        found = self._value(node, names, 0)
+        if sum(1 for _ in itertools.islice(_all_of(found), _MOST_VALUES)) == _MOST_VALUES:
+            raise TooMuch
+        return found
+
+    def _value(self, node: ast.expr, names: Mapping[str, Any] | None, depth: int) -> Any:
         self.steps += 1
         if depth > MAX_DEPTH or self.steps > MAX_STEPS:
             raise TooMuch
@@ -92,7 +101,7 @@ class Module:
         if isinstance(node, ast.Call):
             return self._call(node, known, depth)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-            number = self.value(node.operand, known, depth + 1)
+            number = self._value(node.operand, known, depth + 1)
             return -number if isinstance(number, (int, float)) else Opaque(self.source(node))
         if isinstance(node, ast.Attribute):
             return Opaque(_dotted(node) or self.source(node))
@@ -124,10 +133,10 @@ class Module:
         found: list[Any] = []
         for node in nodes:
             if isinstance(node, ast.Starred):
-                more = self.value(node.value, names, depth + 1)
+                more = self._value(node.value, names, depth + 1)
                 found += more if isinstance(more, list) else [Opaque(self.source(node))]
             else:
-                found.append(self.value(node, names, depth + 1))
+                found.append(self._value(node, names, depth + 1))
             if len(found) > _LONGEST:
                 raise TooMuch
         return found
@@ -135,11 +144,11 @@ class Module:
     def _mapping(self, node: ast.Dict, names: Mapping[str, Any], depth: int) -> dict[str, Any]:
         found: dict[str, Any] = {}
         for key, value in zip(node.keys, node.values, strict=True):
-            made = self.value(value, names, depth + 1)
+            made = self._value(value, names, depth + 1)
             if key is None:
                 found.update(made if isinstance(made, dict) else {})
             else:
-                found[_word(self.value(key, names, depth + 1))] = made
+                found[_word(self._value(key, names, depth + 1))] = made
             if len(found) > _LONGEST:
                 raise TooMuch
         return found
@@ -150,7 +159,7 @@ class Module:
         if node.id in self.assigned and node.id not in self._busy:
             self._busy.add(node.id)
             try:
-                return self.value(self.assigned[node.id], {}, depth + 1)
+                return self._value(self.assigned[node.id], {}, depth + 1)
             finally:
                 self._busy.discard(node.id)
         return self.constants.get(node.id, Opaque(node.id))
@@ -159,7 +168,7 @@ class Module:
         arguments = self._items(node.args, names, depth)
         keywords: dict[str, Any] = {}
         for each in node.keywords:
-            made = self.value(each.value, names, depth + 1)
+            made = self._value(each.value, names, depth + 1)
             if each.arg is None:
                 keywords.update(made if isinstance(made, dict) else {})
             else:
@@ -191,18 +200,18 @@ class Module:
         names: dict[str, Any] = {}
         defaults = function.args.defaults
         for name, default in zip(taken[len(taken) - len(defaults) :], defaults, strict=True):
-            names[name] = self.value(default, {}, depth + 1)
+            names[name] = self._value(default, {}, depth + 1)
         for only, value in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-            names[only.arg] = self.value(value, {}, depth + 1) if value is not None else None
+            names[only.arg] = self._value(value, {}, depth + 1) if value is not None else None
             taken.append(only.arg)
         names.update(zip(taken, arguments, strict=False))
         names.update({key: value for key, value in keywords.items() if key in taken})
         if function.args.kwarg is not None:
             names[function.args.kwarg.arg] = {key: value for key, value in keywords.items() if key not in taken}
-        return self.value(body[0].value, names, depth + 1)
+        return self._value(body[0].value, names, depth + 1)
 
     def _arithmetic(self, node: ast.BinOp, names: Mapping[str, Any], depth: int) -> Any:
-        left, right = self.value(node.left, names, depth + 1), self.value(node.right, names, depth + 1)
+        left, right = self._value(node.left, names, depth + 1), self._value(node.right, names, depth + 1)
         both_numbers = all(isinstance(each, (int, float)) and not isinstance(each, bool) for each in (left, right))
         if both_numbers and max(abs(left), abs(right)) < 1e12:
             if isinstance(node.op, ast.Div) and right:
@@ -225,7 +234,29 @@ def open_module(raw: bytes, file: str, constants: Mapping[str, Any] | None = Non
 
 
 def _word(key: Any) -> str:
-    return key.text if isinstance(key, Opaque) else str(key)[:500]
+    if isinstance(key, Opaque):
+        return key.text
+    if any(isinstance(each, (list, dict, Called)) for each in (key if isinstance(key, list) else (key,))):
+        raise TooMuch  # no table has such keys, and what they stand for may be without end
+    return str(key)[:500]
+
+
+def _all_of(value: Any) -> Iterator[Any]:
+    """A value and all that is in it."""
+    left: list[Iterator[Any]] = [iter((value,))]
+    while left:
+        try:
+            each = next(left[-1])
+        except StopIteration:
+            left.pop()
+            continue
+        yield each
+        if isinstance(each, list):
+            left.append(iter(each))
+        elif isinstance(each, dict):
+            left.append(iter(each.values()))
+        elif isinstance(each, Called):
+            left.append(iter((*each.arguments, *each.keywords.values())))
 
 
 def _dotted(node: ast.expr) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mlmodelscope.catalog.entry import Entry, from_data
@@ -36,6 +36,8 @@ class Query:
     at_least: float | None = None
     """The metric's least value, as our measures count it: a share for percentages."""
     runnable: bool | None = None
+    reference: str | None = None
+    """The one model of `SOURCE:NAME`."""
     limit: int = 50
     offset: int = 0
 
@@ -115,6 +117,9 @@ def _conditions(index: sqlite3.Connection, query: Query) -> tuple[list[str], lis
     _add_text(index, query.text, add)
     if query.source is not None:
         add("label = ?", query.source)
+    if query.reference is not None:
+        label, _, name = query.reference.partition(":")
+        add("label = ? AND small = ?", label, name.lower())
     if query.task is not None:
         add("task = ?", query.task)
     if query.architecture is not None:
@@ -219,10 +224,21 @@ class ClaimRow:
     dataset: str
     conditions: str
     place: str
+    key: str
+    """By which it is recognized again, from `plan/claim_key.py`."""
+    split: str
+    fits: bool
+    """Whether it was measured with the steps that the manifest has."""
+    is_measurable: bool
 
 
-def claims(index: sqlite3.Connection, query: Query) -> tuple[tuple[ClaimRow, ...], int]:
-    """Published numbers of the models that fit, with those of other metrics and datasets left out; and their count."""
+def claims(
+    index: sqlite3.Connection, query: Query, keep: Callable[[str], bool] | None = None
+) -> tuple[tuple[ClaimRow, ...], int]:
+    """Published numbers of the models that fit, with those of other metrics and datasets left out; and their count.
+
+    `keep` says of the key of each whether it is wanted.
+    """
     where, values = _conditions(index, query)
     inner = f" WHERE {' AND '.join(where)}" if where else ""
     parts = [f"claims.model IN (SELECT id FROM models{inner})"]
@@ -231,13 +247,21 @@ def claims(index: sqlite3.Connection, query: Query) -> tuple[tuple[ClaimRow, ...
             measure = find_measure(wanted) if column == "metric" else None
             parts.append(f"claims.{column} = ?")
             values.append(measure.name if measure is not None else wanted)
+    if query.at_least is not None:
+        parts.append("claims.number >= ?")
+        values.append(query.at_least)
+    if keep is not None:
+        index.create_function("is_wanted", 1, keep, deterministic=True)
+        parts.append("is_wanted(claims.key)")
     clause = " AND ".join(parts)
     total = int(index.execute(f"SELECT count(*) FROM claims WHERE {clause}", values).fetchone()[0])
     limit = MOST if query.limit <= 0 else min(query.limit, MOST)
     rows = index.execute(
-        "SELECT models.label || ':' || models.name, metric, value, unit, dataset, conditions, place FROM claims "
+        "SELECT models.label || ':' || models.name, metric, value, unit, dataset, conditions, place, key, split, fits, "
+        "measurable FROM claims "
         f"JOIN models ON models.id = claims.model WHERE {clause} "
         "ORDER BY claims.id LIMIT ? OFFSET ?",
         (*values, limit, max(query.offset, 0)),
     )
-    return tuple(ClaimRow(*row) for row in rows), total
+    found = (ClaimRow(*row) for row in rows)
+    return tuple(replace(row, fits=bool(row.fits), is_measurable=bool(row.is_measurable)) for row in found), total

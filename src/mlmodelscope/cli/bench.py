@@ -15,6 +15,7 @@ from mlmodelscope.cli.choices import (
     HardwareName,
     ModelName,
     PredictorOption,
+    RelaxFramework,
     Seed,
     SoftwareName,
     Threads,
@@ -109,6 +110,7 @@ def bench(
         bool, typer.Option("--loadgen", help="Let MLPerf's own LoadGen drive it; it must be in the stack.")
     ] = False,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     device: DeviceName = None,
     option: PredictorOption = None,
@@ -133,7 +135,9 @@ def bench(
     if shape and not random:
         raise UsageError("--shape goes with --random only")
     streams = _streams(scenario, streams, batch_size)
-    options = make_options(batch_size or streams or 1, threads, None, False, seed, 5, option, device)
+    options = make_options(
+        batch_size or streams or 1, threads, None, False, seed, 5, option, device, relax_framework=relax_framework
+    )
     request = Request(
         scenario=scenario.value,
         budget_s=budget,

@@ -34,6 +34,14 @@ SoftwareName = Annotated[
 ]
 HardwareName = Annotated[str | None, typer.Option("--hardware", help="A hardware manifest, by name or path.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Let the code in the manifests run, this once.")]
+RelaxFramework = Annotated[
+    bool,
+    typer.Option(
+        "--relax-framework",
+        help="Take the framework's nearest release where the one that the manifest pins cannot be had; the record "
+        "says so.",
+    ),
+]
 BatchSize = Annotated[int, typer.Option(help="Samples that the model gets at once.", min=1)]
 Threads = Annotated[int, typer.Option(help="Threads inside one call of the framework.", min=1)]
 DeviceName = Annotated[
@@ -59,6 +67,7 @@ def make_options(
     top_k: int,
     predictor_options: list[str] | None,
     device: str | None = None,
+    relax_framework: bool = False,
 ) -> Options:
     from mlmodelscope.plan.options import Options
 
@@ -73,6 +82,7 @@ def make_options(
         seed=seed,
         top_k=top_k,
         predictor_options=chosen,
+        relax_framework=relax_framework,
     )
 
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mlmodelscope.cli.choices import Trust, pair
+from mlmodelscope.cli.shape_option import parse_shape
 from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, settings, verb
+from mlmodelscope.cli.weight_table import compare_files
 from mlmodelscope.errors import MLModelScopeError, UsageError
 
 if TYPE_CHECKING:
@@ -27,8 +31,9 @@ ModelSide = Annotated[
 def diff(
     first: Annotated[str, typer.Argument(help="The model that is taken for right.", metavar="A")],
     second: Annotated[
-        str, typer.Argument(help="The model to compare with it; the same one for two stacks.", metavar="B")
-    ],
+        str | None,
+        typer.Argument(help="The model to compare with it; with --stacks the dataset, if any.", metavar="B | DATASET"),
+    ] = None,
     dataset: Annotated[
         str | None,
         typer.Argument(help="A dataset whose samples both get; without one, numbers by chance.", metavar="DATASET"),
@@ -41,6 +46,15 @@ def diff(
         list[str] | None,
         typer.Option(
             help="Shape of an input by chance that the model leaves open, such as tokens=1,16.", metavar="[NAME=]SIZES"
+        ),
+    ] = None,
+    stacks: Annotated[
+        str | None,
+        typer.Option(
+            "--stacks",
+            help="One model in several stacks instead of two models: names, comma-separated, each compared with the "
+            "first; `all` stands for those that are built and read the model's file.",
+            metavar="NAME,NAME",
         ),
     ] = None,
     stack_a: Annotated[
@@ -69,6 +83,13 @@ def diff(
     ] = False,
     report: Annotated[Path | None, typer.Option(help="Also write a page with every layer, as one HTML file.")] = None,
     junit: Annotated[Path | None, typer.Option(help="Also write the layers as a JUnit file.")] = None,
+    weights: Annotated[
+        bool,
+        typer.Option(
+            "--weights",
+            help="Compare the weights of two files, tensor by tensor, and run nothing; also across formats.",
+        ),
+    ] = False,
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
@@ -76,38 +97,117 @@ def diff(
     """Compare two models layer by layer, and name the first layer that differs beyond rounding.
 
     A and B may be two models, one model in two stacks (--stack-a, --stack-b), on two devices or in two precisions
-    (--option-a, --option-b). Exit code 0: they agree; 1: they differ; 2: undecided, no layer or output can be compared;
-    3: no verdict, the message says why.
+    (--option-a, --option-b). With --stacks, A is compared in several stacks, each with the first one: a table of same
+    answers, largest differences, and whether rounding explains them. Exit code 0: they agree; 1: they differ; 2:
+    undecided, no layer or output can be compared; 3: no verdict, the message says why. With --weights, A and B may
+    also be model files or files of weights.
     """
-    from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.cli.server_choice import remote
-    from mlmodelscope.diff.diff import diff as run
-    from mlmodelscope.diff.side import RandomInput, SideRequest
+    from mlmodelscope.diff.side import RandomInput
     from mlmodelscope.diff.tolerance import parse_tolerances
 
     if remote() is not None:
         raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
-    by_chance = RandomInput(seed, batch_size, dict(map(_shape, shape or ()))) if random or dataset is None else None
+    options = dict(map(pair, option_a or ())), dict(map(pair, option_b or ()))
+    if weights:
+        if second is None or dataset is not None or random or stacks is not None or (report or junit) is not None:
+            raise UsageError("--weights runs nothing: it takes two files or manifests, --all and --json")
+        return compare_files(first, second, every, as_json, settings(offline))
+    if stacks is not None:
+        _refuse_two_sides(dataset, stack_a, stack_b)
+        dataset, second = second, None
+    elif second is None:
+        raise UsageError(
+            "B is missing: diff compares two models",
+            hint=f"for one model in several stacks: mlmodelscope diff {first} --stacks current,NAME",
+        )
+    by_chance = (
+        RandomInput(seed, batch_size, dict(map(parse_shape, shape or ()))) if random or dataset is None else None
+    )
+    common: dict[str, Any] = {
+        "samples": samples,
+        "random": by_chance,
+        "tolerance": parse_tolerances(tolerance or (), precision),
+        "trust": trust,
+        "settings": settings(offline),
+    }
+    if second is None:
+        assert stacks is not None
+        return _in_stacks(first, stacks, dataset, options, common, (report, junit), as_json)
+    return _two_sides((first, second), (stack_a, stack_b), dataset, options, common, (report, junit), as_json, every)
+
+
+Options = tuple[dict[str, Any], dict[str, Any]]
+"""Of A's predictor and of B's."""
+Pages = tuple[Path | None, Path | None]
+"""HTML and JUnit."""
+
+
+def _refuse_two_sides(dataset: str | None, stack_a: str | None, stack_b: str | None) -> None:
+    if dataset is not None:
+        raise UsageError(
+            "--stacks compares one model, and two are named",
+            hint="with --stacks: mlmodelscope diff MODEL [DATASET] --stacks NAME,NAME",
+        )
+    if stack_a is not None or stack_b is not None:
+        raise UsageError("--stacks goes with neither --stack-a nor --stack-b")
+
+
+@contextmanager
+def _no_verdict() -> Iterator[None]:
+    """What keeps a comparison from being made is no verdict; what was asked wrongly stays that."""
     try:
-        allowed = parse_tolerances(tolerance or (), precision)
-        with TerminalWatcher() as watcher:
-            found = run(
-                SideRequest(first, stack_a, dict(map(pair, option_a or ()))),
-                SideRequest(second, stack_b, dict(map(pair, option_b or ()))),
-                dataset,
-                samples=samples,
-                random=by_chance,
-                tolerance=allowed,
-                trust=trust,
-                settings=settings(offline),
-                watcher=watcher,
-            )
+        yield
     except UsageError:
         raise
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
-    _write(found, report, junit)
+
+
+def _in_stacks(
+    model: str, stacks: str, dataset: str | None, options: Options, common: dict[str, Any], pages: Pages, as_json: bool
+) -> int:
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.cli.stack_differences import show_stack_differences, write_stack_differences
+    from mlmodelscope.diff.stacks import diff_stacks, stack_names
+
+    with _no_verdict(), TerminalWatcher() as watcher:
+        found = diff_stacks(
+            model,
+            stack_names(stacks),
+            dataset,
+            first_options=options[0],
+            other_options=options[1],
+            watcher=watcher,
+            **common,
+        )
+    write_stack_differences(found, *pages)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        show_stack_differences(found)
+    return found.exit_code
+
+
+def _two_sides(
+    models: tuple[str, str],
+    stacks: tuple[str | None, str | None],
+    dataset: str | None,
+    options: Options,
+    common: dict[str, Any],
+    pages: Pages,
+    as_json: bool,
+    every: bool,
+) -> int:
+    from mlmodelscope.cli.progress import TerminalWatcher
+    from mlmodelscope.diff.diff import diff as run
+    from mlmodelscope.diff.side import SideRequest
+
+    asked = [SideRequest(*each) for each in zip(models, stacks, options, strict=True)]
+    with _no_verdict(), TerminalWatcher() as watcher:
+        found = run(asked[0], asked[1], dataset, watcher=watcher, **common)
+    _write(found, *pages)
     if as_json:
         print_json(found.to_json())
     else:
@@ -123,17 +223,6 @@ def _write(found: Difference, report: Path | None, junit: Path | None) -> None:
         write_text(report, difference_html(found))
     if junit is not None:
         write_text(junit, difference_junit(found))
-
-
-def _shape(text: str) -> tuple[str, tuple[int, ...]]:
-    name, _, sizes = text.rpartition("=")
-    try:
-        shape = tuple(int(size) for size in sizes.split(","))
-    except ValueError:
-        shape = ()
-    if not shape or min(shape) < 1:
-        raise UsageError(f"`{text}` is not a shape", hint="write --shape 1,3,224,224 or --shape NAME=1,16")
-    return name, shape
 
 
 def _show(found: Difference, every: bool) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 from dataclasses import asdict, dataclass
@@ -88,7 +89,7 @@ def _frameworks() -> list[Finding]:
         plugin = PREDICTORS.origin(name)
         if have or not declaration.packages:
             here.append(f"{name} ({', '.join(have) or (f'of {plugin.owner}' if plugin else 'built in')})")
-        elif name in stacks:
+        elif name in stacks or any(normalise(each) in stacks for each in declaration.packages):
             when_needed.append(name)
         else:
             fix = f"pip install {declaration.packages[0]}"
@@ -106,12 +107,13 @@ def _frameworks() -> list[Finding]:
 
 
 def _stacks() -> set[str]:
-    """Frameworks of which the catalog has a stack that this machine can run by itself."""
+    """Frameworks and packages that stacks of the catalog have which this machine can run by itself."""
     from mlmodelscope.errors import MLModelScopeError
     from mlmodelscope.manifest.catalog import find_manifest, list_catalog
     from mlmodelscope.manifest.schema import SoftwareManifest
     from mlmodelscope.plan.framework import framework_word
     from mlmodelscope.provision.stack.known import is_for_this_machine
+    from mlmodelscope_worker.environment import normalise
 
     found = set()
     for entry in list_catalog("software"):
@@ -121,6 +123,7 @@ def _stacks() -> set[str]:
             continue  # `check` says what is wrong with somebody's manifest
         if software.framework is not None and software.stack and is_for_this_machine(software.stack.architecture):
             found.add(framework_word(software.framework))
+            found |= {normalise(re.split(r"[=<>!~;@\[ ]", each, maxsplit=1)[0]) for each in software.stack.requirements}
     return found
 
 

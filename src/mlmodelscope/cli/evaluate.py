@@ -15,6 +15,7 @@ from mlmodelscope.cli.choices import (
     Limit,
     ModelName,
     PredictorOption,
+    RelaxFramework,
     Seed,
     SoftwareName,
     Stratified,
@@ -44,6 +45,7 @@ def evaluate(
     model: ModelName,
     dataset: DatasetName = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     stacks: Annotated[str | None, typer.Option("--stacks", help="Several stacks in turn, comma-separated.")] = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
@@ -67,7 +69,9 @@ def evaluate(
     from mlmodelscope.cli.progress import TerminalWatcher
     from mlmodelscope.evaluation import evaluate as run
 
-    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option, device)
+    options = make_options(
+        batch_size, threads, limit, stratified, seed, top_k, option, device, relax_framework=relax_framework
+    )
     found = settings(offline)
     if stacks is not None and (software is not None or report is not None):
         raise UsageError("--stacks goes with neither --stack nor --report")
@@ -97,7 +101,9 @@ def evaluate(
     if stacks is not None:
         from mlmodelscope.cli.stack_comparison import show_stacks
 
-        show_stacks(records, found, as_json)
+        show_stacks(
+            records, [each for each in (model, dataset) if each], [name or "current" for name in names], found, as_json
+        )
         return SOME_SAMPLES_FAILED if any(record.failed for record in records) else 0
     (record,) = records
     if report is not None:

@@ -173,6 +173,12 @@ def _is_config(path: Path) -> bool:
     """Told by the name: what a configuration holds is looked at later."""
     if path.is_dir():
         return not (path / "saved_model.pb").exists()
+    if path.suffix.lower() == ".json" and path.is_file():
+        from mlmodelscope.model_file.mxnet import is_mxnet_symbol
+        from mlmodelscope.model_file.weights_alone import is_index
+
+        with path.open("rb") as file:  # a symbol of MXNet and an index of shards are JSON, too
+            return not is_mxnet_symbol(memoryview(file.read(1 << 12))) and not is_index(path)
     return path.suffix.lower() in (".json", ".yml", ".yaml", ".txt", ".cfg")
 
 

@@ -84,6 +84,10 @@ def _show(name: str, as_json: bool) -> None:
 
     there = remote()
     show_manifest(find_model(name) if there is None else there.shelf.find(ModelManifest, name), as_json)
+    if not as_json:
+        from mlmodelscope.cli.claims import print_status
+
+        print_status(name)
 
 
 def _list_manifests(as_json: bool, is_filtered: bool) -> None:
@@ -193,18 +197,26 @@ def _list_claims(query: Query, as_json: bool) -> None:
 
     from mlmodelscope.catalog.index import open_index
     from mlmodelscope.catalog.search import claims
+    from mlmodelscope.claim.status import standing_of, standings
+    from mlmodelscope.record.checks import checks_at
 
     with closing(open_index(settings(False))) as index:
         rows, total = claims(index, query)
+    known = standings(checks_at(settings(False)))
     if as_json:
-        print_json({"claims": [asdict(row) for row in rows], "total": total})
+        found = [{**asdict(row), "status": standing_of(row.key, known).status} for row in rows]
+        print_json({"claims": found, "total": total})
         return
     signs = {"percent": " %", "dB": " dB"}
-    print_table(
-        ("model", "metric", "value", "dataset", "conditions"),
-        [(row.reference, row.metric, row.value + signs.get(row.unit, ""), row.dataset, row.conditions) for row in rows],
-        (False, False, True, False, False),
-    )
+    lines = [
+        (
+            *(row.reference, row.metric, row.value + signs.get(row.unit, ""), row.dataset),
+            *(standing_of(row.key, known).status, row.conditions),
+        )
+        for row in rows
+    ]
+    titles = ("model", "metric", "value", "dataset", "status", "conditions")
+    print_table(titles, lines, (False, False, True, False, False, False))
     print(f"{total:,} published numbers fit, {len(rows):,} shown", file=sys.stderr)
 
 

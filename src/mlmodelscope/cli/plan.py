@@ -14,6 +14,7 @@ from mlmodelscope.cli.choices import (
     Limit,
     ModelName,
     PredictorOption,
+    RelaxFramework,
     Seed,
     SoftwareName,
     Stratified,
@@ -29,6 +30,7 @@ def plan(
     model: ModelName,
     dataset: DatasetName = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -45,7 +47,9 @@ def plan(
     """Print the plan of an evaluation: every default resolved, every file by its digest."""
     from mlmodelscope.preparation import ask
 
-    options = make_options(batch_size, threads, limit, stratified, seed, top_k, option, device)
+    options = make_options(
+        batch_size, threads, limit, stratified, seed, top_k, option, device, relax_framework=relax_framework
+    )
     asked = ask(model, dataset, options, software=software, hardware=hardware, settings=settings(offline), trust=True)
     made = asked.plan()  # nothing is run
     if digest:

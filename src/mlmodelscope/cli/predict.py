@@ -13,6 +13,7 @@ from mlmodelscope.cli.choices import (
     DeviceName,
     ModelName,
     PredictorOption,
+    RelaxFramework,
     SoftwareName,
     Threads,
     TopK,
@@ -57,6 +58,7 @@ def predict(
         ),
     ] = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     trust: Trust = False,
     draw: Annotated[
         Path | None,
@@ -81,7 +83,7 @@ def predict(
 
         check_drawing(draw, inputs)
     asked = Arguments(inputs, pair, needs_pictures=draw is not None)
-    options = make_options(batch_size, threads, None, False, 0, top_k, option, device)
+    options = make_options(batch_size, threads, None, False, 0, top_k, option, device, relax_framework=relax_framework)
     there = remote()
     settled = settings_of(write or ())
     with WritingWatcher(is_shown=not as_json) as watcher:

@@ -14,6 +14,7 @@ from mlmodelscope.cli.choices import (
     HardwareName,
     ModelName,
     PredictorOption,
+    RelaxFramework,
     Seed,
     SoftwareName,
     Threads,
@@ -59,6 +60,7 @@ def profile(
         bool, typer.Option("--cold", help="The layers of the very first call, in fresh processes: nothing is warm.")
     ] = False,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -81,7 +83,7 @@ def profile(
     from mlmodelscope.trace.store import load_trace
 
     check_name(output)
-    options = make_options(batch_size, threads, None, False, seed, 5, option, device)
+    options = make_options(batch_size, threads, None, False, seed, 5, option, device, relax_framework=relax_framework)
     times = runs if runs is not None else 3 if cold else 10
     there = remote()
     with TerminalWatcher() as watcher:

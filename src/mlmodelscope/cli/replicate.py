@@ -14,6 +14,7 @@ from mlmodelscope.cli.choices import (
     DatasetName,
     HardwareName,
     Limit,
+    RelaxFramework,
     SoftwareName,
     Stratified,
     Threads,
@@ -67,6 +68,14 @@ def replicate(
         str | None,
         typer.Option(help="The claimant's reference log: its number is the claim, and its answers are compared."),
     ] = None,
+    reference: Annotated[
+        str | None,
+        typer.Option(
+            help="A model that is taken for right, by name or manifest: where no pitfall explains the gap, the two are "
+            "compared layer by layer.",
+            metavar="MODEL",
+        ),
+    ] = None,
     within: Annotated[
         float | None,
         typer.Option(
@@ -85,6 +94,7 @@ def replicate(
         float | None, typer.Option(help="How many evaluations of the whole dataset a search may take.", min=0)
     ] = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -109,7 +119,7 @@ def replicate(
     from mlmodelscope.plan.claim import parse_claim
     from mlmodelscope.replicate.replication import replicate as run
 
-    options = make_options(batch_size, threads, limit, stratified, 0, top_k, None)
+    options = make_options(batch_size, threads, limit, stratified, 0, top_k, None, relax_framework=relax_framework)
     there = remote()
     try:
         claim = _only(claims or [])
@@ -121,6 +131,8 @@ def replicate(
                 "stacks": [name.strip() for name in (stacks or "").split(",") if name.strip()],
                 "budget": budget,
             }
+            if reference is not None:
+                raise UsageError("layers are compared on this machine, not on a server", hint="leave out --server")
             if model is None or log is not None:
                 raise UsageError("a server is asked about a model; a claimant's reference log is compared here")
             with TerminalWatcher() as watcher:
@@ -135,6 +147,7 @@ def replicate(
                 options,
                 claim=parse_claim(claim) if claim else None,
                 log=log,
+                reference=reference,
                 within=within / 100 if within is not None else None,
                 explain=explain,
                 stacks=[name.strip() for name in stacks.split(",") if name.strip()] if stacks else (),
@@ -148,8 +161,10 @@ def replicate(
     except MLModelScopeError as error:
         error.exit_code = NO_VERDICT
         raise
+    from mlmodelscope.replicate.checked import keep_replication
     from mlmodelscope.replicate.outcome import Here
 
+    keep_replication(done, model, settings(offline))
     if done.found is not None:
         warn_of_broken_pitfalls()
     return _tell(Here(done), _evidence(done), report, junit, summary, as_json)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlmodelscope.cli.choices import BatchSize, DatasetName, ModelName, SoftwareName, Threads, Trust, make_options
+from mlmodelscope.cli.choices import (
+    BatchSize,
+    DatasetName,
+    ModelName,
+    RelaxFramework,
+    SoftwareName,
+    Threads,
+    Trust,
+    make_options,
+)
 from mlmodelscope.cli.plugins import warn_of_broken_pitfalls
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import (
@@ -36,6 +45,7 @@ def sensitivity(
         list[str] | None, typer.Option(help="Only this pitfall, such as color-layout; may be given again.")
     ] = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
     limit: Annotated[
@@ -69,7 +79,7 @@ def sensitivity(
         raise UsageError(f"{plot} is no .svg: the plot is SVG")
     if exact and budget is not None:
         raise UsageError("every variant on every sample has no budget", hint="leave out --exact, or --budget")
-    options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None)
+    options = make_options(batch_size, threads, limit, limit is not None, 0, 5, None, relax_framework=relax_framework)
     there = remote()
     with TerminalWatcher() as watcher:
         if there is not None:

@@ -35,6 +35,7 @@ SERVED = {
     "analyze",
     "overview",
     "models",
+    "claims",
     "datasets",
     "stacks",
     "machine",
@@ -52,15 +53,21 @@ HERE = {
     "init": "it reads a file that is here; over the API it is POST /manifests/init",
     "plan": "a plan is made where it runs; /requests/resolve says where that could be",
     "pitfalls": "they are the same everywhere",
+    "suggest": "it ranks what is known here; a server's page /models lists its own",
     "study": "it writes a folder of files here",
 }
 """Verbs that are done on this machine, and why."""
-_STACKS = ("build", "show", "lock", "diff", "remove")
+_PARTS_HERE = {"stacks": ("build", "show", "lock", "diff", "remove"), "datasets": ("connect", "disconnect")}
+"""Verbs of these verbs that are done on this machine."""
+_WHY_HERE = {
+    "stacks": "is done where the stack is; agents build what they are asked for",
+    "datasets": "is done where the folder is, on the server or on an agent",
+}
 
 
 def is_served(words: Sequence[str]) -> bool:
     """Whether `--server` may be given to this verb, or verb of a verb."""
-    return bool(words) and words[0] in SERVED and not (words[0] == "stacks" and words[1:2] and words[1] in _STACKS)
+    return bool(words) and words[0] in SERVED and not _is_part_here(words)
 
 
 def take_server(arguments: list[str]) -> list[str]:
@@ -81,9 +88,13 @@ def take_server(arguments: list[str]) -> list[str]:
     if "--server" in " ".join(arguments) and verb not in SERVED and verb:
         raise UsageError(f"`{verb}` is done on this machine: {HERE.get(verb, 'a server cannot be asked to')}")
     said = [word for word in kept[1:] if not word.startswith("-")]
-    if verb == "stacks" and said[1:2] and said[1] in _STACKS and "--server" in " ".join(arguments):
-        raise UsageError(f"`stacks {said[1]}` is done where the stack is; agents build what they are asked for")
+    if _is_part_here([verb, *said[1:2]]) and "--server" in " ".join(arguments):
+        raise UsageError(f"`{verb} {said[1]}` {_WHY_HERE[verb]}")
     return kept
+
+
+def _is_part_here(words: Sequence[str]) -> bool:
+    return len(words) > 1 and words[1] in _PARTS_HERE.get(words[0], ())
 
 
 @cache

@@ -91,6 +91,10 @@ def _show_manifest(name: str, as_json: bool) -> None:
     print(write_manifest(explicit, document.kind, beside=origins), end="")
     for note in document.notes:
         print(spell_comment(f"# {note.kind}: {note.message} (line {note.place[0]})"))
+    if document.kind == "model" and name != "-" and document.file != "<stdin>":
+        from mlmodelscope.cli.claims import print_status
+
+        print_status(name)
 
 
 def _open(name: str) -> Document:

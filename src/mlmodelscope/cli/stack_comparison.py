@@ -2,33 +2,64 @@
 
 from __future__ import annotations
 
+import math
+import shlex
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.cli.terminal import console, print_json, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mlmodelscope.analysis.stack_comparison import PackageChange, Row
     from mlmodelscope.record.record import Record
     from mlmodelscope.settings import Settings
 
 
-def show_stacks(records: Sequence[Record], settings: Settings, as_json: bool) -> None:
+def show_stacks(
+    records: Sequence[Record], about: Sequence[str], names: Sequence[str], settings: Settings, as_json: bool
+) -> None:
+    """`about` is the model and the dataset, and `names` are the stacks, as the user spelled them."""
+    from mlmodelscope.analysis.answer_distance import precision_of
     from mlmodelscope.analysis.stack_comparison import compare_stacks
     from mlmodelscope.record.store import Store
 
     store = Store(settings)
     try:
-        rows, changes = compare_stacks(records, store)
+        rows, changes = compare_stacks(records, store, precision_of([each.plan for each in records], settings))
     finally:
         store.close()
     if as_json:
-        body = [{"record": record.id, **asdict(row)} for record, row in zip(records, rows, strict=True)]
+        body = [{"record": record.id, **_plain(row)} for record, row in zip(records, rows, strict=True)]
         print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in changes]})
         return
     _print(rows, changes)
+    _advise(about, dict(zip(names, rows, strict=True)))
+
+
+def _plain(row: Row) -> dict[str, Any]:
+    """For JSON, which has no infinity: a score that is NaN in one stack is as far from a number."""
+    body = asdict(row)
+    body["accuracy"] = row.accuracy.model_dump(mode="json") if row.accuracy is not None else None
+    if row.distance is not None:
+        far = {name: getattr(row.distance, name) for name in ("largest", "relative")}
+        body["distance"] |= {name: value if math.isfinite(value) else None for name, value in far.items()}
+        body["distance"]["words"] = row.distance.words
+    return body
+
+
+def _advise(about: Sequence[str], rows: Mapping[str, Row]) -> None:
+    """Where the answers differ by more than rounding, the command that looks for the layer."""
+    judged = {name: row.distance for name, row in rows.items() if row.distance is not None}
+    far = {name: distance for name, distance in judged.items() if distance.judgment in ("fault", "unclear")}
+    if not far:
+        return
+    out = console()
+    for name, distance in far.items():
+        out.print(f"{name}: {distance.words}", markup=False, soft_wrap=True)
+    command = shlex.join(["mlmodelscope", "diff", *about, "--stacks", ",".join((next(iter(rows)), *far))])
+    out.print(f"for the first layer that differs: {command}", markup=False, soft_wrap=True)
 
 
 def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
@@ -44,7 +75,7 @@ def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
         if len({row.packages.get(name) for row in rows}) > 1
     ]
     table = Table(box=None, pad_edge=False)
-    for column in ("stack", *names, "accuracy", "same answer", "same bits", "latency"):
+    for column in ("stack", *names, "accuracy", "same answer", "same bits", "largest difference", "verdict", "latency"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         table.add_row(
@@ -53,6 +84,8 @@ def _print(rows: Sequence[Row], changes: Sequence[PackageChange]) -> None:
             words.measured_value(row.accuracy) if row.accuracy is not None else "",
             f"{row.same_classes} of {row.samples}",
             f"{row.same_scores} of {row.samples}",
+            f"{row.distance.largest:.1e}" if row.distance is not None else "",
+            row.distance.judgment if row.distance is not None else "",
             seconds(row.p50_s) if row.p50_s is not None else "",
         )
     out.print(table)

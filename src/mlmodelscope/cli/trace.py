@@ -118,13 +118,14 @@ def export(
 
 
 def _load(name: str) -> tuple[str, Trace]:
-    """(the record's id, its trace)."""
+    """(the record's id, its trace); `latest` is the newest that has one."""
     from mlmodelscope.cli.server_choice import open_store
     from mlmodelscope.trace.store import load_trace
 
     store = open_store(settings(offline=True))
     try:
-        record = store.get(name).id
+        profiles = store.list(kind="profile", status="finished", limit=1) if name == "latest" else []
+        record = store.get(profiles[0]["id"] if profiles else name).id
         return record, load_trace(store.folder(record))
     finally:
         store.close()

@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mlmodelscope.cli.choices import HardwareName, ModelName, Seed, SoftwareName, Threads, Trust, make_options, pair
+from mlmodelscope.cli.choices import (
+    HardwareName,
+    ModelName,
+    RelaxFramework,
+    Seed,
+    SoftwareName,
+    Threads,
+    Trust,
+    make_options,
+    pair,
+)
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, seconds, settings, verb
 from mlmodelscope.errors import UsageError
@@ -24,6 +34,7 @@ def train(
     model: ModelName,
     dataset: Annotated[str | None, typer.Argument(help="Dataset; by default the one that the model names.")] = None,
     software: SoftwareName = None,
+    relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     log: Annotated[str | None, typer.Option("--log", help="Reference log to compare the curve with.")] = None,
     early_stop: Annotated[
@@ -52,7 +63,7 @@ def train(
     from mlmodelscope.training import train as run
 
     options = replace(
-        make_options(1, threads, None, False, seed, 5, None),
+        make_options(1, threads, None, False, seed, 5, None, relax_framework=relax_framework),
         hyperparameters=dict(pair(text) for text in hyperparameter or ()),
     )
     there = remote()

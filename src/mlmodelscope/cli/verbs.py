@@ -18,7 +18,21 @@ SECTIONS: dict[str, Sequence[str]] = {
         *("compare", "diff", "reproduce", "overview", "study", "train"),
     ),
     "Measure": ("bench", "profile", "trace", "analyze"),
-    "Manifests": ("models", "datasets", "catalog", "init", "check", "show", "convert", "export", "schema", "trust"),
+    "Manifests": (
+        "models",
+        "suggest",
+        "datasets",
+        "catalog",
+        "claims",
+        "inspect",
+        "init",
+        "check",
+        "show",
+        "convert",
+        "export",
+        "schema",
+        "trust",
+    ),
     "Records": ("records", "report", "log", "replay", "push", "pull", "keys"),
     "Stacks and machines": ("doctor", "machine", "stacks", "plugins"),
     "Servers and the store": ("serve", "agent", "token", "db", "gc"),
@@ -57,7 +71,7 @@ def make_app(verbs: Iterable[str] = VERBS) -> typer.Typer:
             if verb == "catalog":  # the same word as others spell it
                 app.add_typer(module.app, name="catalogue", cls=HelpGroup, hidden=True)
         else:
-            app.command(verb, cls=HelpCommand)(getattr(module, verb))
+            app.command(verb, cls=getattr(module, "Command", HelpCommand))(getattr(module, verb))
     return app
 
 

@@ -102,9 +102,11 @@ class DirectLink:
         keep: Callable[[str, int, Path], None],
         board: Board,
         joined: Callable[[AgentDescription], None] = lambda description: None,
+        ending: Callable[[str, str], None] = lambda evaluation, record: None,
     ) -> None:
+        """`ending` is told of each evaluation and its record before the queue says that it is done."""
         self._queue, self._agents, self._lease_s = queue, agents, lease_s
-        self._keep, self._board, self._joined = keep, board, joined
+        self._keep, self._board, self._joined, self._ending = keep, board, joined, ending
         self._id = self._incarnation = ""
 
     async def join(self, description: AgentDescription, incarnation: str) -> float:
@@ -138,6 +140,7 @@ class DirectLink:
         if "shard" in done:
             await _surely(lambda: self._keep(evaluation, attempt, Path(done["shard"])))
         else:
+            await _surely(lambda: self._ending(evaluation, done["record"]))
             await _surely(lambda: self._queue.finish(evaluation, attempt, done["record"]))
 
     async def fail(self, evaluation: str, attempt: int, failure: Failure, again: bool) -> None:

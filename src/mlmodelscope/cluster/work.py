@@ -121,7 +121,8 @@ def _replicate(given: Assignment) -> dict[str, str]:
 
     asked = dict(given.work.arguments)
     claim = asked.pop("claim", None)
-    done = replicate(*given.subject, claim=parse_claim(claim) if claim else None, **asked, **given.conditions)
+    chosen = parse_claim(claim) if claim else None
+    done = replicate(*given.subject, claim=chosen, again=given.work.again, **asked, **given.conditions)
     store = Store(given.settings)
     try:
         key = keep(done, store)

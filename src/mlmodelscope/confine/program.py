@@ -1,7 +1,8 @@
 """Runs inside of the sandbox, given to Python as text: one program, and whether it came to its end.
 
 It knows nothing of this package. The first line of its input is a word that nobody can guess; only a program that
-came to its end has it written, so leaving early is no way to pass.
+came to its end has it written, so leaving early does not pass. One that sets out to cheat can: it runs beside its
+own tests, as it does everywhere else, and may look for the word or change what the tests compare.
 """
 
 import os

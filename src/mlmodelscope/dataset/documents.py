@@ -8,9 +8,11 @@ from typing import Any
 
 from mlmodelscope.confine.confined import Confined, Limits
 from mlmodelscope.dataset.format import dataset_format
+from mlmodelscope.dataset.lines import refuse_folder
 from mlmodelscope.dataset.parts import digest_of, name_of
 from mlmodelscope.dataset.sample import NamedFile, Unlabelled
 from mlmodelscope.dataset.table_rows import Row, rows_of
+from mlmodelscope.dataset.text import read_text
 from mlmodelscope.errors import DatasetError
 from mlmodelscope.extras import install_extra
 from mlmodelscope.plan.plan import PlannedDataset
@@ -20,6 +22,9 @@ from mlmodelscope_worker.pipeline.value import SampleError
 _AT_ONCE = 500
 _LIMITS = Limits(cpu_s=10.0)
 """For so many answers; an ordinary template takes a hundredth of it."""
+_WHOLE = (".tokens", ".raw")
+"""How WikiText and others call files of plain text."""
+_LARGEST_TEXT = 64 << 20
 _LARGEST = 1 << 22
 """Characters of a document."""
 
@@ -27,6 +32,8 @@ _LARGEST = 1 << 22
 @dataset_format("documents", packed=True, has_targets=True)
 def read_documents(source: NamedFile, labels: NamedFile | None, dataset: PlannedDataset) -> list[Unlabelled]:
     """Rows with named fields: CSV, TSV, JSON Lines, a JSON list or Parquet; the dataset's `prompt` reads them."""
+    if source.name.endswith(_WHOLE):
+        return [_whole_text(source, dataset)]
     # `labels_url` has a line for each row: the field `label`.
     rows = list(rows_of(source, dataset))
     documents = [_fields(row) for row in rows]
@@ -40,6 +47,17 @@ def read_documents(source: NamedFile, labels: NamedFile | None, dataset: Planned
         content = {"parts": {"document": {"document": document, "ordinal": number}}}
         found.append(Unlabelled(name, content, None, digest_of(document), answer))
     return found
+
+
+def _whole_text(source: NamedFile, dataset: PlannedDataset) -> Unlabelled:
+    """A file of plain text is one document, whose field is `text`."""
+    refuse_folder(source)
+    if source.path.stat().st_size > _LARGEST_TEXT:
+        raise DatasetError(f"{source.name} is larger than {_LARGEST_TEXT >> 20} MiB, the most that one document can be")
+    document = {"text": read_text(source)}
+    (answer,) = _answers([document], dataset)
+    content = {"parts": {"document": {"document": document, "ordinal": 0}}}
+    return Unlabelled("00000", content, None, digest_of(document), answer)
 
 
 def _name(row: Row, number: int, dataset: PlannedDataset) -> str:

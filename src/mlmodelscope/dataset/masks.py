@@ -23,7 +23,7 @@ def read_masks(source: NamedFile, labels: NamedFile | None, dataset: PlannedData
     root, shared = str(source.path), label_rules(dataset)
     found = []
     for name in image_names(source, dataset):
-        mask = str(PurePosixPath(name).with_suffix(".png"))
+        mask = _renamed(str(PurePosixPath(name).with_suffix(".png")), dataset)
         path = labels.path / mask
         if not path.is_file():
             if dataset.labels.missing == "skip":
@@ -35,6 +35,15 @@ def read_masks(source: NamedFile, labels: NamedFile | None, dataset: PlannedData
         target = {"mask": {"file": str(path)}, "name": mask, "labels": shared}
         found.append(Unlabelled(name, {"file": f"{root}/{name}"}, None, target=target))
     return found
+
+
+def _renamed(name: str, dataset: PlannedDataset) -> str:
+    """`aachen_000000_leftImg8bit.png` has its classes in `aachen_000000_gtFine_labelIds.png`."""
+    if dataset.labels.renamed is None:
+        return name
+    folder, slash, file = name.rpartition("/")
+    part, other = dataset.labels.renamed
+    return folder + slash + file.replace(part, other)
 
 
 def label_rules(dataset: PlannedDataset) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from mlmodelscope.dataset.classes import class_words, read_classes, to_number, to_numbers
 from mlmodelscope.dataset.format import FORMATS, Format
+from mlmodelscope.dataset.listed import only_listed
 from mlmodelscope.dataset.sample import Dataset, Listing, NamedFile, Sample, Unlabelled
 from mlmodelscope.dataset.subset import choose
 from mlmodelscope.dataset.unpack import IMAGE_ARRAYS, LABEL_ARRAYS, is_npz, unpack
@@ -89,6 +90,8 @@ def _read(source: PlannedSource, dataset: PlannedDataset, form: Format, artifact
     with FORMATS.blaming(form.name, OSError):
         samples = form.read(files, labels, dataset)
         _refuse_others(samples)
+    if source.names is not None:
+        samples = only_listed(samples, _fetch(source.names, artifacts), dataset.name)
     if len(dataset.sources) == 1:
         return samples
     named = [_of_source(one, source.name) for one in samples]

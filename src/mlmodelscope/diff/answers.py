@@ -27,6 +27,20 @@ def different_answers(task: str, first: Answers, second: Answers) -> str | None:
     return f"{len(reasons)} of {len(found)} answers differ: {reasons[0]}"
 
 
+def same_answers(task: str, first: Answers, second: Answers) -> tuple[int, int]:
+    """(samples with the same answer, samples that both answer); of classes the best one counts."""
+    if first.errors.keys() != second.errors.keys() or len(first.rows) != len(second.rows):
+        return 0, 0
+    same = [_is_same(task, one, other) for one, other in zip(first.rows, second.rows, strict=True)]
+    return sum(same), len(same)
+
+
+def _is_same(task: str, one: Any, other: Any) -> bool:
+    if isinstance(one, ClassAnswer) and isinstance(other, ClassAnswer):
+        return tuple(one.classes[:1]) == tuple(other.classes[:1])
+    return _different(_plain(task, one), _plain(task, other)) is None
+
+
 def _plain(task: str, answer: Any) -> Any:
     """An answer as plain values, by its task."""
     if isinstance(answer, ClassAnswer):

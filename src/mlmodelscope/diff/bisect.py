@@ -72,7 +72,7 @@ def answers(opened: Opened, outputs: Sequence[LayerPair], tolerance: Tolerance, 
         return PartFinding("answer", "unknown", f"A is for {one.plan.task} and B for {other.plan.task}")
     different = different_answers(one.plan.task, said, answered)
     if different is None:
-        return PartFinding("answer", "agrees", f"the answers to {len(one.samples)} samples are the same")
+        return PartFinding("answer", "agrees", f"the answers to {len(said.rows)} samples are the same")
     readings = [Reading((), steps.after, steps.after[-1:], ()) for steps in (mine, theirs)]
     pairs = pair_readings(readings[0], readings[1], tolerance, compare)
     if first_difference(pairs) is None and len(mine.after) == len(theirs.after):

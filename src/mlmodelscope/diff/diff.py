@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from mlmodelscope.diff.bisect import PartFinding, answers, pipelines
 from mlmodelscope.diff.fault import faults_of
 from mlmodelscope.diff.finding import FirstDifference, first_difference
 from mlmodelscope.diff.pairing import Compare, LayerPair, pair_readings
-from mlmodelscope.diff.reading import Reading
+from mlmodelscope.diff.reading import Held, Reading
 from mlmodelscope.diff.result import Difference, Fault, Outcome, SideFacts
 from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
 from mlmodelscope.diff.tolerance import Tolerance
@@ -25,7 +25,8 @@ from mlmodelscope.watcher import Watcher
 from mlmodelscope.worker.client import Worker
 from mlmodelscope.worker.process import shared_folder
 
-_SHARE_OF_DISK = 3
+OpenSide = tuple[Side, Worker]
+SHARE_OF_DISK = 3
 """Each side may write that part of what is free: there are two, and the rest is not ours."""
 
 
@@ -46,9 +47,9 @@ def diff(
         folder = Path(held.enter_context(shared_folder()))
         free = shutil.disk_usage(folder).free
         place = Place(
-            settings or Settings.from_environment(), watcher or Watcher(), trust, folder, free // _SHARE_OF_DISK
+            settings or Settings.from_environment(), watcher or Watcher(), trust, folder, free // SHARE_OF_DISK
         )
-        opened: list[tuple[Side, Worker]] = []
+        opened: list[OpenSide] = []
         for label, asked in (("A", first), ("B", second)):
             try:
                 side = Side(label, asked, dataset if random is None else None, samples, place)
@@ -56,24 +57,29 @@ def diff(
             except WorkerError as error:
                 return _cannot_open(label, error, [_facts(each, None) for each, _ in opened])
         by_chance = random if random is not None or dataset is not None else RandomInput()
-        return compare_sides(opened, by_chance, tolerance or Tolerance(), folder)
+        readings: list[Reading] = []
+        for side, worker in opened:
+            try:
+                readings.append(side.read(worker, readings[0] if readings else by_chance))
+            except WorkerError as error:
+                words = f"{side.label} cannot be asked for its layers: {_words(error)}"
+                return Difference("no verdict", words, tuple(_facts(each, None) for each, _ in opened))
+        return compare_sides(opened, tolerance or Tolerance(), folder, readings)
 
 
 def _cannot_open(label: str, error: MLModelScopeError, sides: Sequence[SideFacts]) -> Difference:
-    return Difference("no verdict", f"{label} cannot be opened: {error.message}", tuple(sides))
+    return Difference("no verdict", f"{label} cannot be opened: {_words(error)}", tuple(sides))
+
+
+def _words(error: MLModelScopeError) -> str:
+    """What went wrong, without where in the worker's code."""
+    return error.message.partition("\nTraceback (most recent call last)")[0].rstrip()
 
 
 def compare_sides(
-    opened: Sequence[tuple[Side, Worker]], random: RandomInput | None, tolerance: Tolerance, folder: Path
+    opened: Sequence[OpenSide], tolerance: Tolerance, folder: Path, readings: Sequence[Reading]
 ) -> Difference:
-    """The same for two sides that are open; their tensors stay in the folder."""
-    readings: list[Reading] = []
-    for side, worker in opened:
-        try:
-            readings.append(side.read(worker, readings[0] if readings else random))
-        except WorkerError as error:
-            words = f"{side.label} cannot be asked for its layers: {error.message}"
-            return Difference("no verdict", words, tuple(_facts(each, None) for each, _ in opened))
+    """The same for two sides that are open, and whose layers were read into the folder."""
     sides = tuple(_facts(side, reading) for (side, _), reading in zip(opened, readings, strict=True))
 
     def compare(pairs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -82,22 +88,35 @@ def compare_sides(
     for side, _ in opened:
         tolerance = tolerance.with_precision(side.precision)
     pairs = pair_readings(readings[0], readings[1], tolerance, compare)
-    first = first_difference(pairs)
-    faults: tuple[Fault, ...] = ()
-    notes: list[str] = []
-    if first is not None:
-        workers = [worker for _, worker in opened]
-        faults, notes = faults_of(
-            first, pairs, readings, workers, folder, lambda pair: ruler().difference_patterns(folder, pair)
-        )
-    outcome, sentence = _outcome(pairs, first)
-    found = Difference(outcome, sentence, sides, tuple(pairs), first, faults, tuple(notes))
+    found = _found(pairs, sides, readings, [worker for _, worker in opened], folder)
     return _in_parts(found, opened, tolerance, compare) if all(side.has_samples for side, _ in opened) else found
 
 
-def _in_parts(
-    found: Difference, opened: Sequence[tuple[Side, Worker]], tolerance: Tolerance, compare: Compare
+def _found(
+    pairs: Sequence[LayerPair],
+    sides: tuple[SideFacts, ...],
+    readings: Sequence[Reading],
+    workers: Sequence[Worker],
+    folder: Path,
 ) -> Difference:
+    """What the pairs come to, with what the first layer that differs looks like."""
+    first = first_difference(pairs)
+    outcome, sentence = _outcome(pairs, first)
+    if first is None:
+        return Difference(outcome, sentence, sides, tuple(pairs))
+    faults, notes = faults_of(
+        first, pairs, readings, workers, folder, lambda pair: ruler().difference_patterns(folder, pair)
+    )
+    faults = _beyond(pairs) if first.pair.is_output else faults
+    maps = None
+    if first.pair.first is not None and first.pair.second is not None:
+        maps = ruler().feature_maps(
+            folder, {"one": first.pair.first.described(), "other": first.pair.second.described()}
+        )
+    return Difference(outcome, sentence, sides, tuple(pairs), first, faults, tuple(notes), maps=maps)
+
+
+def _in_parts(found: Difference, opened: Sequence[OpenSide], tolerance: Tolerance, compare: Compare) -> Difference:
     """The same with the pipeline in front of the model, and the steps behind it."""
     before = pipelines(opened, compare)
     verdict: Literal["agrees", "differs", "unknown"] = "unknown"
@@ -123,6 +142,9 @@ def _outcome(pairs: Sequence[LayerPair], first: FirstDifference | None) -> tuple
         said = f"{len(inside)} layers and {len(compared) - len(inside)} outputs agree"
         return "same", f"{said} but for rounding: at most {largest:.2g} of a layer's largest value"
     if first.pair.is_output:
+        if beyond := _beyond(pairs):
+            said = f"every layer that both sides have agrees, and the output {first.pair.name} {first.words}"
+            return "different", f"{said}: {beyond[0].words}"
         if inside:
             return "different", (
                 f"every layer agrees when it is read, and the output {first.pair.name} {first.words}: what the "
@@ -133,6 +155,25 @@ def _outcome(pairs: Sequence[LayerPair], first: FirstDifference | None) -> tuple
         "different",
         f"{first.pair.name} ({first.pair.kind or 'layer'}) is the first layer that differs: it {first.words}",
     )
+
+
+def _beyond(pairs: Sequence[LayerPair]) -> tuple[Fault, ...]:
+    """Where the outputs differ and all layers agree: a layer at the end that only one side has, behind the one that
+    makes the other side's output."""
+    outputs = [{held.name for pair in pairs if pair.is_output and (held := each(pair))} for each in _EITHER]
+    for place, (each, other) in enumerate(zip(_EITHER, reversed(_EITHER), strict=True)):
+        inside = [pair for pair in pairs if not pair.is_output]
+        ends = {held.name for pair in inside if pair.verdict == "agrees" and (held := other(pair))}
+        for pair in inside if ends & outputs[1 - place] else ():
+            held = each(pair)
+            if pair.verdict == "alone" and held is not None and held.name in outputs[place]:
+                kind = ("missing layer", "extra layer")[place]
+                words = f"only {'AB'[place]} has {held.name} ({held.kind or 'a layer'}) behind them"
+                return (Fault(kind, words, held.name, "the layers of both sides"),)
+    return ()
+
+
+_EITHER: tuple[Callable[[LayerPair], Held | None], ...] = (lambda pair: pair.first, lambda pair: pair.second)
 
 
 def _facts(side: Side, reading: Reading | None) -> SideFacts:

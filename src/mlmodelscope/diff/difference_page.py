@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
+from xml.sax.saxutils import quoteattr
 
 from mlmodelscope.diff.pairing import LayerPair
 from mlmodelscope.diff.result import Difference
-from mlmodelscope.report import plot
+from mlmodelscope.layer.feature_maps import FeatureMaps
+from mlmodelscope.report import plot, words
 from mlmodelscope.report.sheet import Section, write_sheet
 
 _LEAST = 1e-9
@@ -24,30 +26,68 @@ def difference_html(found: Difference) -> str:
     if found.named is not None:
         facts.append(("first layer that differs", found.named))
     facts += [("it looks like", f"{fault.kind}: {fault.words} ({fault.by})") for fault in found.faults[:1]]
-    notes = [f"{label}: {note}" for label, side in zip("AB", found.sides, strict=False) for note in side.notes]
-    section = Section(
-        "Layers in the order of execution",
+    facts += [(f"the {part.part}", f"{part.verdict}: {part.words}") for part in found.parts]
+    title = " and ".join(dict.fromkeys(side.model for side in found.sides)) or "Two models"
+    lede = f"{found.outcome}: {found.sentence}."
+    return write_sheet(f"{title}, layer by layer", lede, difference_sections(found), facts)
+
+
+def difference_sections(found: Difference, label: str = "") -> list[Section]:
+    """The pictures of the first layer that differs, and all layers; `label` tells several comparisons apart."""
+    notes = [
+        f"{side_label}: {note}" for side_label, side in zip("AB", found.sides, strict=False) for note in side.notes
+    ]
+    end = f", {label}" if label else ""
+    sections = []
+    if found.maps is not None and found.first is not None:
+        sections.append(_looks(found.maps, found.first.pair.name, end))
+    layers = Section(
+        f"Layers in the order of execution{end}",
         "How far each layer of B is from that of A, of the layer's largest value.",
         [_along_the_depth(found)] if found.pairs else [],
         ("layer of A", "layer of B", "kind", "shape", "largest", "relative", "cosine", "tolerance", "verdict"),
         [_row(found, place, pair) for place, pair in enumerate(found.pairs)],
         (*notes, *found.notes),
     )
-    title = " and ".join(dict.fromkeys(side.model for side in found.sides)) or "Two models"
-    return write_sheet(f"{title}, layer by layer", f"{found.outcome}: {found.sentence}.", [section], facts)
+    return [*sections, layers]
+
+
+def _looks(maps: FeatureMaps, name: str, end: str) -> Section:
+    """The layer on both sides, and how far they are apart."""
+    height, width = maps.size
+    shown = f"{len(maps.channels)} of {maps.count} channels, the ones that differ most" if maps.count > 1 else ""
+    about = f"{name}: {shown}, " if shown else f"{name}: "
+    about += f"each {height} × {width}, drawn with one scale: black is {maps.low:.3g}, white is {maps.high:.3g}"
+    about += f"; in the difference, white is {maps.largest:.3g}." if maps.difference else "."
+    pictures = (("A", maps.first), ("B", maps.second), ("difference", maps.difference))
+    figures = [
+        f'<figure style="margin:0"><img style="image-rendering:pixelated;width:100%;height:auto" alt={quoteattr(alt)} '
+        f'src="data:image/png;base64,{data}"><figcaption>{title}</figcaption></figure>'
+        for title, data in pictures
+        if data is not None
+        for alt in (f"{name}, {title}",)
+    ]
+    columns = f"display:grid;gap:1rem;grid-template-columns:repeat({len(figures)},minmax(0,1fr))"
+    drawn = f'<div style="{columns}">{"".join(figures)}</div>'
+    return Section(f"The first layer that differs{end}", about, [drawn])
 
 
 def _along_the_depth(found: Difference) -> str:
-    bars, groups = [], []
+    bars: list[tuple[str, float, str]] = []
+    groups, marked = [], 0
     at = found.first.place if found.first is not None else None
     for place, pair in enumerate(found.pairs):
         if pair.apart is None:
             continue
-        tip = f"{pair.verdict}; rounding explains {pair.tolerance:.2g}"
+        if place == at:
+            marked = len(bars)
+        tip = f"{pair.name}: {pair.verdict}, {pair.off:.2g}; rounding explains {pair.tolerance:.2g}"
         bars.append((pair.name, max(_LEAST, min(pair.off, 1e6)), tip))
-        groups.append("the first that differs" if place == at else pair.verdict)
+        groups.append(f"the first that differs: {words.shorten(pair.name, 40)}" if place == at else pair.verdict)
     axis = plot.Axis("difference, of the layer's largest value", "", True)
-    return plot.bars("Difference along the depth", bars[:_MOST_BARS], axis, groups[:_MOST_BARS])
+    start = max(0, min(marked - _MOST_BARS // 2, len(bars) - _MOST_BARS))  # the mark must be in the picture
+    shown = slice(start, start + _MOST_BARS)
+    return plot.bars("Difference along the depth", bars[shown], axis, groups[shown])
 
 
 def _row(found: Difference, place: int, pair: LayerPair) -> tuple[str, ...]:

@@ -56,12 +56,28 @@ def faults_of(
         if answer is not None and answer.found:
             return tuple(_fault(each, is_first=place == 0) for each in answer.found), []
         weighted += answer.weighted if answer is not None and not weighted else []
+    wired = _wiring(mine, theirs, pairs[: first.place])
+    if wired is not None:
+        return (wired,), []
     looks = patterns({"one": mine.described(), "other": theirs.described()})
     faults = [Fault(each["kind"], each["words"], "", "the numbers of both sides") for each in looks]
     if not faults and weighted:
         words = f"{weighted[0]} has other weights in B, or B computes something else"
         faults.append(Fault("other weights", words, "", "no change that was tried gives these numbers"))
     return tuple(faults), list(dict.fromkeys(notes)) if not faults else []
+
+
+def _wiring(mine: Held, theirs: Held, before: Sequence[LayerPair]) -> Fault | None:
+    """That the layer takes another tensor in B, where both sides tell what it takes and all of that has a pair."""
+    known = {pair.second.name: pair.first.name for pair in before if pair.first and pair.second}
+    taken = [known.get(name) for name in theirs.takes]
+    if not mine.takes or not taken or None in taken or len(taken) != len(mine.takes):
+        return None
+    wrong = [(own, other) for own, other in zip(mine.takes, taken, strict=True) if own != other]
+    if not wrong or sorted(map(str, taken)) == sorted(mine.takes):
+        return None  # the same in another order is tried when the layer is run
+    words = " and ".join(f"`{other}` in the place of `{own}`" for own, other in wrong)
+    return Fault("wiring", f"in B it takes {words}, by the names of A", "", "what each side's layer takes")
 
 
 def _agreeing(pairs: Sequence[LayerPair], place: int) -> list[Held]:

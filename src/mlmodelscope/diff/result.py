@@ -10,6 +10,7 @@ from mlmodelscope.diff.bisect import PartFinding
 from mlmodelscope.diff.finding import FirstDifference
 from mlmodelscope.diff.pairing import LayerPair
 from mlmodelscope.diff.reading import Held
+from mlmodelscope.layer.feature_maps import FeatureMaps
 
 Outcome = Literal["same", "different", "undecided", "no verdict"]
 EXIT_CODES: Mapping[Outcome, int] = {"same": 0, "different": 1, "undecided": 2, "no verdict": 3}
@@ -48,6 +49,8 @@ class Difference:
     notes: tuple[str, ...] = field(default=())
     parts: tuple[PartFinding, ...] = ()
     """Pipeline, model and answer, where samples were compared."""
+    maps: FeatureMaps | None = None
+    """What the first layer that differs looks like on both sides."""
 
     @property
     def named(self) -> str | None:

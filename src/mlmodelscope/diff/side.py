@@ -11,6 +11,7 @@ from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.diff.reading import Held, Reading, Steps, reading_of, steps_of
 from mlmodelscope.errors import UsageError
+from mlmodelscope.layer.rounding import computed_in
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.prediction import LOOSE_IMAGES
@@ -22,7 +23,8 @@ from mlmodelscope.worker.answers import Answers
 from mlmodelscope.worker.client import Worker
 from mlmodelscope_worker.messages import ReadLayers, ReadSteps
 
-_PRECISIONS = {"f16": "float16", "bf16": "bfloat16", "fp16": "float16", "int8": "int8"}
+_GIVES_BACK = {"MALLOC_MMAP_THRESHOLD_": str(1 << 18), "MALLOC_TRIM_THRESHOLD_": str(1 << 18)}
+"""For glibc: the memory of a layer that was read goes back to the system, and is not kept beside the next ones."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,7 @@ class Side:
     @property
     def precision(self) -> str | None:
         """What the predictor was told to compute in, where tensors do not show it."""
-        options = self.plan.predictor.options
-        if options.get("half_precision"):
-            return "float16"
-        return _PRECISIONS.get(str(options.get("precision")))
+        return computed_in(self.plan.predictor.options)
 
     @property
     def stack(self) -> str:
@@ -113,7 +112,7 @@ class Side:
         """The model in its stack; with samples it prepares them itself, without it is open alone."""
         site = provision(self.plan, self._asked.artifacts)
         site = replace(site, folder=str(self._place.folder))
-        return Worker(site, self.plan, tensors=not self.has_samples)
+        return Worker(site, self.plan, tensors=not self.has_samples, environment=_GIVES_BACK)
 
     def read(self, worker: Worker, inputs: Reading | RandomInput | None) -> Reading:
         """Of the tensors that the other side was given, of numbers by chance, or of this side's own samples."""

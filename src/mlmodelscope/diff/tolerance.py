@@ -6,12 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from mlmodelscope.errors import UsageError
-from mlmodelscope.layer.rounding import PRECISIONS, coarser, derived
-
-_GROWTH = 6.0
-"""How many times as large as just before a difference may be without anything being wrong …"""
-_MOST_GROWTH = 16.0
-"""… but never more than so many times what the depth allows."""
+from mlmodelscope.layer.rounding import PRECISIONS, allowed, coarser
 
 
 @dataclass(frozen=True)
@@ -38,8 +33,7 @@ class Tolerance:
                 return self.layers[name]
         if self.given is not None:
             return self.given
-        base = derived(coarser(precision, self.precision), depth)
-        return max(base, min(_GROWTH * before, _MOST_GROWTH * base))
+        return allowed(coarser(precision, self.precision), depth, before)
 
 
 def parse_tolerances(texts: Iterable[str], precision: str | None) -> Tolerance:

@@ -24,6 +24,10 @@ _NAMES_AGREE = 0.6
 _MOST_CELLS = 800_000
 """Beyond that only pairs near the diagonal are considered."""
 _VALUES, _EACH_DIGIT, _SHAPE, _SIZE, _KIND, _NAME = 12.0, 3.0, 2.0, 1.0, 2.0, 4.0
+_EXACT = 0.5
+"""What the very same order of axes, or the very same word for the kind, adds."""
+_ALIKE = 8
+"""So many layers with the same numbers are looked at together."""
 CERTAIN = _NAME + _KIND + _SHAPE
 """What a name, a kind and a shape are worth together, without values."""
 _FAR = 0.05
@@ -60,6 +64,7 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> list[Match]:
             pairs.append((end, high))
         start, low = end + 1, high + 1
     pairs = _out_of_order(first, second, pairs)
+    pairs = _untangled(first, second, pairs)
     return _in_order(pairs, len(first), len(second))
 
 
@@ -74,6 +79,10 @@ class _Facts:
     """Whether it hands on what it gets: it may be called by the name of another kind."""
     thin: tuple[int, ...] | None
     """Sizes without those of 1, in order of size."""
+    shape: tuple[int, ...]
+    """As it is, which tells apart what has the same numbers before and after it is turned."""
+    word: str
+    """The framework's own for the kind."""
     rank: int
     count: int
     sums: tuple[float, ...] | None
@@ -89,6 +98,8 @@ def _facts(layer: Seen) -> _Facts:
         kind,
         kind is not None and kind.startswith(_SAME_PLACE),
         None if shape is None else tuple(sorted(size for size in shape if size != 1)),
+        shape or (),
+        layer.kind,
         len(shape or ()),
         _count(shape or ()),
         layer.sums,
@@ -114,7 +125,8 @@ def _worth(one: _Facts, other: _Facts) -> float:
             return 0.0
         return max(0.0, found + _NAME * _name_worth(one, other) - _SIZE)
     if has_shapes:
-        found += _SIZE
+        found += _SIZE + (_EXACT if one.shape == other.shape else 0.0)
+        found += _EXACT if one.word == other.word else 0.0
         if one.thin == other.thin:
             found += _SHAPE - _SIZE + (_SIZE if one.rank == other.rank else 0.0)
     if one.sums is not None and other.sums is not None:
@@ -244,6 +256,26 @@ def _out_of_order(
             partner[place], taken[best] = best, place
             theirs.remove(best)
     return sorted(partner.items())
+
+
+def _untangled(
+    first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The same pairs, but where several layers have the same numbers, as before and after a reshape, those of one shape
+    and kind are together."""
+    found = dict(pairs)
+    order = sorted((sums[2], one) for one in found if (sums := first[one].sums) is not None)
+    for at, (size, one) in enumerate(order):
+        for other_size, other in order[at + 1 : at + 1 + _ALIKE]:
+            if other_size - size > _CLOSE * max(abs(size), abs(other_size)):
+                break
+            mine, theirs = second[found[one]], second[found[other]]
+            if not (are_close(first[one], theirs) and are_close(first[other], mine)):
+                continue
+            now = worth(first[one], mine) + worth(first[other], theirs)
+            if worth(first[one], theirs) + worth(first[other], mine) > now + _EXACT / 2:
+                found[one], found[other] = found[other], found[one]
+    return sorted(found.items())
 
 
 def _within(one: Seen, other: Seen, apart: float) -> bool:

@@ -24,7 +24,7 @@ class Part(BaseModel):
 
 
 class ChatTurn(Part):
-    """What somebody said in a conversation."""
+    """One turn of a conversation."""
 
     role: Literal["system", "user", "assistant"]
     content: str

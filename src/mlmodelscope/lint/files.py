@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from mlmodelscope.errors import ManifestError, Problem, UsageError
 from mlmodelscope.lint.subject import Subject
 from mlmodelscope.manifest.schema import KINDS
+from mlmodelscope.manifest.source import SourceMap, parse_source
 
 _SUFFIXES = (".yml", ".yaml")
 _NOT_OURS = ("node_modules", "__pycache__", "site-packages")
@@ -78,6 +79,8 @@ class Named:
     name: str
     explicit: bool
     """Whether the user named this very file; one that was only found may be something else."""
+    inside: str = ""
+    """Where a file that was found lies in the folder that was searched."""
 
 
 def find_files(paths: Iterable[str]) -> list[Named]:
@@ -102,7 +105,9 @@ def _expand(path: str) -> list[Named]:
     except ValueError:  # a zero byte: reading it will say what is wrong
         return [Named(path, True)]
     matches = sorted(glob.glob(os.path.expanduser(path), recursive=True))
-    found = [Named(os.path.normpath(match), False) for match in matches if match.endswith(_SUFFIXES)]
+    base = os.path.expanduser(path).split("/")
+    above = "/".join(base[: next(place for place, part in enumerate(base) if glob.has_magic(part))])
+    found = [_found(match, above or os.curdir) for match in matches if match.endswith(_SUFFIXES)]
     if not found:
         raise UsageError(f"no .yml or .yaml file matches `{path}`")
     return found
@@ -115,14 +120,31 @@ def _in_folder(path: str) -> list[Named]:
         names += [os.path.normpath(os.path.join(folder, name)) for name in sorted(files) if name.endswith(_SUFFIXES)]
     if not names:
         raise ManifestError(Problem("there is no .yml or .yaml file in this folder", file=path))
-    return [Named(name, False) for name in names]
+    return [_found(name, path) for name in names]
+
+
+def _found(name: str, folder: str) -> Named:
+    return Named(os.path.normpath(name), False, os.path.relpath(name, folder))
 
 
 def is_manifest(subject: Subject) -> bool:
     """Whether a file that was found in a folder means to be a manifest; one that cannot be read might."""
-    if subject.unreadable:
-        return not subject.unreadable[0].message.startswith("a manifest is a mapping")
-    data = subject.written
+    return _might_be(subject.unreadable[0]) if subject.unreadable else _has_words(subject.written)
+
+
+def is_manifest_text(raw: bytes | str, file: str) -> bool:
+    """The same of a text that nothing else is asked about."""
+    try:
+        return _has_words(parse_source(raw, file, functions=True))
+    except ManifestError as error:
+        return _might_be(error.problems[0])
+
+
+def _might_be(problem: Problem) -> bool:
+    return not problem.message.startswith("a manifest is a mapping")
+
+
+def _has_words(data: SourceMap) -> bool:
     words = _WORDS & set(data)
     if _OTHERS & set(data):
         return False

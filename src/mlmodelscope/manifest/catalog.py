@@ -150,9 +150,14 @@ def _find(name: str, sought: type[Manifest]) -> Manifest:
     )
 
 
+def is_reference(name: str) -> bool:
+    """Whether it looks like `SOURCE:NAME`."""
+    return _REFERENCE.fullmatch(name) is not None
+
+
 def described_model(name: str) -> Path | None:
     """The manifest of a model that a source describes, by `SOURCE:NAME`; None where no source has that label."""
-    if not _REFERENCE.fullmatch(name):
+    if not is_reference(name):
         return None
     found: Path | None = import_module(_DESCRIBED).described_path(name)
     return found

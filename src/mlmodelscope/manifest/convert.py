@@ -38,7 +38,7 @@ def convert_document(document: Document, *, explain: bool = False) -> str:
 
 def unclear(document: Document) -> list[Note]:
     """What a person should look at before trusting the conversion."""
-    return [note for note in document.notes if note.kind in ("unclear", "typo")]
+    return [note for note in document.notes if note.kind in ("unclear", "typo", "repeated")]
 
 
 def _reasons(data: Any, path: DataPath) -> list[tuple[DataPath, str]]:

@@ -11,7 +11,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from mlmodelscope.errors import ManifestError, Problem
-from mlmodelscope.manifest.dialect import Dialect, Notes, includes_files, recognise_dialect, recognise_kind
+from mlmodelscope.manifest.dialect import (
+    Dialect,
+    Notes,
+    includes_files,
+    looks_like_log,
+    recognise_dialect,
+    recognise_kind,
+)
 from mlmodelscope.manifest.explain import explain
 from mlmodelscope.manifest.included import with_included
 from mlmodelscope.manifest.listing import rearrange
@@ -40,10 +47,20 @@ class Document:
     data: SourceMap
     """Today's form as an author would write it, before any default is filled in."""
     notes: Notes = field(default_factory=Notes)
+    looks_like_log: bool = False
+    """Whether a file that names no kind has a reference log's keys and was taken for something else."""
 
     def manifest(self) -> Manifest:
         """Check it against the schema; ManifestError holds every problem. Uses the data up."""
-        return _validate(self.data, self.kind, self.file, self.folder)
+        try:
+            return _validate(self.data, self.kind, self.file, self.folder)
+        except ManifestError as error:
+            if not self.looks_like_log:
+                raise
+            words = "this looks like a reference log, and a log says so itself"
+            raise ManifestError(
+                Problem(words, file=self.file, line=1, column=1, hint="add `kind: log`"), *error.problems
+            ) from None
 
 
 def open_document(path: str | Path) -> Document:
@@ -87,15 +104,18 @@ def parse_manifest(text: str | bytes, file: str = "<text>") -> Manifest:
 
 
 def _document(data: SourceMap, file: str, folder: Path, text: str = "") -> Document:
+    is_log = "kind" not in data and looks_like_log(data)
     kind = _kind(data, file)
     dialect = recognise_dialect(kind, data)
     notes = Notes()
+    for each in data.repeated:
+        notes.add("repeated", f"the key `{each.key[:60]}` stands twice (first in line {each.first[0]})", each.second)
     if dialect is not None:
         try:
             data = dialect.convert(data, notes)
         except ManifestError as error:
             raise ManifestError(*(replace(problem, file=file) for problem in error.problems)) from None
-    return Document(file, folder, text, kind, dialect, data, notes)
+    return Document(file, folder, text, kind, dialect, data, notes, is_log)
 
 
 def _kind(data: SourceMap, file: str) -> str:

@@ -40,7 +40,7 @@ _ARTIFACT = re.compile(r"artifact:sha256:(?P<digest>[0-9a-f]{64})(?:/(?P<name>[^
 _NAMED = re.compile(r"artifact:sha256:([0-9a-f]{64})", re.IGNORECASE)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
-REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "url", "root")
+REFERENCE_KEYS = ("graph_path", "weights_path", "features_url", "classes_url", "labels_url", "names_url", "url", "root")
 
 
 @dataclass(frozen=True)
@@ -181,7 +181,7 @@ def _changed(fields: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     for key, value in fields.items():
         if key in REFERENCE_KEYS and isinstance(value, str) and value and not _SCHEME.match(value):
             changed[key] = _resolve(value, folder)
-        elif key not in ("attributes", "description", "references"):
+        elif key not in ("attributes", "description", "references", "connect"):
             absolute = with_absolute_paths(value, folder)
             if absolute is not value:
                 changed[key] = absolute

@@ -1,14 +1,16 @@
 """YAML text becomes plain data in which every value remembers its place and numbers their spelling.
 
 Read from the parser's events rather than from a loader: the author's spelling (`1.10` is not `1.1`) and the positions
-survive, words mean what YAML 1.2 says (`no` is a word, Norway's too), duplicate keys and foreign tags are refused,
-aliases are counted before they are expanded, and no nesting is deep enough to exhaust a stack.
+survive, words mean what YAML 1.2 says (`no` is a word, Norway's too), foreign tags are refused and so are keys that
+stand twice and contradict each other, aliases are counted before they are expanded, and no nesting is deep enough to
+exhaust a stack.
 """
 
 from __future__ import annotations
 
 import copy
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from mlmodelscope.errors import ManifestError, Problem
 MAX_BYTES = 4 << 20
 MAX_VALUES = 100_000
 MAX_DEPTH = 64
+MAX_REPEATED = 100
 
 Place = tuple[int, int]
 Span = tuple[int, int]
@@ -59,8 +62,22 @@ class SourceFunction(str):
     """The name of a Python function, written `!function module.name`; nobody ever imports it."""
 
 
+@dataclass(frozen=True)
+class Repeated:
+    """A key that stands twice in a mapping and means one thing nevertheless."""
+
+    key: str
+    first: Place
+    second: Place
+    superfluous: Span | None
+    """The text, from the key to the end of its value, that can go; none where the two were put together."""
+
+
 class SourceMap(dict[str, Any]):
     """A mapping that knows where each key stands and, where a dialect implied a value, why it is there."""
+
+    repeated: tuple[Repeated, ...] = ()
+    """In the outermost mapping of a text: the keys in it that stand twice."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -160,6 +177,8 @@ class _Open:
         self.levels = 1
         self.key: str | None = None
         self.key_place: Place = (1, 1)
+        self.key_start = 0
+        self.starts: dict[str, int] = {}
 
 
 class _Builder:
@@ -172,6 +191,7 @@ class _Builder:
         self.open: list[_Open] = []
         self.anchors: dict[str, tuple[Any, int, int]] = {}
         self.documents = 0
+        self.repeated: list[Repeated] = []
         self.result: Any = None
 
     def build(self, events: Any) -> Any:
@@ -189,6 +209,8 @@ class _Builder:
                 self.documents += 1
                 if self.documents > 1:
                     self.refuse("a second document starts here; a manifest file holds one", place_of_event(event))
+        if self.repeated and isinstance(self.result, SourceMap):
+            self.result.repeated = tuple(self.repeated)
         return self.result
 
     def _start(self, event: Any, data: SourceMap | SourceList) -> None:
@@ -236,11 +258,7 @@ class _Builder:
     def _key(self, holder: _Open, value: Any, event: Any, place: Place) -> None:
         if type(event).__name__ != "ScalarEvent":
             self.refuse("a key must be a word", place)
-        key: str = event.value
-        if key in holder.data:
-            first = holder.data.places[key]  # type: ignore[call-overload]
-            self.refuse(f"the key `{key[:60]}` stands here a second time (first in line {first[0]})", place)
-        holder.key, holder.key_place = key, place
+        holder.key, holder.key_place, holder.key_start = event.value, place, event.start_mark.index
 
     def _store(self, value: Any, place: Place, span: Span) -> None:
         if not self.open:
@@ -249,12 +267,34 @@ class _Builder:
         holder = self.open[-1]
         if isinstance(holder.data, SourceMap):
             assert holder.key is not None
-            holder.data.put(holder.key, value, holder.key_place)
-            holder.data.spans[holder.key] = span
+            if holder.key in holder.data:
+                self._store_again(holder, holder.data, holder.key, value, span)
+            else:
+                holder.data.put(holder.key, value, holder.key_place)
+                holder.data.spans[holder.key] = span
+                holder.starts[holder.key] = holder.key_start
             holder.key = None
         else:
             holder.data.put(value, place)
             holder.data.spans.append(span)
+
+    def _store_again(self, holder: _Open, data: SourceMap, key: str, value: Any, span: Span) -> None:
+        """A key that stands a second time: nothing is lost where one of the two is empty or both can be true."""
+        first, place = data.places[key], holder.key_place
+        if is_empty(data[key]) and not is_empty(value):
+            superfluous: Span | None = (holder.starts[key], data.spans[key][1])
+            data.put(key, value, place)
+            data.spans[key], holder.starts[key] = span, holder.key_start
+        elif is_empty(value) or _is_same(data[key], value):
+            superfluous = (holder.key_start, span[1])
+        elif _can_join(data[key], value):
+            superfluous = None
+            _join(data[key], value)
+        else:
+            self.refuse(f"the key `{key[:60]}` stands here a second time (first in line {first[0]})", place)
+        if len(self.repeated) >= MAX_REPEATED:
+            self.refuse(f"more than {MAX_REPEATED} keys stand a second time", place)
+        self.repeated.append(Repeated(key, first, place, superfluous))
 
     def _count(self, values: int, place: Place) -> None:
         self.values += values
@@ -303,6 +343,36 @@ class _Builder:
 
     def refuse(self, message: str, place: Place) -> Any:
         raise ManifestError(Problem(message, file=self.file, line=place[0], column=place[1]))
+
+
+def is_empty(value: Any) -> bool:
+    return value is None or (isinstance(value, (str, dict, list)) and not value)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """The same value in the same spelling: 1.10 is not 1.1."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_is_same(one[key], other[key]) for key in one)
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_is_same, one, other))
+    return type(one) is type(other) and getattr(one, "text", one) == getattr(other, "text", other)
+
+
+def _can_join(one: Any, other: Any) -> bool:
+    """Whether two mappings contradict each other nowhere."""
+    if not isinstance(one, SourceMap) or not isinstance(other, SourceMap):
+        return False
+    return all(
+        key not in one or _is_same(one[key], value) or _can_join(one[key], value) for key, value in other.items()
+    )
+
+
+def _join(one: SourceMap, other: SourceMap) -> None:
+    for key in list(other):
+        if key not in one:
+            other.move(key, one)
+        elif isinstance(one[key], SourceMap):
+            _join(one[key], other[key])
 
 
 def plain_kind(text: str) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-_AT_ONCE = 1 << 18
+_AT_ONCE = 1 << 13
+"""Numbers at a time: few enough for the cache, and for one thread of a library for sums."""
 _MOST_AXES = 5
 _CLOSE = 1e-4
 _HIDDEN = -9e3
@@ -123,9 +125,27 @@ class _Sums:
         self._bad, self._different, self._unequal, self._count = [0, 0], 0, 0, 0
 
     def add(self, left: Part, right: Part) -> None:
+        self._count += left.size
+        own, theirs = float(left @ left), float(right @ right)
+        is_plain = isfinite(own) and isfinite(theirs)  # a sum with NaN or infinity in it is not finite
+        if not is_plain or (self._skips_hidden and float(left.min()) < _HIDDEN):
+            left, right = self._good(left, right)
+            own, theirs = float(left @ left), float(right @ right)
+        if not left.size:
+            return
+        apart = left - right
+        self._unequal += int(np.count_nonzero(apart))
+        self._largest = max(self._largest, float(apart.max()), -float(apart.min()))
+        self._scale = max(self._scale, float(left.max()), -float(left.min()))
+        self._squares += float(apart @ apart)
+        self._own += own
+        self._theirs += theirs
+        self._product += float(left @ right)
+
+    def _good(self, left: Part, right: Part) -> tuple[Part, Part]:
+        """What can be compared: finite on both sides, and not hidden by a mask on both."""
         finite = np.isfinite(left), np.isfinite(right)
         good = finite[0] & finite[1]
-        self._count += good.size
         if not good.all():
             self._bad[0] += int(good.size - finite[0].sum())
             self._bad[1] += int(good.size - finite[1].sum())
@@ -133,18 +153,7 @@ class _Sums:
             self._different += int((~good & ~alike).sum())
         if self._skips_hidden:  # nothing else would count beside them
             good &= ~((left < _HIDDEN) & (right < _HIDDEN))
-        if not good.all():
-            left, right = left[good], right[good]
-        if not left.size:
-            return
-        apart = np.abs(left - right)
-        self._unequal += int((apart > 0).sum())
-        self._largest = max(self._largest, float(apart.max()))
-        self._scale = max(self._scale, float(np.abs(left).max()))
-        self._squares += float(apart @ apart)
-        self._own += float(left @ left)
-        self._theirs += float(right @ right)
-        self._product += float(left @ right)
+        return left[good], right[good]
 
     def told(self, name: str, axes: tuple[int, ...]) -> Apart:
         basis = max(self._own, self._theirs)

@@ -16,6 +16,8 @@ import numpy as np
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.measure.difference_pattern import patterns
+from mlmodelscope.measure.feature_maps import feature_maps
+from mlmodelscope.measure.folded import folded, is_bias
 from mlmodelscope.measure.interval import intervals, paired
 from mlmodelscope.measure.layer_values import compare_files
 from mlmodelscope.measure.rule import (
@@ -27,6 +29,7 @@ from mlmodelscope.measure.rule import (
     rule_of,
     scores_of,
 )
+from mlmodelscope.measure.weight_values import compare_weights, sums
 from mlmodelscope_worker.protocol import Channel, Closed
 
 _PACKAGES = {"faster_coco_eval": "faster-coco-eval", "sacrebleu": "sacrebleu", "rapidfuzz": "rapidfuzz"}
@@ -102,6 +105,31 @@ def difference_patterns(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answ
     return {"found": patterns(Path(asked["folder"]), asked["pair"])}, ()
 
 
+def draw_feature_maps(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Two tensors as pictures; none where there is nothing to draw."""
+    return {"found": feature_maps(Path(asked["folder"]), asked["pair"])}, ()
+
+
+def weight_sums(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Sums over a tensor of weights."""
+    return {"sums": sums(asked["told"], buffers[0])}, ()
+
+
+def weights_compared(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """What one tensor of weights is to another."""
+    return {"found": compare_weights(asked["one"], buffers[0], asked["other"], buffers[1])}, ()
+
+
+def fold(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a normalization was multiplied into weights."""
+    return {"found": folded(asked["told"], buffers)}, ()
+
+
+def folded_bias(asked: dict[str, Any], buffers: Sequence[bytes]) -> Answer:
+    """Whether a tensor is the bias that it left."""
+    return {"found": is_bias(asked["told"], buffers[0], asked["expected"])}, ()
+
+
 _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "score": score,
     "measure": measure,
@@ -110,6 +138,11 @@ _DO: dict[str, Callable[[dict[str, Any], Sequence[bytes]], Answer]] = {
     "load": load,
     "compare_layers": compare_layers,
     "difference_patterns": difference_patterns,
+    "feature_maps": draw_feature_maps,
+    "weight_sums": weight_sums,
+    "compare_weights": weights_compared,
+    "folded": fold,
+    "is_bias": folded_bias,
 }
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from mlmodelscope.confine.import_path import environment, import_path
 from mlmodelscope.errors import MetricError, PluginError
 from mlmodelscope.extras import install_extra
+from mlmodelscope.layer.feature_maps import FeatureMaps
 from mlmodelscope.plugins.installed import PREFIX, plugins_in
 from mlmodelscope.settings import measuring_timeout_s
 from mlmodelscope.types import Interval
@@ -149,6 +150,40 @@ class Ruler:
         asked = {"do": "difference_patterns", "task": "layers", "folder": str(folder), "pair": dict(pair)}
         found: list[dict[str, Any]] = self._ask(asked, ())[0]["found"]
         return found
+
+    def feature_maps(self, folder: Path, pair: Mapping[str, Any]) -> FeatureMaps | None:
+        """Two tensors as pictures side by side; None where there is nothing to draw."""
+        asked = {"do": "feature_maps", "task": "layers", "folder": str(folder), "pair": dict(pair)}
+        found = self._ask(asked, ())[0]["found"]
+        if found is None:
+            return None
+        return FeatureMaps(**{**found, "channels": tuple(found["channels"]), "size": tuple(found["size"])})
+
+    def weight_sums(self, told: Mapping[str, Any], content: bytes) -> list[float]:
+        """Sums over a tensor of weights that do not depend on the order of its axes."""
+        found: list[float] = self._ask({"do": "weight_sums", "task": "weights", "told": dict(told)}, [content])[0][
+            "sums"
+        ]
+        return found
+
+    def compare_weights(
+        self, one: Mapping[str, Any], mine: bytes, other: Mapping[str, Any], theirs: bytes
+    ) -> dict[str, Any]:
+        """What a tensor of weights is to another: the same, transposed, scaled, different …"""
+        asked = {"do": "compare_weights", "task": "weights", "one": dict(one), "other": dict(other)}
+        found: dict[str, Any] = self._ask(asked, [mine, theirs])[0]["found"]
+        return found
+
+    def folded(self, told: Sequence[Mapping[str, Any]], contents: Sequence[bytes]) -> dict[str, Any] | None:
+        """With which epsilon a normalization was multiplied into weights, and the bias that it leaves."""
+        asked = {"do": "folded", "task": "weights", "told": [dict(each) for each in told]}
+        found: dict[str, Any] | None = self._ask(asked, contents)[0]["found"]
+        return found
+
+    def is_bias(self, told: Mapping[str, Any], content: bytes, expected: Sequence[float]) -> bool:
+        """Whether a tensor is that bias."""
+        asked = {"do": "is_bias", "task": "weights", "told": dict(told), "expected": list(expected)}
+        return bool(self._ask(asked, [content])[0]["found"])
 
     def _ask(self, question: Mapping[str, Any], buffers: Sequence[bytes]) -> tuple[dict[str, Any], list[bytes]]:
         with self._lock:

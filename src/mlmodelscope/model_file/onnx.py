@@ -34,7 +34,7 @@ _FORMATS = {"float32": "<f", "int8": "<b", "uint8": "<B"}
 # Operators whose first input is quantized: its scale and zero point follow.
 _WITH_SCALE = frozenset(["DequantizeLinear", "QLinearConv", "QLinearMatMul"])
 
-_ELEMENT_TYPES = {
+ELEMENT_TYPES = {
     1: "float32",
     2: "uint8",
     3: "int8",
@@ -64,7 +64,7 @@ _CHANNELS_SECOND = words(
     """
 )
 _CHANNELS_LAST = frozenset(["NhwcConv", "NhwcFusedConv", "NhwcMaxPool"])
-_STANDARD_DOMAINS = ("", "ai.onnx", "com.microsoft")
+STANDARD_DOMAINS = ("", "ai.onnx", "com.microsoft")
 
 
 def describe_onnx(data: memoryview) -> ModelFile:
@@ -75,8 +75,8 @@ def describe_onnx(data: memoryview) -> ModelFile:
     weights, elsewhere = _read_weights(graph)
     nodes, strange = _read_nodes(graph)
     connected = Graph(nodes)
-    inputs = [tensor for tensor in _read_tensors(graph, _GRAPH_INPUT) if tensor.name not in weights]
-    outputs = _read_tensors(graph, _GRAPH_OUTPUT)
+    inputs = [tensor for tensor in read_tensors(graph, _GRAPH_INPUT) if tensor.name not in weights]
+    outputs = read_tensors(graph, _GRAPH_OUTPUT)
     quantization = _read_quantization(graph, nodes)
     metadata = _read_metadata(model)
     notes = []
@@ -163,7 +163,7 @@ def _read_quantization(graph: Message, nodes: Sequence[Node]) -> dict[str, Quant
 
 def _read_number(tensor: Message) -> float | None:
     """The value of a tensor that holds a single number of a type that scales and zero points have."""
-    kind = _ELEMENT_TYPES.get(tensor.integer(_TENSOR_KIND) or 0)
+    kind = ELEMENT_TYPES.get(tensor.integer(_TENSOR_KIND) or 0)
     if any(size != 1 for size in tensor.integers(_TENSOR_DIMS, MAX_RANK)):
         return None
     for field in tensor.fields():
@@ -183,7 +183,7 @@ def _finite(form: str, content: bytes) -> float | None:
     return float(number) if math.isfinite(number) else None
 
 
-def _read_tensors(graph: Message, number: int) -> list[TensorInfo]:
+def read_tensors(graph: Message, number: int) -> list[TensorInfo]:
     tensors: list[TensorInfo] = []
     for value in graph.all(number):
         # Files of before IR version 4 list every weight among the inputs, so this is no small number.
@@ -191,7 +191,7 @@ def _read_tensors(graph: Message, number: int) -> list[TensorInfo]:
             raise damaged("it has too many inputs or outputs")
         kind = value.first(_VALUE_TYPE)
         tensor = kind.first(_TYPE_TENSOR) if kind else None
-        element_type = _ELEMENT_TYPES.get(tensor.integer(_TENSOR_TYPE_ELEMENT) or 0) if tensor else None
+        element_type = ELEMENT_TYPES.get(tensor.integer(_TENSOR_TYPE_ELEMENT) or 0) if tensor else None
         tensors.append(TensorInfo(value.text(_VALUE_NAME), element_type, _read_shape(tensor)))
     return tensors
 
@@ -227,9 +227,9 @@ def _read_nodes(graph: Message) -> tuple[list[Node], list[str]]:
                 domain = field.text()
             elif field.number == _NODE_ATTRIBUTE:
                 attributes.append(message.of(field))
-        if domain not in _STANDARD_DOMAINS:
+        if domain not in STANDARD_DOMAINS:
             strange[f"{domain}.{operator}"] = None
-        known = operator if domain in _STANDARD_DOMAINS else None
+        known = operator if domain in STANDARD_DOMAINS else None
         order = _read_order(attributes, len(inputs)) if known == "Transpose" else None
         nodes.append(Node(_plain(known), tuple(inputs), tuple(filter(None, outputs)), order, _layout(known)))
     return nodes, list(strange)

@@ -26,7 +26,7 @@ from mlmodelscope.model_file.model_file import ModelFile, ModelFileError, Tensor
 _MAX_BYTES = 1 << 26
 _MAX_DEPTH = 64
 
-_ELEMENT_TYPES = {
+ELEMENT_TYPES = {
     "fp32": "float32",
     "fp16": "float16",
     "fp64": "float64",
@@ -43,7 +43,7 @@ _OWN_OPERATOR_SET = re.compile(r"opset\d+|experimental|ie_internal_opset|")
 
 
 def describe_openvino(data: memoryview) -> ModelFile:
-    net = _parse(data)
+    net = parse_ir(data)
     if net.tag != "net":
         raise ModelFileError("it is an XML file, but none of OpenVINO's: its outermost element is not <net>")
     layers = net.findall("layers/layer")
@@ -76,7 +76,7 @@ def describe_openvino(data: memoryview) -> ModelFile:
     )
 
 
-def _parse(data: memoryview) -> Element:
+def parse_ir(data: memoryview) -> Element:
     """The elements of the file. A document type is refused, because entities that it declares can grow without end."""
     if len(data) > _MAX_BYTES:
         raise ModelFileError(f"it has {len(data):,} bytes, far too many for a graph without weights")
@@ -160,14 +160,14 @@ def _tensor(layer: Element, port: Element | None, graph: Graph | None = None) ->
     name = names[0].replace("\\,", ",") or layer.get("name", "")
     if len(name) > MAX_NAME_BYTES:
         raise damaged("a name is too long")
-    shape = _shape(port)
+    shape = shape_of_port(port)
     layout = _told_layout(layer)
     if layout is None and graph is not None:
         layout = graph.input_layout(_end(layer, port), len(shape) if shape is not None else None)
-    return TensorInfo(name, _ELEMENT_TYPES.get(kind.lower()), shape, layout)
+    return TensorInfo(name, ELEMENT_TYPES.get(kind.lower()), shape, layout)
 
 
-def _shape(port: Element | None) -> tuple[int | None, ...] | None:
+def shape_of_port(port: Element | None) -> tuple[int | None, ...] | None:
     if port is None:
         return None
     sizes = [(dim.text or "").strip() for dim in port.findall("dim")]

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from mlmodelscope.model_file.limit import MAX_NAME_BYTES, Budget, damaged
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_MOST_TAG = 0xFFFF_FFFF
+"""Google's readers drop what is above: a larger tag would be one field to them and another one to us."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +62,7 @@ class Message:
                 value, position = data[position : position + size], position + size
             else:
                 raise damaged(f"byte {start:,} of a message starts no field")
-            if position > end or number == 0:
+            if position > end or number == 0 or tag > _MOST_TAG:
                 raise damaged(f"the field at byte {start:,} of a message is cut off or malformed")
             yield Field(number, kind, value)
 

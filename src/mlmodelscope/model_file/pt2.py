@@ -44,18 +44,15 @@ def is_pt2(archive: Archive) -> bool:
 
 def describe_pt2(archive: Archive) -> ModelFile:
     names = _graph_names(archive)
-    if not names:
-        raise ModelFileError("it is a zip archive, but torch.export did not write it: it has no graph in JSON")
-    name = next((one for one in names if one.endswith("/model.json")), names[0])
-    program = _load(archive.read(name, _MAX_JSON_BYTES))
-    graph, signature = _part(program, "graph_module", "graph"), _part(program, "graph_module", "signature")
+    program = load_program(archive)
+    graph, signature = part_of(program, "graph_module", "graph"), part_of(program, "graph_module", "signature")
     connected = Graph(_nodes(graph))
     inputs = [_tensor(graph, one, connected) for one in _arguments(signature, "input_specs", "user_input")]
     outputs = [_tensor(graph, one) for one in _arguments(signature, "output_specs", "user_output")]
     version, schema = program.get("torch_version"), program.get("schema_version")
     notes = ["its example inputs are pickled and were not read"]
     if len(names) > 1:
-        notes.append(f"it holds several models; this is {listed([name])}")
+        notes.append(f"it holds several models; this is {listed([_main(names)])}")
     return ModelFile(
         format="pt2",
         framework="pytorch",
@@ -81,6 +78,26 @@ def _graph_names(archive: Archive) -> list[str]:
     return names
 
 
+def load_program(archive: Archive) -> dict[str, Any]:
+    """The graph with its signature, as JSON has it."""
+    return _load(archive.read(_main(_graph_names(archive)), _MAX_JSON_BYTES))
+
+
+def _main(names: list[str]) -> str:
+    if not names:
+        raise ModelFileError("it is a zip archive, but torch.export did not write it: it has no graph in JSON")
+    return next((one for one in names if one.endswith("/model.json")), names[0])
+
+
+def arguments_of(value: Any, key: str) -> list[dict[str, Any]]:
+    """The objects of a list; whatever else is in it is left out."""
+    return [one for one in _list(value, key) if isinstance(one, dict)]
+
+
+def known_tensor(graph: dict[str, Any], name: str) -> TensorInfo:
+    return _tensor(graph, {"as_tensor": {"name": name}})
+
+
 def _load(text: bytes) -> dict[str, Any]:
     try:
         program = json.loads(text)
@@ -91,7 +108,7 @@ def _load(text: bytes) -> dict[str, Any]:
     return program
 
 
-def _part(value: Any, *path: str) -> dict[str, Any]:
+def part_of(value: Any, *path: str) -> dict[str, Any]:
     for key in path:
         value = value.get(key) if isinstance(value, dict) else None
     if not isinstance(value, dict):
@@ -116,7 +133,7 @@ def _has_argument(spec: dict[str, Any], kind: str) -> bool:
     return isinstance(spec.get(kind), dict) and isinstance(spec[kind].get("arg"), dict)
 
 
-def _name(argument: Any) -> str | None:
+def name_of(argument: Any) -> str | None:
     """`{"as_tensor": {"name": "x"}}`, and the same for symbolic numbers."""
     for value in argument.values() if isinstance(argument, dict) else ():
         if isinstance(value, dict):
@@ -127,7 +144,7 @@ def _name(argument: Any) -> str | None:
 
 
 def _tensor(graph: dict[str, Any], argument: dict[str, Any], connected: Graph | None = None) -> TensorInfo:
-    name = _name(argument)
+    name = name_of(argument)
     tensors = graph.get("tensor_values")
     told = tensors.get(name) if isinstance(tensors, dict) and name is not None else None
     if not isinstance(told, dict):
@@ -151,8 +168,8 @@ def _size(size: Any) -> int | None:
 def _nodes(graph: dict[str, Any]) -> Iterator[Node]:
     for node in _list(graph, "nodes"):
         arguments = [one.get("arg") for one in _list(node, "inputs") if isinstance(one, dict)]
-        inputs = tuple(name for one in arguments if (name := _name(one)) is not None)
-        outputs = tuple(name for one in _list(node, "outputs") if (name := _name(one)) is not None)
+        inputs = tuple(name for one in arguments if (name := name_of(one)) is not None)
+        outputs = tuple(name for one in _list(node, "outputs") if (name := name_of(one)) is not None)
         target = node.get("target") if isinstance(node, dict) else None
         parts = target.split(".") if isinstance(target, str) else []
         # torch.ops.aten.softmax.int: behind the operator's name stands which of its overloads it is.

@@ -20,7 +20,7 @@ _GRAPH_VERSIONS = 4
 _ATTRIBUTE_LIST, _ATTRIBUTE_TYPE, _ATTRIBUTE_SHAPE, _LIST_SHAPE = 1, 6, 7, 7
 _SERVING = "serving_default"
 
-_ELEMENT_TYPES = {
+ELEMENT_TYPES = {
     1: "float32",
     2: "float64",
     3: "int32",
@@ -44,10 +44,7 @@ _NO_OUTPUT = frozenset(["NoOp", "Const", "Placeholder", "Assert", "SaveV2", "Res
 
 def describe_saved_model(data: memoryview) -> ModelFile:
     saved = Message(data, Budget())
-    graphs = list(saved.all(_SAVED_META_GRAPH))
-    if not graphs:
-        raise damaged("it is no SavedModel: it has no graph")
-    serving = next((graph for graph in graphs if "serve" in _tags(graph)), graphs[0])
+    serving = _serving(saved)
     name, signature, notes = _choose_signature(serving)
     graph = serving.first(_META_GRAPH)
     if graph is None:
@@ -74,6 +71,27 @@ def describe_saved_model(data: memoryview) -> ModelFile:
         },
         notes=notes,
     )
+
+
+def serving_graph(data: memoryview) -> Message:
+    """The graph that answers."""
+    graph = _serving(Message(data, Budget())).first(_META_GRAPH)
+    if graph is None:
+        raise damaged("it has no graph")
+    return graph
+
+
+def signature_inputs(data: memoryview) -> dict[str, str]:
+    """Names of the graph's tensors, and as the signature calls them."""
+    _, signature, _ = _choose_signature(_serving(Message(data, Budget())))
+    return {tensor_name(tensor.text(_TENSOR_NAME)): key for key, tensor in signature.map(_SIGNATURE_INPUT)}
+
+
+def _serving(saved: Message) -> Message:
+    graphs = list(saved.all(_SAVED_META_GRAPH))
+    if not graphs:
+        raise damaged("it is not a SavedModel: it has no graph")
+    return next((graph for graph in graphs if "serve" in _tags(graph)), graphs[0])
 
 
 def describe_frozen_graph(data: memoryview) -> ModelFile:
@@ -122,10 +140,10 @@ def _choose_signature(graph: Message) -> tuple[str, Message, tuple[str, ...]]:
 
 
 def _signature_tensor(key: str, tensor: Message, graph: Graph | None = None) -> TensorInfo:
-    shape = _read_shape(tensor.first(_TENSOR_SHAPE))
+    shape = read_shape(tensor.first(_TENSOR_SHAPE))
     rank = len(shape) if shape is not None else None
     layout = graph.input_layout(tensor_name(tensor.text(_TENSOR_NAME)), rank) if graph else None
-    return TensorInfo(key, _ELEMENT_TYPES.get(tensor.integer(_TENSOR_TYPE) or 0), shape, layout)
+    return TensorInfo(key, ELEMENT_TYPES.get(tensor.integer(_TENSOR_TYPE) or 0), shape, layout)
 
 
 def _softmax_of(tensor: Message, graph: Graph) -> bool | None:
@@ -140,13 +158,13 @@ def _operation_tensor(operation: Operation, graph: Graph | None = None) -> Tenso
     told = listed_shapes.first(_LIST_SHAPE) if listed_shapes else None
     if told is None and "shape" in attributes:
         told = attributes["shape"].first(_ATTRIBUTE_SHAPE)
-    shape = _read_shape(told)
+    shape = read_shape(told)
     layout = graph.input_layout(operation.name, len(shape) if shape is not None else None) if graph else None
-    element_type = _ELEMENT_TYPES.get(kind.integer(_ATTRIBUTE_TYPE) or 0) if kind else None
+    element_type = ELEMENT_TYPES.get(kind.integer(_ATTRIBUTE_TYPE) or 0) if kind else None
     return TensorInfo(operation.name, element_type, shape, layout)
 
 
-def _read_shape(shape: Message | None) -> tuple[int | None, ...] | None:
+def read_shape(shape: Message | None) -> tuple[int | None, ...] | None:
     if shape is None or shape.integer(_SHAPE_UNKNOWN):
         return None
     sizes: list[int | None] = []

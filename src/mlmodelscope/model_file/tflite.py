@@ -16,19 +16,20 @@ from mlmodelscope.model_file.limit import (
 )
 from mlmodelscope.model_file.model_file import ModelFile, Quantization, TensorInfo
 from mlmodelscope.model_file.tflite_metadata import METADATA_NAME, TfliteMetadata, read_metadata
+from mlmodelscope.model_file.tflite_operators import operator_name
 
-_MODEL_VERSION, _MODEL_CODES, _MODEL_SUBGRAPHS, _MODEL_DESCRIPTION = 0, 1, 2, 3
-_MODEL_BUFFERS, _MODEL_METADATA, _MODEL_SIGNATURES = 4, 6, 7
-_CODE_OLD, _CODE_CUSTOM, _CODE_NEW = 0, 1, 3
-_SUBGRAPH_TENSORS, _SUBGRAPH_INPUTS, _SUBGRAPH_OUTPUTS, _SUBGRAPH_OPERATORS = 0, 1, 2, 3
-_TENSOR_SHAPE, _TENSOR_TYPE, _TENSOR_BUFFER, _TENSOR_NAME, _TENSOR_QUANTIZATION = 0, 1, 2, 3, 4
+_MODEL_VERSION, MODEL_CODES, MODEL_SUBGRAPHS, _MODEL_DESCRIPTION = 0, 1, 2, 3
+MODEL_BUFFERS, _MODEL_METADATA, _MODEL_SIGNATURES = 4, 6, 7
+CODE_OLD, CODE_CUSTOM, CODE_NEW = 0, 1, 3
+SUBGRAPH_TENSORS, SUBGRAPH_INPUTS, SUBGRAPH_OUTPUTS, SUBGRAPH_OPERATORS = 0, 1, 2, 3
+_TENSOR_SHAPE, TENSOR_TYPE, TENSOR_BUFFER, TENSOR_NAME, _TENSOR_QUANTIZATION = 0, 1, 2, 3, 4
 _TENSOR_SIGNATURE, _TENSOR_HAS_RANK = 7, 8
 _SCALE, _ZERO_POINT, _QUANTIZED_AXIS = 2, 3, 6
-_OPERATOR_CODE, _OPERATOR_INPUTS, _OPERATOR_OUTPUTS = 0, 1, 2
-_BUFFER_DATA = 0
+OPERATOR_CODE, OPERATOR_INPUTS, OPERATOR_OUTPUTS = 0, 1, 2
+BUFFER_DATA = 0
 _METADATA_NAME, _METADATA_BUFFER = 0, 1
 
-_ELEMENT_TYPES = {
+ELEMENT_TYPES = {
     0: "float32",
     1: "float16",
     2: "int32",
@@ -47,58 +48,6 @@ _ELEMENT_TYPES = {
     17: "int4",
     18: "bfloat16",
 }
-# Those that one of our two questions is about; the rest only has to have some name.
-_OPERATORS = {
-    0: "ADD",
-    1: "AVERAGE_POOL_2D",
-    2: "CONCATENATION",
-    3: "CONV_2D",
-    4: "DEPTHWISE_CONV_2D",
-    6: "DEQUANTIZE",
-    8: "FLOOR",
-    17: "MAX_POOL_2D",
-    18: "MUL",
-    19: "RELU",
-    21: "RELU6",
-    22: "RESHAPE",
-    23: "RESIZE_BILINEAR",
-    25: "SOFTMAX",
-    31: "CALL",
-    32: "CUSTOM",
-    34: "PAD",
-    36: "GATHER",
-    37: "BATCH_TO_SPACE_ND",
-    38: "SPACE_TO_BATCH_ND",
-    39: "TRANSPOSE",
-    41: "SUB",
-    42: "DIV",
-    43: "SQUEEZE",
-    45: "STRIDED_SLICE",
-    47: "EXP",
-    49: "SPLIT",
-    51: "DELEGATE",
-    53: "CAST",
-    55: "MAXIMUM",
-    57: "MINIMUM",
-    59: "NEG",
-    60: "PADV2",
-    64: "SELECT",
-    65: "SLICE",
-    70: "EXPAND_DIMS",
-    74: "SUM",
-    80: "FAKE_QUANT",
-    97: "RESIZE_NEAREST_NEIGHBOR",
-    98: "LEAKY_RELU",
-    100: "MIRROR_PAD",
-    102: "SPLIT_V",
-    107: "GATHER_ND",
-    114: "QUANTIZE",
-    118: "IF",
-    119: "WHILE",
-    123: "SELECT_V2",
-    129: "CALL_ONCE",
-    206: "STABLEHLO_COMPOSITE",
-}
 _CHANNELS_LAST = frozenset(["CONV_2D", "DEPTHWISE_CONV_2D", "AVERAGE_POOL_2D", "MAX_POOL_2D"])
 
 
@@ -110,14 +59,14 @@ def describe_tflite(data: memoryview) -> ModelFile:
     if not is_tflite(bytes(data[:8])):
         raise damaged("it is no TensorFlow Lite file: the mark TFL3 is missing")
     model = root_table(data, Budget())
-    subgraph = next(model.tables(_MODEL_SUBGRAPHS), None)
+    subgraph = next(model.tables(MODEL_SUBGRAPHS), None)
     if subgraph is None:
         raise damaged("it has no graph")
-    tensors = list(subgraph.tables(_SUBGRAPH_TENSORS))
+    tensors = list(subgraph.tables(SUBGRAPH_TENSORS))
     nodes, custom = _read_nodes(model, subgraph, tensors)
     graph = Graph(nodes)
-    inputs = subgraph.integers(_SUBGRAPH_INPUTS, "int32", MAX_TENSORS)
-    outputs = subgraph.integers(_SUBGRAPH_OUTPUTS, "int32", MAX_TENSORS)
+    inputs = subgraph.integers(SUBGRAPH_INPUTS, "int32", MAX_TENSORS)
+    outputs = subgraph.integers(SUBGRAPH_OUTPUTS, "int32", MAX_TENSORS)
     told = _read_told(model, data)
     description = clean(model.text(_MODEL_DESCRIPTION, MAX_TEXT_BYTES))
     notes = list(told.notes)
@@ -147,13 +96,13 @@ def _tensor(tensors: list[Table], index: int, graph: Graph | None = None) -> Ten
     if not 0 <= index < len(tensors):
         raise damaged(f"it names tensor {index} and has {len(tensors):,}")
     table = tensors[index]
-    element_type = _ELEMENT_TYPES.get(table.integer(_TENSOR_TYPE, "int8"))
-    shape = _shape(table)
+    element_type = ELEMENT_TYPES.get(table.integer(TENSOR_TYPE, "int8"))
+    shape = shape_of(table)
     layout = graph.input_layout(str(index), len(shape) if shape is not None else None) if graph else None
-    return TensorInfo(table.text(_TENSOR_NAME), element_type, shape, layout, _quantization(table))
+    return TensorInfo(table.text(TENSOR_NAME), element_type, shape, layout, quantization_of(table))
 
 
-def _shape(table: Table) -> tuple[int | None, ...] | None:
+def shape_of(table: Table) -> tuple[int | None, ...] | None:
     sizes = table.integers(_TENSOR_SHAPE, "int32", MAX_RANK)
     # The signature has -1 for an open size; the shape beside it has 1 there.
     signature = table.integers(_TENSOR_SIGNATURE, "int32", MAX_RANK)
@@ -162,7 +111,7 @@ def _shape(table: Table) -> tuple[int | None, ...] | None:
     return tuple(size if size >= 0 else None for size in (signature or sizes))
 
 
-def _quantization(table: Table) -> Quantization | None:
+def quantization_of(table: Table) -> Quantization | None:
     told = table.table(_TENSOR_QUANTIZATION)
     scale = told.floats(_SCALE, MAX_TEXT_BYTES) if told else ()
     if told is None or not scale:
@@ -175,23 +124,23 @@ def _quantization(table: Table) -> Quantization | None:
 def _read_nodes(model: Table, subgraph: Table, tensors: list[Table]) -> tuple[list[Node], list[str]]:
     """Tensors are called by their number here, for names may be missing or the same."""
     codes, custom = [], []
-    for code in model.tables(_MODEL_CODES):
+    for code in model.tables(MODEL_CODES):
         # The old field has one byte; files for newer operators fill the new one, and readers take the larger.
-        number = max(code.integer(_CODE_OLD, "int8"), code.integer(_CODE_NEW, "int32"))
-        codes.append(_OPERATORS.get(number, f"OPERATOR_{number}"))
+        number = max(code.integer(CODE_OLD, "int8"), code.integer(CODE_NEW, "int32"))
+        codes.append(operator_name(number))
         if codes[-1] == "CUSTOM":
-            custom.append(code.text(_CODE_CUSTOM))
+            custom.append(code.text(CODE_CUSTOM))
     buffers = None
     nodes: list[Node] = []
-    for operator in subgraph.tables(_SUBGRAPH_OPERATORS):
-        index = operator.integer(_OPERATOR_CODE, "uint32")
+    for operator in subgraph.tables(SUBGRAPH_OPERATORS):
+        index = operator.integer(OPERATOR_CODE, "uint32")
         if index >= len(codes):
             raise damaged(f"it names operator code {index} and has {len(codes):,}")
-        inputs = operator.integers(_OPERATOR_INPUTS, "int32", MAX_TENSORS)
-        outputs = operator.integers(_OPERATOR_OUTPUTS, "int32", MAX_TENSORS)
+        inputs = operator.integers(OPERATOR_INPUTS, "int32", MAX_TENSORS)
+        outputs = operator.integers(OPERATOR_OUTPUTS, "int32", MAX_TENSORS)
         order = None
         if codes[index] == "TRANSPOSE" and len(inputs) == 2:
-            buffers = list(model.tables(_MODEL_BUFFERS)) if buffers is None else buffers
+            buffers = list(model.tables(MODEL_BUFFERS)) if buffers is None else buffers
             order = _read_order(tensors, buffers, inputs[1])
         layout = "NHWC" if codes[index] in _CHANNELS_LAST else None
         nodes.append(Node(codes[index], tuple(map(str, inputs)), tuple(map(str, outputs)), order, layout))
@@ -202,8 +151,8 @@ def _read_order(tensors: list[Table], buffers: list[Table], index: int) -> tuple
     """The second input of a transposition, if it is a constant of four integers."""
     if not 0 <= index < len(tensors):
         return None
-    buffer = tensors[index].integer(_TENSOR_BUFFER, "uint32")
-    content = buffers[buffer].content(_BUFFER_DATA) if buffer < len(buffers) else b""
+    buffer = tensors[index].integer(TENSOR_BUFFER, "uint32")
+    content = buffers[buffer].content(BUFFER_DATA) if buffer < len(buffers) else b""
     if len(content) != 16:
         return None
     return tuple(int.from_bytes(content[place : place + 4], "little") for place in range(0, 16, 4))
@@ -219,8 +168,8 @@ def _read_told(model: Table, data: memoryview) -> TfliteMetadata:
             break
         name = entry.text(_METADATA_NAME)
         index = entry.integer(_METADATA_BUFFER, "uint32")
-        buffers = list(model.tables(_MODEL_BUFFERS)) if buffers is None else buffers
-        content = buffers[index].content(_BUFFER_DATA) if index < len(buffers) else memoryview(b"")
+        buffers = list(model.tables(MODEL_BUFFERS)) if buffers is None else buffers
+        content = buffers[index].content(BUFFER_DATA) if index < len(buffers) else memoryview(b"")
         if name == METADATA_NAME and len(content):
             told = read_metadata(content, data)
         elif name == "min_runtime_version" and len(content) <= 64:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
 from mlmodelscope.model_file.archive import Archive
-from mlmodelscope.model_file.graph import Graph
+from mlmodelscope.model_file.graph import Graph, Node
 from mlmodelscope.model_file.limit import MAX_NAME_BYTES, MAX_TENSORS, clean, damaged, quote
 from mlmodelscope.model_file.model_file import ModelFile, ModelFileError, TensorInfo
 from mlmodelscope.model_file.torchscript_code import Class, Code, Method, split_outside_brackets
@@ -25,7 +26,20 @@ def is_torchscript(archive: Archive) -> bool:
     return folder is not None and any(name.startswith(f"{folder}code/") for name in archive.names)
 
 
-def describe_torchscript(archive: Archive) -> ModelFile:
+@dataclass(frozen=True)
+class Followed:
+    """A module's `forward`, and what its source text says that it does."""
+
+    folder: str
+    name: str
+    module: Class
+    method: Method
+    nodes: list[Node]
+    returned: Value
+    expression: str
+
+
+def follow_torchscript(archive: Archive) -> Followed:
     folder = _folder(archive)
     if folder is None or not is_torchscript(archive):
         raise ModelFileError("it is a zip archive, but no TorchScript: it has no source text of a module")
@@ -37,16 +51,23 @@ def describe_torchscript(archive: Archive) -> ModelFile:
         raise ModelFileError(f"its module {quote(name)} has no method `forward` in its source text")
     if len(method.arguments) > MAX_TENSORS:
         raise damaged("it has too many inputs")
+    follower = Follower(code)
+    given: list[Value] = [Tensor(one.name) if one.type == "Tensor" else None for one in method.arguments]
+    returned, expression = follower.follow(module, method, given)
+    return Followed(folder, name, module, method, follower.nodes, returned, expression)
+
+
+def describe_torchscript(archive: Archive) -> ModelFile:
+    followed = follow_torchscript(archive)
+    folder, name, module, method = followed.folder, followed.name, followed.module, followed.method
+    returned, expression = followed.returned, followed.expression
     examples = _examples(archive, folder)
     notes = ["its weights are pickled and were not read"]
     if any(examples):
         notes.append("shapes are those of the example that it was traced with; torch does not enforce them")
     else:
         notes.append("the format does not say which shapes and element types its inputs have")
-    follower = Follower(code)
-    given: list[Value] = [Tensor(one.name) if one.type == "Tensor" else None for one in method.arguments]
-    returned, expression = follower.follow(module, method, given)
-    graph = Graph(follower.nodes)
+    graph = Graph(followed.nodes)
     first = returned.items[0] if isinstance(returned, Many) and returned.items else returned
     return ModelFile(
         format="torchscript",

@@ -141,7 +141,7 @@ def claimed_dataset(model: schema.ModelManifest, claim: Claim | None = None) -> 
     if len(most) > 1:
         raise UsageError(
             f"{model.name} claims numbers on {spell_list(named)}: name one of these datasets",
-            hint=f"mlmodelscope replicate {model.file or model.name} {most[0]}",
+            hint=f"mlmodelscope replicate MODEL {most[0]}",
         )
     return most[0]
 

@@ -32,6 +32,7 @@ def plan_dataset(dataset: DatasetManifest, options: Options, pins: Pins, task: s
                 name=source.name,
                 files=plan_file(source.url, source.checksum, pins),
                 labels=plan_optional_file(source.labels_url, source.labels_checksum, pins),
+                names=plan_optional_file(source.names_url, source.names_checksum, pins),
             )
             for source in dataset.sources
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mlmodelscope.errors import PlanError
+from mlmodelscope.manifest.dialect.v1_input import MEAN_IMAGE
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
 from mlmodelscope.manifest.schema.model import RECORDED, Input
 from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL
@@ -33,6 +34,17 @@ _KINDS = {
     "prompt": "prompt",
 }
 """What steps get of it at first."""
+
+
+def notes_on_inputs(model: ModelManifest) -> tuple[str, ...]:
+    """What an old manifest asks for and no step does."""
+    return tuple(
+        f"{model.name} asks for the mean image {each.attributes[MEAN_IMAGE]}, which no step subtracts"
+        for each in model.inputs
+        if isinstance(each.attributes.get(MEAN_IMAGE), str)
+    )
+
+
 _NUMBERS_BY = {
     "text": "`tokenize` cuts a text into tokens",
     "row": "`columns` chooses which cells of a row are fed, in which order",

@@ -7,7 +7,7 @@ from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Mani
 from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.framework import choose_framework, find_predictor, needs_framework
-from mlmodelscope.plan.input import plan_inputs
+from mlmodelscope.plan.input import notes_on_inputs, plan_inputs
 from mlmodelscope.plan.language import planned_task
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
@@ -17,7 +17,7 @@ from mlmodelscope.plan.pairing import Classes, check_manifests
 from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import ELSEWHERE, choose_threads, plan_predictor
-from mlmodelscope.plan.stack import StackDescription, plan_stack
+from mlmodelscope.plan.stack import StackDescription, notes_on_stack, plan_stack
 
 
 def make_plan(
@@ -40,26 +40,22 @@ def make_plan(
     inputs = plan_inputs(model, dataset)
     task = planned_task(model, dataset)
     functions = {**plan_functions(model), **plan_functions(dataset)}
+    steps = (*(step for each in inputs for step in each.steps), *model.answer)
+    planned_stack = plan_stack(
+        model, framework, predictor, steps, stack, software, bool(functions), options.relax_framework
+    )
     plan = Plan(
         task=task,
         job_type=model.job_type,
         model=plan_model(model, pins),
         inputs=inputs,
-        outputs=plan_outputs(model),
+        outputs=plan_outputs(model, dataset),
         generation=plan_generation(model),
         answer=plan_answer(model, options, pins),
         measure=plan_measure(task, model, dataset),
         dataset=plan_dataset(dataset, options, pins, task),
         predictor=plan_predictor(model, predictor, options, choose_threads(options, hardware)),
-        stack=plan_stack(
-            model,
-            framework,
-            predictor,
-            (*(step for each in inputs for step in each.steps), *model.answer),
-            stack,
-            software,
-            bool(functions),
-        ),
+        stack=planned_stack,
         scenario=_plan_scenario(options),
         seed=options.seed,
         functions=functions,
@@ -68,7 +64,7 @@ def make_plan(
         setup=hardware.setup if hardware else None,
         settings=hardware.settings if hardware else None,
         claims=model.claims,
-        warnings=warnings,
+        warnings=(*warnings, *notes_on_inputs(model), *notes_on_stack(model, planned_stack)),
         manifests=_manifests(model=model, dataset=dataset, software=software, hardware=hardware),
     )
     return with_plugins(plan)

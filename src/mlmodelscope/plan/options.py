@@ -30,3 +30,5 @@ class Options:
     """Seconds that measuring latency may take."""
     hyperparameters: dict[str, Any] = field(default_factory=dict)
     """What the evaluator sets beside or above the manifest's own."""
+    relax_framework: bool = False
+    """Take the nearest release of the framework where the one that the manifest pins cannot be had."""

@@ -18,12 +18,36 @@ from mlmodelscope_worker.parameters import ParameterError
 
 _BY_FUNCTION = ("columns",)
 """What stands for the roles of a function's own outputs."""
+_SCORES = ("logits", "probability", "classification")
 _NO_USUAL_BOXES = ("caffe", "caffe2", "cntk", "mxnet", "ncnn", "pytorch")
 """Frameworks whose detectors do not give boxes as TensorFlow's do, each in a form of its own."""
 
 
-def plan_outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
+def plan_outputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[PlannedOutput, ...]:
     """Each output with its steps; of a manifest with a function for them, the first, as the framework gives it."""
+    found = _outputs(model)
+    if not dataset.labels.among or model.task != "classification":
+        return found
+    return (_among(found, model, dataset), *found[1:])
+
+
+def _among(outputs: Sequence[PlannedOutput], model: ModelManifest, dataset: DatasetManifest) -> PlannedOutput:
+    """Only the classes that the dataset has may be answers: before scores become probabilities of all classes."""
+    if model.postprocess is not None or not outputs or outputs[0].role not in _SCORES:
+        raise PlanError(
+            f"only {len(dataset.labels.among)} classes compete on {dataset.name}, and the answers of {model.name} are "
+            "not scores of classes",
+            hint="a model whose first output has the `type` logits or probability can be measured on it",
+        )
+    offset = model.outputs[0].label_offset
+    wanted = [number + offset for number in dataset.labels.among]
+    step = Step(name="only_classes", parameters={"classes": wanted})
+    steps = outputs[0].steps
+    at = next((at for at, each in enumerate(steps) if each.name in ("softmax", "sigmoid")), len(steps))
+    return outputs[0].model_copy(update={"steps": (*steps[:at], step, *steps[at:])})
+
+
+def _outputs(model: ModelManifest) -> tuple[PlannedOutput, ...]:
     if model.task == LANGUAGE_MODEL:
         return ()
     if model.postprocess is not None or model.job_type == "training" or not model.outputs:

@@ -129,6 +129,7 @@ class PlannedSource(Part):
     name: str
     files: PlannedFile
     labels: PlannedFile | None
+    names: PlannedFile | None = Field(default=None, description="The list of those files that are samples.")
 
 
 class Subset(Part):
@@ -212,6 +213,10 @@ class PlannedStack(Part):
     packages: dict[str, str] = Field(description="Version of each package that the plan uses.")
     environment: dict[str, str] = Field(description="Environment variables set for the worker.")
     recipe: StackRecipe | None = Field(default=None, description="How the stack is built; none for the running Python.")
+    relaxed: str | None = Field(
+        default=None,
+        description="The framework that the manifest pins, where another release of it was allowed to run.",
+    )
 
     @property
     def is_closed(self) -> bool:

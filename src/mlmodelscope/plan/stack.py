@@ -10,7 +10,9 @@ from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManif
 from mlmodelscope.manifest.schema.builder import packages_of_builder
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, needs_framework
+from mlmodelscope.plan.imports import imported_packages, unknown_imports
 from mlmodelscope.plan.plan import PlannedStack, StackRecipe
+from mlmodelscope.plan.supported import is_supported, supported_versions
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.pipeline.library import PACKAGES
@@ -35,11 +37,14 @@ def plan_stack(
     stack: StackDescription,
     software: SoftwareManifest | None,
     carries_code: bool,
+    relax: bool = False,
 ) -> PlannedStack:
-    used = {"numpy": stack.packages.get("numpy", "")}
+    """`relax` takes another release of the framework than the manifest asks for, and keeps which one was asked for."""
+    used, relaxed = {"numpy": stack.packages.get("numpy", "")}, None
     if predictor is not None:
         assert framework is not None
-        used |= _framework_version(model, framework, predictor, stack)
+        found, relaxed = _framework_version(model, framework, predictor, stack, relax)
+        used |= found
     for name in builder_packages(model):
         used[name] = stack.packages.get(normalise(name), "")
     for step in steps:
@@ -54,8 +59,24 @@ def plan_stack(
     _refuse_stack(software, stack)
     environment = {**(software.env if software else {}), **model.envvars}
     return PlannedStack(
-        name=stack.name, python=stack.python, packages=used, environment=environment, recipe=stack.recipe
+        name=stack.name,
+        python=stack.python,
+        packages=used,
+        environment=environment,
+        recipe=stack.recipe,
+        relaxed=relaxed,
     )
+
+
+def notes_on_stack(model: ModelManifest, stack: PlannedStack) -> tuple[str, ...]:
+    """What a reader of the record must know: another release than the one that is pinned, imports nobody brings."""
+    notes = []
+    if stack.relaxed is not None:
+        notes.append(f"{model.name} asks for {stack.relaxed}; `--relax-framework` let {stack.name} run it instead")
+    names = unknown_imports(model)
+    if names:
+        notes.append(f"the code of {model.name} imports {', '.join(names)}, which no package that we know brings")
+    return tuple(notes)
 
 
 def builder_packages(model: ModelManifest) -> tuple[str, ...]:
@@ -68,25 +89,35 @@ def _the(stack: StackDescription) -> str:
 
 
 def _framework_version(
-    model: ModelManifest, framework: Framework, predictor: str, stack: StackDescription
-) -> dict[str, str]:
+    model: ModelManifest, framework: Framework, predictor: str, stack: StackDescription, relax: bool
+) -> tuple[dict[str, str], str | None]:
+    """The framework's package with its version; and what was asked for, where that is another version."""
     alternatives = PREDICTORS[predictor].packages
     found = next((name for name in alternatives if normalise(name) in stack.packages), None)
     if found is None:
         if not alternatives:
-            return {}
+            return {}, None
         raise PlanError(
             f"{model.name} needs {predictor}, which {_the(stack)} does not have",
             hint=f"pip install {alternatives[0]}, or name a stack that has it: mlmodelscope stacks lists them",
         )
     version = stack.packages[normalise(found)]
-    constraint = Constraint(framework.version)
-    if not constraint.matches(Version(version), allow_prerelease=True):
+    if not is_supported(predictor, found, Version(version)):
+        declared = supported_versions(predictor, found)
         raise PlanError(
-            f"{model.name} needs {framework.name} {constraint}, {_the(stack)} has {found} {version}",
-            hint=f"pip install '{found}' in a version that satisfies {constraint}, or name a stack that has one",
+            f"{_the(stack)} has {found} {version}, and the predictor `{predictor}` runs {declared}",
+            hint="name a stack that has such a version: mlmodelscope stacks lists them",
         )
-    return {found: version}
+    constraint = Constraint(framework.version)
+    if constraint.matches(Version(version), allow_prerelease=True):
+        return {found: version}, None
+    if relax:
+        return {found: version}, f"{framework.name} {constraint}"
+    raise PlanError(
+        f"{model.name} needs {framework.name} {constraint}, {_the(stack)} has {found} {version}",
+        hint=f"pip install '{found}' in a version that satisfies {constraint}, name a stack that has one, or take this "
+        "one with --relax-framework",
+    )
 
 
 def _library_version(library: str, stack: StackDescription) -> dict[str, str]:
@@ -135,6 +166,8 @@ def provides(model: ModelManifest, framework: Framework | None, stack: StackDesc
         return True
     if any(normalise(name) not in stack.packages for name in builder_packages(model)):
         return False
+    if any(all(normalise(name) not in stack.packages for name in each) for each in imported_packages(model)):
+        return False
     predictor = framework_word(needed)
     if predictor not in PREDICTORS:
         return False
@@ -142,4 +175,6 @@ def provides(model: ModelManifest, framework: Framework | None, stack: StackDesc
     if not found:
         return not PREDICTORS[predictor].packages
     version = Version(stack.packages[normalise(found[0])])
-    return Constraint(needed.version).matches(version, allow_prerelease=True)
+    return is_supported(predictor, found[0], version) and Constraint(needed.version).matches(
+        version, allow_prerelease=True
+    )

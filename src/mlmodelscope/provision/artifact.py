@@ -99,8 +99,8 @@ class ArtifactStore:
                 os.replace(draft, link)
         return link
 
-    def digests(self, paths: Sequence[Path | str]) -> list[str]:
-        return self._hasher.files(paths)
+    def digests(self, paths: Sequence[Path | str], algorithm: str = "sha256") -> list[str]:
+        return self._hasher.files(paths, algorithm)
 
     def held(self, sha256: str) -> Path | None:
         """The file of a digest, where it is here already."""

@@ -6,7 +6,6 @@ download a source distribution would run its set-up code.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import netrc
 import os
@@ -73,12 +72,15 @@ def find_package_file(name: str, version: str, member: str, settings: IndexSetti
     raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
 
 
-def list_files(name: str, settings: IndexSettings) -> list[str]:
-    """Names of all files that the places have of a package; a place that does not answer has none."""
+def list_files(name: str, settings: IndexSettings, refused: list[str] | None = None) -> list[str]:
+    """Names of all files that the places have of a package; why a place did not answer is added to `refused`."""
     found: dict[str, None] = {}
     for place in (*settings.find_links, *settings.indexes):
-        with contextlib.suppress(OSError, ValueError, WebError):
+        try:
             found |= {file.name: None for file in _links(place, _normalise(name), settings)}
+        except (OSError, ValueError, WebError) as error:
+            if refused is not None:
+                refused.append(f"{without_secrets(place)}: {getattr(error, 'strerror', None) or error}")
     return [file for file in found if _normalise(file.partition("-")[0]) == _normalise(name)]
 
 

@@ -143,6 +143,6 @@ def _fetch(file: PlannedFile, artifacts: ArtifactStore) -> Path:
 
 def _join(graph: Path, weights: Path, key: str | None, draft: Path) -> None:
     from mlmodelscope.provision.weights.join_onnx import join_weights
-    from mlmodelscope.provision.weights.read import read_tensors
+    from mlmodelscope.tensor_file.read import read_tensors
 
     join_weights(graph, read_tensors(weights, key), draft)

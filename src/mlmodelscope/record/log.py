@@ -139,6 +139,7 @@ def _options(plan: Plan) -> dict[str, Any]:
         "warm_up_runs": plan.scenario.warm_up_runs,
         "timed_runs": plan.scenario.timed_runs,
         "timed_budget_s": plan.scenario.timed_budget_s,
+        "relax_framework": plan.stack.relaxed is not None,
         "predictor_options": {key: value for key, value in plan.predictor.options.items() if key != "threads"},
     }
     usual = Options()

@@ -108,6 +108,31 @@ signatures = Table(
     Column("signature", String(100), nullable=False),
 )
 
+checks = Table(
+    "checks",
+    metadata,
+    Column("claim", String(40), primary_key=True),
+    Column("record", String(40), primary_key=True),
+    Column("model", String(300), nullable=False),
+    Column("metric", String(200), nullable=False),
+    Column("value", String(40), nullable=False),
+    Column("dataset", String(300), nullable=False),
+    Column("verdict", String(30), nullable=False),
+    Column("cause", Text, nullable=False),
+    Column("measured", Float, nullable=False),
+    Column("low", Float, nullable=False),
+    Column("high", Float, nullable=False),
+    Column("samples", Integer, nullable=False),
+    Column("population", Integer),
+    Column("stack", String(300), nullable=False),
+    Column("machine", String(300), nullable=False),
+    Column("person", String(100), nullable=False),
+    Column("replication", String(40)),
+    Column("checked_at", DateTime, nullable=False),
+    Index("checks_by_model", "model", "checked_at"),
+)
+"""Verdicts on published claims, by the key of the claim. They outlive the record: a verdict stays known."""
+
 reproduction_checks = Table(
     "reproduction_checks",
     metadata,

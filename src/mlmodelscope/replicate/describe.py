@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator
 
+from mlmodelscope.diff.result import Difference
 from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.inside import Inside
 from mlmodelscope.replicate.search import Found
 from mlmodelscope.replicate.verdict import Verdict
 from mlmodelscope.report import words
@@ -131,6 +133,55 @@ def describe_search(found: Found, verdict: Verdict) -> Iterator[str]:
     if found.is_cut_short:
         enough = f": `--budget {found.budget}` would let it finish, and" if found.budget else "; a larger `--budget`"
         yield f"The search ran out of budget{enough} resumes where it left off."
+
+
+def describe_inside(inside: Inside, verdict: Verdict) -> Iterator[str]:
+    """What a reference implementation, or the claimant's answers, say about the model itself."""
+    distance = inside.answers
+    if distance is not None and distance.judgment in ("same bits", "rounding"):
+        yield (
+            f"Our answers to {words.plural(distance.samples, 'sample')} are the claimant's but for rounding "
+            f"({distance.words}): neither the pipeline nor the model explains the gap."
+        )
+    elif distance is not None:
+        yield f"Our answers are not the claimant's: {distance.words}."
+    if inside.note:
+        yield inside.note
+    if inside.difference is not None:
+        yield from _inside(inside, inside.difference, verdict)
+
+
+def _inside(inside: Inside, found: Difference, verdict: Verdict) -> Iterator[str]:
+    beside = f"Layer by layer beside {inside.reference}"
+    if found.outcome == "same":
+        yield f"{beside}: {found.sentence}. The model is not at fault."
+        return
+    if found.outcome != "different":
+        yield f"{beside}, nothing was found out: {found.sentence.rstrip('.')}."
+        return
+    if inside.layer is not None and found.first is not None:
+        kind = f" ({found.first.pair.kind})" if found.first.pair.kind else ""
+        what = "is the first layer that differs"
+        at = "" if inside.layer == found.first.pair.name else f", seen at {found.first.pair.name}"
+        yield f"{beside}, {inside.layer}{kind if not at else ''} {what}{at}: it {found.first.words}."
+        if inside.fault is not None:
+            yield f"  It looks like {inside.fault.kind}: {inside.fault.words}."
+    others = [part for part in found.parts if part.verdict == "differs" and part.part != "model"]
+    for part in others:
+        yield f"{beside}, the {part.part} differs: {part.words}."
+    if inside.layer is None and not others:
+        yield f"{beside}: {found.sentence}."
+    yield from _reference_measures(inside, verdict)
+
+
+def _reference_measures(inside: Inside, verdict: Verdict) -> Iterator[str]:
+    if inside.measured is None:
+        return
+    said = f"{inside.reference} measures {verdict.claim.spelled(inside.measured)} on the same samples"
+    if inside.reaches:
+        yield f"{said}, which is what was claimed: the difference explains the gap."
+    else:
+        yield f"{said}, which is not what was claimed: the difference is not all of the gap."
 
 
 def _listed(candidates: tuple[Candidate, ...], found: Found) -> Iterator[str]:

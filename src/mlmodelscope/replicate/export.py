@@ -8,8 +8,15 @@ from typing import Any
 
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.describe import (
+    describe_claims,
+    describe_inside,
+    describe_paired,
+    describe_search,
+    describe_verdict,
+)
 from mlmodelscope.replicate.evidence import evidence_json
+from mlmodelscope.replicate.inside import inside_json
 from mlmodelscope.replicate.replication import Replication
 from mlmodelscope.replicate.verdict import Verdict
 
@@ -43,6 +50,8 @@ def to_json(done: Replication) -> dict[str, Any]:
         body["evaluations"] = done.cost.calls / done.samples if done.cost else None
     if done.not_sought:
         body["not_sought"] = done.not_sought
+    if done.inside is not None:
+        body["inside"] = inside_json(done.inside, " ".join(map(str.strip, describe_inside(done.inside, verdict))))
     if done.evidence is not None:
         body["evidence"] = evidence_json(done.evidence)
     return body
@@ -65,12 +74,13 @@ def _judged(verdict: Verdict) -> dict[str, Any]:
         "samples_apart": verdict.samples_apart if verdict.is_whole else None,
         "ties": ties,
         "text": describe_verdict(verdict),
+        "is_check": verdict.is_of_claim,
     }
 
 
 def _claim(claim: Claim) -> dict[str, Any]:
     facts = {"metric": claim.metric, "title": claim.measure.title, "value": claim.text, "unit": claim.unit.name}
-    return {**facts, "dataset": claim.dataset, "source": claim.source}
+    return {**facts, "dataset": claim.dataset, "source": claim.source, "conditions": claim.conditions}
 
 
 def to_junit(done: Replication) -> str:
@@ -85,6 +95,8 @@ def to_junit(done: Replication) -> str:
             is_explained = verdict is done.verdict and done.found is not None
             found = describe_search(done.found, verdict) if is_explained and done.found is not None else ()
             lines = [said, *describe_paired(verdict), *found]
+            if verdict is done.verdict and done.inside is not None:
+                lines += describe_inside(done.inside, verdict)
             ElementTree.SubElement(case, "failure", message=verdict.kind).text = "\n".join(lines)
         elif verdict.kind == "undecided":
             ElementTree.SubElement(case, "skipped", message=said)
@@ -109,6 +121,8 @@ def to_markdown(done: Replication) -> str:
     lines += describe_paired(verdict)
     others = list(describe_claims(done.others, done.unchecked))
     lines += ["", *(f"- {each}" for each in others)] if others else []
+    if done.inside is not None:
+        lines += ["", *describe_inside(done.inside, verdict)]
     if done.found is not None:
         lines += ["", *describe_search(done.found, verdict), "", "| pitfall | variant | expected | samples |"]
         lines.append("|---|---|---|---|")

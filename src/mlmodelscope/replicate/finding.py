@@ -25,6 +25,7 @@ class Claimed(Part):
     )
     dataset: str | None = None
     source: str | None = None
+    conditions: str | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -120,6 +121,32 @@ class Cause(Named):
     edits: tuple[Line, ...] = ()
 
 
+class InsidePart(Part):
+    part: Literal["pipeline", "model", "answer"]
+    verdict: Literal["agrees", "differs", "unknown"]
+    step: str | None = Field(default=None, description="The step or layer that differs first.")
+    words: str
+
+
+class InsideModel(Part):
+    """What comparing the model with a reference implementation, layer by layer, came to."""
+
+    reference: str = Field(description="The model that was taken for right.")
+    outcome: Literal["same", "different", "undecided", "no verdict"]
+    sentence: str
+    layer: str | None = Field(default=None, description="The first layer that differs beyond rounding.")
+    layer_kind: str | None = None
+    fault: str | None = Field(default=None, description="The kind of mistake that the layer looks like.")
+    fault_words: str | None = None
+    parts: tuple[InsidePart, ...] = ()
+    reference_measures: float | None = Field(default=None, description="The claimed number of the reference.")
+    reference_reproduces: bool | None = Field(default=None, description="Whether that is what was claimed.")
+    claimants_answers: Literal["same bits", "rounding", "unclear", "fault"] | None = Field(
+        default=None, description="Our answers beside those of the claimant's log."
+    )
+    text: str = Field(default="", description="All of that for people.")
+
+
 class TieEnds(Part):
     """The number at either end of all the ways to break ties."""
 
@@ -145,6 +172,10 @@ class Judged(Part):
     )
     ties: TieEnds | None = Field(default=None, description="Where samples have tied scores.")
     text: str = Field(default="", description="The verdict for people.")
+    is_check: bool = Field(
+        default=True,
+        description="Whether it decides the claim as published: on its own dataset, within its own last digit.",
+    )
 
 
 class Finding(Part):
@@ -192,6 +223,9 @@ class Finding(Part):
     )
     evaluations: float | None = Field(default=None, description="Evaluations of the whole dataset that it took.")
     not_sought: str | None = None
+    inside: InsideModel | None = Field(
+        default=None, description="Where nothing that was tried explains the gap: a comparison with a reference."
+    )
     evidence: Shown | None = None
     said: tuple[str, ...] = Field(default=(), description="All of that for people, a line each.")
     shown: tuple[str, ...] = Field(default=(), description="The evidence as a terminal without pictures shows it.")

@@ -23,7 +23,13 @@ from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.describe import (
+    describe_claims,
+    describe_inside,
+    describe_paired,
+    describe_search,
+    describe_verdict,
+)
 from mlmodelscope.replicate.edits import PLUS, edits_of
 from mlmodelscope.replicate.evidence_text import Abilities, evidence_lines
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
@@ -108,7 +114,8 @@ def _said(done: Replication) -> list[str]:
     lines = [f"{done.verdict.kind}: {describe_verdict(done.verdict)}"]
     lines += [*describe_claims(done.others, done.unchecked), *describe_paired(done.verdict)]
     lines += [done.not_sought] if done.not_sought else []
-    return lines + (list(describe_search(done.found, done.verdict)) if done.found is not None else [])
+    lines += describe_search(done.found, done.verdict) if done.found is not None else ()
+    return lines + (list(describe_inside(done.inside, done.verdict)) if done.inside is not None else [])
 
 
 def _cause(each: Candidate, plan: Plan) -> dict[str, Any]:

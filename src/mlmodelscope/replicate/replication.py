@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -27,6 +28,14 @@ from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.goal import Goal
+from mlmodelscope.replicate.inside import (
+    Implementation,
+    Inside,
+    logged_answers,
+    logged_implementation,
+    look_inside,
+    reference_implementation,
+)
 from mlmodelscope.replicate.kept import KeptAnswers
 from mlmodelscope.replicate.kind import WORST_FIRST
 from mlmodelscope.replicate.pitfall import Variant, load_plugins, variants_of
@@ -58,6 +67,8 @@ class Replication:
     """The samples that show the cause."""
     not_sought: str = ""
     """Why no cause was sought though the claim does not hold."""
+    inside: Inside | None = None
+    """A comparison with a reference, where nothing that was tried explains the gap."""
     unchecked: tuple[str, ...] = ()
     """Claims about the dataset that cannot be checked, each with its reason."""
 
@@ -87,8 +98,10 @@ def replicate(
     *,
     claim: Claim | None = None,
     log: LogSource | None = None,
+    reference: ModelSource | None = None,
     within: float | None = None,
     explain: bool = True,
+    again: bool = False,
     stacks: Sequence[str] = (),
     budget: float | None = None,
     pictures: int = 6,
@@ -97,42 +110,78 @@ def replicate(
     """Evaluate as the manifest says, judge every claim about the dataset, and search for the pitfall where one fails.
 
     Without a dataset, it is the one that the claim names. `log` is the claimant's reference log: what is not named
-    otherwise is what it names, and its answers are compared with ours. `stacks` are other software to try, `budget` is
-    how many evaluations a search may take, `pictures` how many samples are looked at as evidence.
+    otherwise is what it names, and its answers are compared with ours. `reference` is a model that is taken for right:
+    where no pitfall explains a gap, the two are compared layer by layer. `stacks` are other software to try, `budget`
+    is how many evaluations a search may take, `pictures` how many samples are looked at as evidence.
     """
     settings = conditions["settings"] = conditions.get("settings") or Settings.from_environment()
     watcher = conditions["watcher"] = conditions.get("watcher") or Watcher()
-    reference = read_reference(log, settings) if log is not None else None
-    if reference is not None:
-        model, dataset = model or reference.model, dataset or reference.dataset
-        options = options or reference.options
+    implementation = reference_implementation(reference) if reference is not None else None
+    logged = read_reference(log, settings) if log is not None else None
+    if logged is not None:
+        model, dataset = model or logged.model, dataset or logged.dataset
+        options = options or logged.options
     if model is None:
         raise UsageError("no model is named", hint="name one, or a reference log that names it: --log FILE")
     if dataset is None:
         model = find_model(model)
         dataset = claimed_dataset(model, claim)
-    if claim is None and reference is None:  # known before anything runs
+    if claim is None and logged is None:  # known before anything runs
         asked = ask(model, dataset, options, **conditions)
         task = planned_task(asked.model, asked.aspects.dataset)
         choose_claims(asked.model.name, asked.model.claims, asked.aspects.dataset, asked.options.top_k, task)
     conditions["tolerant"] = True  # labels that count from another number are one of the things to be found
-    record = evaluate(model, dataset, options, made_for="replicate", **conditions)
-    verdicts, unchecked, theirs = judge_record(record, claim, reference, within, settings)
+    record = evaluate(model, dataset, options, made_for="replicate", again=again, **conditions)
+    verdicts, unchecked, theirs = judge_record(record, claim, logged, within, settings)
     done = Replication(record, verdicts, None, None, verdicts[0].samples, unchecked=unchecked)
-    verdict = done.verdict
-    if not is_sought(verdict) or not explain:
+    if not is_sought(done.verdict) or not explain:
         return done
     if record.plan.input is None or record.plan.functions:
-        return replace(done, not_sought=f"No cause was sought: {_own_code(record.plan)}.")
+        done = replace(done, not_sought=f"No cause was sought: {_own_code(record.plan)}.")
+    else:
+        plans = {name: _plan_with(name, model, dataset, options, conditions) for name in stacks}
+        others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
+        done = _searched(done, theirs, others, budget, pictures, settings, watcher)
+    if (done.found is not None and done.found.explained) or (implementation is None and logged is None):
+        return done
+    return replace(done, inside=_inside(done, implementation, logged, (model, dataset, options), conditions))
+
+
+def _searched(
+    done: Replication,
+    theirs: Mapping[int, ClassAnswer],
+    others: Sequence[Variant],
+    budget: float | None,
+    pictures: int,
+    settings: Settings,
+    watcher: Watcher,
+) -> Replication:
+    """The same with the pitfall that explains the gap, if any does."""
+    verdict = done.verdict
     chosen, measured = verdict.claim, verdict.measured.value
     watcher.judged(chosen.metric, chosen.unit.name, chosen.value, measured, (verdict.low, verdict.high))
     goal = Goal(chosen, measured, verdict.low, verdict.high, verdict.noise, theirs or None)
-    plans = {name: _plan_with(name, model, dataset, options, conditions) for name in stacks}
-    others = [Variant(("software-stack",), f"stack {name}", plan) for name, plan in plans.items()]
-    with open_trials(record, settings, watcher, others=others) as trials:
+    with open_trials(done.record, settings, watcher, others=others) as trials:
         found = search(goal, trials, watcher.building, budget, watcher.tried)
-        cost, evidence = replace(trials.cost), _show(found, chosen, trials, pictures, record)
+        cost, evidence = replace(trials.cost), _show(found, chosen, trials, pictures, done.record)
         return replace(done, found=found, cost=cost, evidence=evidence)
+
+
+def _inside(
+    done: Replication,
+    implementation: Implementation | None,
+    logged: Reference | None,
+    asked: tuple[ModelSource, DatasetSource | None, Options | None],
+    conditions: Conditions,
+) -> Inside:
+    """What a reference implementation and the claimant's answers tell of the model itself."""
+    settings, record = conditions.get("settings") or Settings.from_environment(), done.record
+    answers = logged_answers(logged.outputs, record, settings) if logged is not None else None
+    known: Implementation | str = implementation or (logged_implementation(logged, record) if logged else "")
+    if isinstance(known, str):
+        return Inside(logged.log.reference if logged is not None else "", answers=answers, note=known)
+    found = look_inside(known, *asked, record, done.verdict, conditions)
+    return replace(found, answers=answers)
 
 
 def is_sought(verdict: Verdict) -> bool:
@@ -152,7 +201,7 @@ def judge_record(
     plan, ours = record.plan, read_recorded(record, settings)
     unchecked: tuple[str, ...] = ()
     if claim is not None:
-        claims = [claim.for_task(plan.task)]
+        claims = [as_published(claim.for_task(plan.task), plan)]
         _refuse_other_task(claims[0], plan)
     elif reference is not None:
         claims = reference.claims
@@ -187,6 +236,21 @@ def judge_record(
     if not verdicts:
         raise MetricError(f"no claim can be checked; {'; '.join(unchecked)}")
     return tuple(verdicts), unchecked, theirs
+
+
+def as_published(claim: Claim, plan: Plan) -> Claim:
+    """A claim that was given, as the manifest has it, where the manifest has just this one: with its source."""
+    for each in plan.claims:
+        with contextlib.suppress(UsageError):  # one that nobody can measure
+            own = claim_of(each, plan.task)
+            if (own.metric, own.text, own.dataset, own.factor) == (
+                claim.metric,
+                claim.text,
+                claim.dataset,
+                claim.factor,
+            ):
+                return replace(claim, source=own.source, conditions=own.conditions)
+    return claim
 
 
 def _stand_in(claim: Claim, dataset: PlannedDataset) -> str:

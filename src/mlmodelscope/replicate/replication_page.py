@@ -12,11 +12,18 @@ from xml.sax.saxutils import quoteattr
 
 from mako.lookup import TemplateLookup
 
+from mlmodelscope.diff.difference_page import difference_sections
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import describe_claims, describe_paired, describe_search, describe_verdict
+from mlmodelscope.replicate.describe import (
+    describe_claims,
+    describe_inside,
+    describe_paired,
+    describe_search,
+    describe_verdict,
+)
 from mlmodelscope.replicate.edits import edits_of
 from mlmodelscope.replicate.evidence import Choice, Evidence, Flip, data_uri
 from mlmodelscope.replicate.evidence_text import (
@@ -37,6 +44,7 @@ from mlmodelscope.report import html as report
 from mlmodelscope.report import words
 from mlmodelscope.report.before_after import small
 from mlmodelscope.report.overlay import overlay
+from mlmodelscope.report.sheet import Section
 from mlmodelscope.task.shape import PictureShape, is_shown, summary
 from mlmodelscope.worker.variants import View
 
@@ -94,7 +102,12 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
         "is_certain": measured.high - measured.low < 1e-9,
         "plot": verdict_plot(claim, verdict.low, verdict.high, measured),
         "other_claims": list(describe_claims(done.others, done.unchecked)),
-        "search": [*describe_paired(verdict), *(describe_search(found, verdict) if found else ())],
+        "search": [
+            *describe_paired(verdict),
+            *(describe_search(found, verdict) if found else ()),
+            *(describe_inside(done.inside, verdict) if done.inside else ()),
+        ],
+        "inside": _inside_sections(done),
         "causes_title": _causes_title(done),
         "causes": causes_of(done.causes[:_EXPLAINED], done.record.plan),
         "first_rows": rows[:_FIRST],
@@ -114,11 +127,18 @@ def _page(done: Replication, evidence: Evidence | None) -> dict[str, Any]:
 def _sections(done: Replication, evidence: Evidence | None) -> list[tuple[str, str]]:
     known = [
         ("cause", "Cause", bool(done.causes)),
+        ("inside", "Inside the model", bool(_inside_sections(done))),
         ("evidence", "Evidence", evidence is not None),
         ("candidates", "What was tried", done.found is not None),
         ("again", "Run it again", True),
     ]
     return [(anchor, name) for anchor, name, is_there in known if is_there]
+
+
+def _inside_sections(done: Replication) -> list[Section]:
+    """What differs inside the model, where that was looked at."""
+    found = done.inside.difference if done.inside is not None else None
+    return difference_sections(found) if found is not None and found.pairs else []
 
 
 def _capital(line: str) -> str:
@@ -327,4 +347,6 @@ def command(done: Replication) -> str:
             parts += [flag, str(value)]
     if plan.dataset.subset.stratified:
         parts.append("--stratified")
+    if plan.stack.relaxed is not None:
+        parts.append("--relax-framework")
     return shlex.join(parts)

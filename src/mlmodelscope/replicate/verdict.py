@@ -124,6 +124,12 @@ class Verdict:
         return self.population is not None and self.samples >= self.population
 
     @property
+    def is_of_claim(self) -> bool:
+        """Whether it is about the claim as published: measured on its own dataset, within its own last digit."""
+        is_own_margin = (self.low, self.high) == (self.claim.low, self.claim.high)
+        return self.claim.dataset is not None and not self.stand_in and is_own_margin
+
+    @property
     def is_partial(self) -> bool:
         """Whether some samples were measured, of which no estimate of all can be made."""
         return not self.claim.measure.is_stable and not self.is_whole

@@ -45,6 +45,8 @@ def command(plan: Plan) -> str:
         parts += ["--option", f"{name}={words.value(value)}"]
     for name, value in plan.hyperparameters.items() if training else ():
         parts += ["--set", f"{name}={words.value(value)}"]
+    if plan.stack.relaxed is not None:
+        parts.append("--relax-framework")
     if plan.functions or plan.setup:
         parts.append("--trust")
     return shlex.join([*parts, "--again"])

@@ -14,7 +14,7 @@ class Section:
     title: str
     about: str = ""
     plots: Sequence[str] = ()
-    """SVG texts of our own making: they are not escaped."""
+    """SVG texts and pictures, of our own making: they are not escaped."""
     head: Sequence[str] = ()
     rows: Sequence[Sequence[str]] = ()
     notes: Sequence[str] = ()

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.analysis.answer_distance import precision_of
 from mlmodelscope.analysis.stack_comparison import Row, compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
-from mlmodelscope.manifest.catalog import find_manifest, find_model, list_catalog
-from mlmodelscope.manifest.reference import parse_reference
-from mlmodelscope.manifest.schema import Framework, ModelManifest, SoftwareManifest
-from mlmodelscope.plan.framework import framework_word
-from mlmodelscope.plan.stack import provides
+from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision
-from mlmodelscope.provision.stack import StackStore, describe_current, digest_of, recipe_of
-from mlmodelscope.provision.stack.known import is_for_this_machine
+from mlmodelscope.provision.stack.fitting import fitting_stacks, model_for_stack
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import words
@@ -30,14 +27,6 @@ from mlmodelscope.study.pitfalls import percent
 from mlmodelscope.study.plot import Bar, bars
 from mlmodelscope.study.study import Column, Outcome, Request, Table, about, differs, now, remembered, study
 
-CURRENT = "current"
-# Which frameworks read a file beside its own; TensorRT does too, on a GPU, where it is asked for by name.
-_READERS = {
-    ".onnx": ("onnxruntime", "openvino", "opencv"),
-    ".tflite": ("tflite", "openvino", "opencv"),
-    ".pb": ("tensorflow", "openvino", "opencv"),
-    ".prototxt": ("caffe", "opencv"),
-}
 _KINDS = 8
 """Kinds of layers that are shown; JSON has all."""
 _COLUMNS = (
@@ -46,6 +35,8 @@ _COLUMNS = (
     Column("accuracy", "accuracy", percent),
     Column("same_classes", "same answer"),
     Column("same_scores", "same bits"),
+    Column("largest_difference", "largest difference", lambda number: f"{number:.1e}"),
+    Column("verdict", "verdict"),
     Column("samples", "samples"),
     Column("latency_s", "median latency", words.duration),
     Column("load_s", "load", words.duration),
@@ -70,7 +61,7 @@ def frameworks(request: Request) -> Outcome:
         )
     store = Store(request.settings)
     try:
-        found, changes = compare_stacks(records, store)
+        found, changes = compare_stacks(records, store, precision_of([each.plan for each in records], request.settings))
     finally:
         store.close()
     rows = [_row(name, record, row) for row, (name, record) in zip(found, by_name.items(), strict=True)]
@@ -102,9 +93,9 @@ def _evaluate_in_each(request: Request, notes: list[str]) -> dict[str, Record]:
     model = find_model(request.model)
     found: dict[str, Record] = {}
     failures: list[MLModelScopeError] = []
-    for name in request.stacks or tuple(fitting_stacks(request, model)):
+    for name in request.stacks or tuple(fitting_stacks(model, request.settings)):
         try:
-            record = request.evaluate(model=_for_stack(model, name), software=name)
+            record = request.evaluate(model=model_for_stack(model, name), software=name)
         except MLModelScopeError as error:
             failures.append(error)
             notes.append(f"{name}: {error.message.splitlines()[0]}.")
@@ -126,6 +117,8 @@ def _row(name: str, record: Record, compared: Row) -> dict[str, Any]:
         "accuracy": compared.accuracy.value if compared.accuracy is not None else None,
         "same_classes": compared.same_classes,
         "same_scores": compared.same_scores,
+        "largest_difference": _largest(compared),
+        "verdict": compared.distance.judgment if compared.distance is not None else None,
         "samples": compared.samples,
         "latency_s": compared.p50_s,
         "load_s": record.load_s,
@@ -133,34 +126,9 @@ def _row(name: str, record: Record, compared: Row) -> dict[str, Any]:
     }
 
 
-def fitting_stacks(request: Request, model: ModelManifest) -> Iterator[str]:
-    """The running Python, and the known stacks that are built already and read the model's file."""
-    if provides(model, None, describe_current()):
-        yield CURRENT
-    own = {framework_word(model.framework)} if model.framework is not None else set()
-    graph = model.source.graph_path if model.source is not None else None
-    suffix = Path(parse_reference(graph).name).suffix if graph is not None else ""
-    readers = {*own, *_READERS.get(suffix, ())}
-    built = {each.digest for each in StackStore(request.settings).list()}
-    for entry in list_catalog("software"):
-        try:
-            software = find_manifest(SoftwareManifest, entry.path)
-        except MLModelScopeError:
-            continue  # somebody's broken manifest is not what was asked for
-        if software.framework is None or software.stack is None or not is_for_this_machine(software.stack.architecture):
-            continue
-        if framework_word(software.framework) in readers and digest_of(recipe_of(software)) in built:
-            yield software.name
-
-
-def _for_stack(model: ModelManifest, name: str) -> ModelManifest:
-    """The model as it is, or said to be for the stack's framework, which reads the same file."""
-    if name == CURRENT or name.startswith("image:") or model.framework is None:
-        return model
-    brought = find_manifest(SoftwareManifest, name).framework
-    if brought is None or framework_word(brought) == framework_word(model.framework):
-        return model
-    return model.model_copy(update={"framework": Framework(name=brought.name)})
+def _largest(compared: Row) -> float | None:
+    distance = compared.distance
+    return distance.largest if distance is not None and math.isfinite(distance.largest) else None
 
 
 def _is_same(one: Record, other: Record) -> bool:

@@ -7,6 +7,7 @@ import shutil
 import tempfile
 
 from ..predictor.predictor import ModelError, Tensor
+from ..predictor.transformers_reach import refuse_reaching_out
 from . import torchvision_operators, weights
 from .built import Built, read_json, unknown
 
@@ -59,7 +60,8 @@ def build(torch, build):
 def _config(transformers, build):
     data = read_json(build.config, "config.json") if build.config is not None else {}
     data.update(build.options)
-    data = {name: value for name, value in data.items() if name not in _LEFT_OUT}
+    refuse_reaching_out(data)
+    data = _without(data)
     known = transformers.models.auto.configuration_auto.CONFIG_MAPPING_NAMES
     model_type = data.get("model_type")
     if not isinstance(model_type, str) or model_type not in known:
@@ -70,6 +72,15 @@ def _config(transformers, build):
     if data.get("use_pretrained_backbone"):
         data["use_pretrained_backbone"] = False  # it would be downloaded
     return data
+
+
+def _without(data):
+    """Without what is left out, in the configurations inside of it, too."""
+    return {
+        name: _without(value) if isinstance(value, dict) and name not in ("id2label", "label2id") else value
+        for name, value in data.items()
+        if name not in _LEFT_OUT
+    }
 
 
 def _class(transformers, build, config):

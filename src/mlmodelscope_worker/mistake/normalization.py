@@ -47,6 +47,9 @@ def layer_normalization(node, value, alive):
         yield with_array(node, 1, np.ones_like(scale), name, "normalization parameters", "it has no scale")
         yield with_array(node, 1, 1 + scale, name, "normalization parameters", "its scale is one too large")
     if len(node.inputs) > 2:
+        swapped = [node.inputs[0], node.inputs[2], node.inputs[1]] + node.inputs[3:]
+        words = "scale and shift are swapped"
+        yield Mistake("normalization parameters", words, [node.changed(inputs=swapped)])
         yield Mistake("missing bias", "it has no shift", [node.changed(inputs=node.inputs[:2])])
     for other in range(given.ndim if given is not None else 0):
         if other != axis % given.ndim and node.kind == "LayerNormalization":

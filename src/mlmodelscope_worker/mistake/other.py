@@ -55,11 +55,18 @@ def as_the_other(node, other):
     differing = [name for name in set(theirs) | set(node.attributes) if theirs.get(name) != node.attributes.get(name)]
     for name in sorted(differing):
         words = "%s is %s here and %s there" % (name, _spell(node.attributes.get(name)), _spell(theirs.get(name)))
-        yield Mistake(_OTHER_ATTRIBUTES.get(name, name), words, [node.changed(**{name: theirs.get(name)})])
+        yield Mistake(_kind_of(node, name), words, [node.changed(**{name: theirs.get(name)})])
     if len(differing) > 1:
-        kind = _OTHER_ATTRIBUTES.get(sorted(differing)[0], sorted(differing)[0])
+        kind = _kind_of(node, sorted(differing)[0])
         words = "%s differ" % ", ".join(sorted(differing))
         yield Mistake(kind, words, [node.changed(**{name: theirs.get(name) for name in differing})])
+
+
+def _kind_of(node, attribute):
+    """What a difference in an attribute is called; a mode says something else in each operator."""
+    if attribute == "mode" and node.kind in ("Resize", "Upsample"):
+        return "upsampling rule"
+    return _OTHER_ATTRIBUTES.get(attribute, attribute)
 
 
 def other_weights(node, value, alive, other):
@@ -78,6 +85,8 @@ def other_weights(node, value, alive, other):
         words = "it has other weights: %s differ" % " and ".join(differing)
         numbers = any(array.dtype.kind == "f" for array in changed.values())
         kind = "other weights" if numbers else _OTHER_NUMBERS.get(node.kind, "axis")
+        if node.kind in ("Mul", "Div") and all(array.size == 1 for array in changed.values()):
+            kind = "slope or factor"
         yield Mistake(kind, words, [node.changed(inputs=inputs)], changed)
 
 

@@ -1,6 +1,6 @@
-"""Output steps that change scores: `softmax`, `sigmoid`, `dequantize`."""
+"""Output steps that change scores: `softmax`, `sigmoid`, `dequantize`, `only_classes`."""
 
-from ..parameters import Integer, Number
+from ..parameters import Integer, Number, Numbers
 from .step import output_step
 
 
@@ -35,3 +35,20 @@ def dequantize(
     import numpy as np
 
     return (scores.astype(np.float32) - np.float32(zero_point)) * np.float32(scale)
+
+
+@output_step(main="classes")
+def only_classes(
+    scores, *, classes: Numbers("Numbers of the outputs that compete; no other is an answer.", most=65536)
+):
+    """Let only some classes compete, as where a dataset has samples of some of the model's classes."""
+    import numpy as np
+
+    wanted = np.array(classes, dtype=np.int64)
+    if wanted.min() < 0 or wanted.max() >= scores.shape[-1]:
+        raise ValueError(
+            "only_classes: the class %d is wanted, and there are %d outputs" % (wanted.max(), scores.shape[-1])
+        )
+    kept = np.full(scores.shape, -np.inf, dtype=np.float32)
+    kept[..., wanted] = scores[..., wanted]
+    return kept

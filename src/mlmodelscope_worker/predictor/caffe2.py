@@ -37,7 +37,7 @@ _OUTSIDE = ("Load", "Save", "Snapshot", "Checkpoint", "CreateDB", "DBExists", "P
 _THREADS = []
 
 
-@predictor(packages=("torch",))
+@predictor(packages=("torch",), versions=">=1.4 <1.8")
 def caffe2(files, *, threads: Integer("Threads of OpenMP and MKL.", at_least=1, at_most=4096) = 1):
     """Caffe2 nets."""
     from caffe2.proto import caffe2_pb2

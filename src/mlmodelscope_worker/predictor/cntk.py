@@ -13,7 +13,7 @@ _REPEATS = 3
 _THREADS = []
 
 
-@predictor(packages=("cntk", "cntk-gpu"))
+@predictor(packages=("cntk", "cntk-gpu"), versions=">=2.6")
 def cntk(
     files,
     *,

@@ -18,7 +18,7 @@ _ALIGNED = 64
 _threads_taken = []
 
 
-@predictor(packages=("jax",))
+@predictor(packages=("jax",), versions=">=0.4.30")
 def jax(
     files,
     *,

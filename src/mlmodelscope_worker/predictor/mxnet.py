@@ -34,7 +34,9 @@ _NOT_LAYERS = ("DeleteVariable", "WaitForVar", "SetupPool", "CopyCPU2CPU", "Reso
 _PROFILE = []
 
 
-@predictor(packages=("mxnet", "mxnet-cu112", "mxnet-cu110", "mxnet-cu102", "mxnet-cu101", "mxnet-mkl"))
+@predictor(
+    packages=("mxnet", "mxnet-cu112", "mxnet-cu110", "mxnet-cu102", "mxnet-cu101", "mxnet-mkl"), versions=">=1.4 <2"
+)
 def mxnet(
     files,
     *,
@@ -85,6 +87,11 @@ def _count_gpus(mx):
         return 0
 
 
+def can_fuse(mx):
+    """1.7 and 1.8 have the function, which takes other arguments and loses outputs."""
+    return [int(part) for part in mx.__version__.split(".")[:2]] >= [1, 9]
+
+
 class MXNet(Predictor):
     def __init__(self, mx, symbol, weights, context):
         self._mx = mx
@@ -107,7 +114,7 @@ class MXNet(Predictor):
         self._arguments = self._order(symbol)
 
     def fuse(self, backend):
-        if not hasattr(self._plain, "optimize_for"):
+        if not can_fuse(self._mx):
             raise ModelError("MXNet %s cannot fuse operators beforehand; 1.9 can" % self._mx.__version__)
         arguments = {name: self._weights[name] for name in self._symbol.list_arguments() if name in self._weights}
         states = {name: self._weights[name] for name in self._symbol.list_auxiliary_states()}
@@ -140,10 +147,7 @@ class MXNet(Predictor):
     def _describe_inputs(self):
         attributes = self._symbol.attr_dict()
         known = {name: value.dtype for name, value in self._weights.items() if name in self._symbol.list_arguments()}
-        try:
-            types = dict(zip(self._symbol.list_arguments(), self._symbol.infer_type_partial(**known)[0] or ()))
-        except self._mx.base.MXNetError:  # MXNet 1.5 infers nothing for a convolution whose input is not known
-            types = {}
+        types = dict(zip(self._symbol.list_arguments(), self._infer_types(known)[0] or ()))
         tensors = []
         for name in self._input_names:
             said = attributes.get(name, {})
@@ -170,10 +174,18 @@ class MXNet(Predictor):
     def _type_of_outputs(self):
         known = {name: value.dtype for name, value in self._weights.items() if name in self._symbol.list_arguments()}
         known.update({tensor.name: tensor.element_type for tensor in self.inputs})
-        types = self._symbol.infer_type_partial(**known)[1]
+        types = self._infer_types(known)[1]
         return [
             "float32" if kind is None else kind.__name__ for kind in types or [None] * len(self._symbol.list_outputs())
         ]
+
+    def _infer_types(self, known):
+        """(of arguments, of outputs), as far as they follow from known ones; before MXNet 1.5 all of them or none."""
+        infer = getattr(self._symbol, "infer_type_partial", self._symbol.infer_type)
+        try:
+            return infer(**known)[:2]
+        except self._mx.base.MXNetError:  # MXNet 1.5 infers nothing for a convolution whose input is not known
+            return None, None
 
     def _shapes(self, inputs):
         """(arguments, outputs): shapes by name and in order, as MXNet infers them from these inputs and the weights."""
@@ -203,6 +215,8 @@ class MXNet(Predictor):
 
     def _wrap(self, tensors, shapes):
         """MXNet's arrays in the tensors' own memory; a thread that comes with the same tensors again has them."""
+        if not hasattr(self._mx.nd, "from_numpy"):  # before 1.5 it copies
+            return [self._mx.nd.array(tensor, dtype=tensor.dtype) for tensor in tensors]
         known, as_of, wrapped = getattr(self._lane, "wrapped", None) or ((), None, ())
         if as_of != shapes or any(tensor is not other for tensor, other in zip(tensors, known)):
             # A view of its own: MXNet marks the array that it got read-only.

@@ -14,8 +14,6 @@ _DEPTH = 50
 """Graphs inside graphs; no model has more than a few."""
 _ALONE = re.compile("[0-9a-f]{64}$")
 """A file of the cache lies among those of everybody else."""
-_ORT_FORMAT = b"ORTM"
-"""ONNX Runtime's own format, which has its numbers inside."""
 
 
 def refuse_outside(path):
@@ -24,7 +22,7 @@ def refuse_outside(path):
         data = protobuf.view(path)
     except (OSError, protobuf.Damaged):  # a folder, or empty: the framework says so in its own words
         return
-    if data.obj.find(b"location") < 0 or bytes(data[4:8]) == _ORT_FORMAT:
+    if data.obj.find(b"location") < 0:
         return
     folder = os.path.dirname(os.path.realpath(path))
     is_alone = _ALONE.search(os.path.realpath(path)) is not None

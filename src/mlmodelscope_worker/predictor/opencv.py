@@ -14,7 +14,7 @@ from .tflite_file import FULLY_CONNECTED, TfliteFile
 _ENGINES = {"auto": "ENGINE_AUTO", "classic": "ENGINE_CLASSIC", "new": "ENGINE_NEW"}
 
 
-@predictor(packages=library.PACKAGES["opencv"])
+@predictor(packages=library.PACKAGES["opencv"], versions=">=3.4")
 def opencv(
     files,
     *,

@@ -30,7 +30,7 @@ _AT_ONCE = 5  # profiled runs between plain ones
 _ROUNDED_OFF_NS = 1000
 
 
-@predictor(packages=("openvino",))
+@predictor(packages=("openvino",), versions=">=2023.1")
 def openvino(
     files,
     *,

@@ -150,23 +150,30 @@ class Steps(list):
 class PredictorDeclaration(Declaration):
     """The function that opens a model, and the distributions that bring its framework."""
 
-    def __init__(self, function, packages, where):
+    def __init__(self, function, packages, where, versions=None):
         Declaration.__init__(self, function)
         if isinstance(packages, str) or isinstance(where, str):
             raise TypeError("`packages` and `where` of `%s` are lists of names, not one name" % self.name)
+        if not isinstance(versions, (str, dict, type(None))) or set(versions if isinstance(versions, dict) else ()) - (
+            set(packages)
+        ):
+            raise TypeError("`versions` of `%s` is a constraint, or a mapping of its packages to theirs" % self.name)
         self.packages = tuple(packages)
         self.where = tuple(where)
+        self.versions = versions
 
 
-def predictor(packages, where=()):
+def predictor(packages, where=(), versions=None):
     """Register a function `framework(files, *, option: Kind(...) = default, ...)` that opens a Predictor.
 
     `packages` are the distributions that bring the framework, the first that is installed counts. `where` names the
-    options that say where and how long, such as an address: no answer depends on them.
+    options that say where and how long, such as an address: no answer depends on them. `versions` says which releases
+    the predictor runs, as a constraint such as `>=1.12`, or as one for each package: others are refused before a stack
+    is built for them.
     """
 
     def register(function):
-        declaration = PredictorDeclaration(function, packages, where)
+        declaration = PredictorDeclaration(function, packages, where, versions)
         add(PREDICTORS, declaration.name, declaration, Declaration.code)
         return function
 

@@ -7,6 +7,8 @@ import mmap
 import struct
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_MOST_TAG = 0xFFFFFFFF
+"""Google's readers drop what is above: a larger tag would be one field to them and another one to us."""
 
 
 class Damaged(ValueError):
@@ -37,7 +39,7 @@ def fields(data):
             value, position = data[position : position + size], position + size
         else:
             raise Damaged("byte %d of a message starts no field" % position)
-        if position > end or number == 0:
+        if position > end or number == 0 or tag > _MOST_TAG:
             raise Damaged("the field that ends at byte %d is cut off or malformed" % position)
         yield number, value
 

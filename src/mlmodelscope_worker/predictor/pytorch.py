@@ -19,7 +19,7 @@ from .pytorch_script import TorchScript
 _inter_op_taken = []  # to ask twice ends the process in old releases
 
 
-@predictor(packages=("torch",))
+@predictor(packages=("torch",), versions=">=1.2")
 def pytorch(
     files,
     *,

@@ -12,8 +12,10 @@ import re
 import zipfile
 
 from .predictor import ModelError
+from .pytorch_reach import refuse_code, refuse_operator
 
 _MOST_BYTES = 1 << 28  # of any text or pickle that is looked through
+_MOST_CODE = 1 << 24  # of one file of TorchScript; the largest models' have some megabytes
 
 _WEIGHTS = re.compile(r"collections (OrderedDict|defaultdict)$|torch\._utils _rebuild|torch \w*(Storage|Size)$|numpy")
 _ADVICE = (
@@ -21,8 +23,9 @@ _ADVICE = (
     " torch.jit.trace or torch.export.save"
 )
 
-# Operators of TorchScript's that reach files.
-_TOUCHES_FILES = re.compile(r"\b(?:torch|ops\.aten)\.(save|from_file)\(")
+_START = b"PK\x03\x04"
+_DEFINES = re.compile(rb"\bdef[\s\\]+\w+[\s\\]*\(")
+_BLOCK = 1 << 22
 
 _OPERATOR = re.compile(r"(torch\.ops\.[a-z]\w*\.\w+(\.\w+)?|_operator\.\w+|math\.\w+|torch\.sym_\w+|torch\._sym_\w+)\Z")
 _NAME = re.compile(r"[\w.:/<>-]*\Z")
@@ -45,10 +48,13 @@ def kind_of(path):
         raise ModelError("PyTorch's models are files, %s is a folder" % os.path.basename(path))
     try:
         with open(path, "rb") as file:
-            start = file.read(2)
-        if start == b"\x80\x02":
+            start = file.read(4)
+        if start[:2] == b"\x80\x02":
             raise ModelError("the file is a pickle, as PyTorch wrote before 1.6: %s" % _ADVICE)
         with zipfile.ZipFile(path) as archive:
+            if start != _START:  # PyTorch goes by the first bytes, a zip archive's list is at its end
+                raise ModelError("the file does not begin as PyTorch's do: refused")
+            _refuse_ambiguous(archive)
             return _look(archive)
     except OSError as error:
         raise ModelError("the model file cannot be read: %s" % error)
@@ -58,14 +64,16 @@ def kind_of(path):
 
 def _look(archive):
     names = {name.partition("/")[2]: name for name in archive.namelist()}
-    if "constants.pkl" in names and "data.pkl" in names:
-        for name in names.values():
-            found = _TOUCHES_FILES.search(_text(archive, name)) if name.endswith(".py") else None
-            if found:
-                raise ModelError("the model's code calls torch.%s, which reaches files: refused" % found.group(1))
+    if "model.json" in names:  # as PyTorch wrote it before 1.4, which finds code by whatever name that file says
+        for name in archive.namelist():
+            if _holds_code(archive, name):
+                refuse_code(_text(archive, name, _MOST_CODE))
         return "torchscript"
-    if "model.json" in names:
-        return "torchscript"  # as PyTorch wrote it before 1.4
+    if "constants.pkl" in names and "data.pkl" in names:
+        for name in archive.namelist():
+            if name.lower().endswith(".py"):
+                refuse_code(_text(archive, name, _MOST_CODE))
+        return "torchscript"
     if any(re.search(r"(^|/)(models/[^/]+|serialized_exported_program)\.json$", name) for name in archive.namelist()):
         _vet(archive)
         return "exported"
@@ -78,14 +86,39 @@ def _look(archive):
     raise ModelError("the file is a zip archive, but no PyTorch model")
 
 
-def _bytes(archive, name):
-    if archive.getinfo(name).file_size > _MOST_BYTES:
+def _refuse_ambiguous(archive):
+    """PyTorch's reader and Python's must see the same members: one list of them, and no name twice."""
+    end = zipfile._EndRecData(archive.fp)
+    if end is None or end[zipfile._ECD_OFFSET] != archive.start_dir:
+        raise ModelError("the model file is two archives in one: refused")
+    seen = set()
+    for name in archive.namelist():
+        plain = name.lower()
+        if plain in seen:
+            raise ModelError("the model file has `%s` twice: refused" % name[:80])
+        seen.add(plain)
+
+
+def _holds_code(archive, name):
+    with archive.open(name) as file:
+        last = b""
+        while True:
+            block = file.read(_BLOCK)
+            if not block:
+                return False
+            if _DEFINES.search(last + block):
+                return True
+            last = block[-200:]
+
+
+def _bytes(archive, name, most=_MOST_BYTES):
+    if archive.getinfo(name).file_size > most:
         raise ModelError("`%s` in the model file is larger than any model's" % name)
     return archive.read(name)
 
 
-def _text(archive, name):
-    return _bytes(archive, name).decode("utf-8", "replace")
+def _text(archive, name, most=_MOST_BYTES):
+    return _bytes(archive, name, most).decode("utf-8", "replace")
 
 
 def _tell_pickle(data):
@@ -129,12 +162,13 @@ def _vet_value(value):
         for key, each in value.items():
             if not isinstance(each, str):
                 _vet_value(each)
-            elif key in ("target", "as_operator") and not _OPERATOR.match(each):
+            elif key == "as_operator" or (key == "target" and "inputs" in value):
                 # A signature's `target` is the name of a weight; a node's has a callable's name.
-                if key == "as_operator" or "inputs" in value:
+                if not _OPERATOR.match(each):
                     raise ModelError(
                         "the model file calls `%s`, which is no operator of PyTorch's: refused" % each[:80]
                     )
+                refuse_operator(each)
             elif key == "expr_str" and not _is_arithmetic(each):
                 raise ModelError("the model file has `%s` for a size: refused" % each[:80])
             elif key.endswith("name") and not _NAME.match(each):  # names end up in Python code that PyTorch writes

@@ -8,6 +8,11 @@ from .pytorch_shapes import outputs_of
 _NO_LAYERS = ("prim::", "aten::size", "aten::__", "aten::len", "aten::Int", "aten::ScalarImplicit", "aten::dim")
 
 
+def _has_default(argument):
+    known = getattr(argument, "has_default_value", None)
+    return known() if known is not None else argument.default_value is not None  # before 1.5
+
+
 class TorchScript(PyTorch):
     def __init__(self, torch, path, device, types, names):
         PyTorch.__init__(self, torch, device)
@@ -15,7 +20,7 @@ class TorchScript(PyTorch):
         self._wait()  # moving the weights is part of loading
         schema = self._module.forward.schema
         arguments = schema.arguments[1:]  # the first is the module itself
-        required = [each for each in arguments if not each.has_default_value()]
+        required = [each for each in arguments if not _has_default(each)]
         for argument in required:
             if str(argument.type) != "Tensor":
                 raise ModelError("input `%s` of the model is a %s, not a tensor" % (argument.name, argument.type))
@@ -71,6 +76,8 @@ class TorchScript(PyTorch):
 
     def _graph(self):
         """The whole graph, and its layers as (node, name); frozen where branches would hide layers."""
+        if not hasattr(self._module, "inlined_graph"):
+            raise NotSupported("PyTorch %s does not show the layers of its models" % self._torch.__version__)
         graph = self._module.inlined_graph.copy()
         if any(node.kind() in ("prim::If", "prim::Loop") for node in graph.nodes()):
             with quiet():

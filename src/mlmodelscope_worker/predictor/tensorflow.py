@@ -1,4 +1,4 @@
-"""TensorFlow 1.13 to 2: frozen graphs, SavedModels and Keras files, all run by a Session.
+"""TensorFlow 1.12 to 2: frozen graphs, SavedModels and Keras files, all run by a Session.
 
 A Session is there in every release, has thread pools of its own making and can be closed; numpy's memory goes in as it
 is where it is aligned as TensorFlow likes it. TensorFlow calls models programs: those that reach for files or Python
@@ -20,7 +20,7 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 _threads_taken = []  # the pool inside operators is made once for a process, by its first session
 
 
-@predictor(packages=("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"))
+@predictor(packages=("tensorflow", "tensorflow-cpu", "tensorflow-gpu", "tf-nightly"), versions=">=1.12")
 def tensorflow(
     files,
     *,
@@ -33,7 +33,7 @@ def tensorflow(
     signature: Text("Which signature of a SavedModel is called; `serving_default`, or the only one.") = None,
     tag: Text("Which of a SavedModel's graphs is loaded.") = "serve",
 ):
-    """Frozen graphs (.pb), SavedModel folders and Keras files (.keras, .h5) on TensorFlow 1.13 and later.
+    """Frozen graphs (.pb), SavedModel folders and Keras files (.keras, .h5) on TensorFlow 1.12 and later.
 
     A frozen graph's inputs are its placeholders, its outputs what no other node takes; `outputs` names others.
     """

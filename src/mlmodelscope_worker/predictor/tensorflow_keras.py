@@ -7,6 +7,7 @@ import re
 import tempfile
 import zipfile
 
+from .hdf5_places import refuse_outside
 from .predictor import ModelError
 from .tensorflow_graph import find_tensor, reason_of
 from .tensorflow_library import freezer
@@ -44,11 +45,12 @@ def _called(path, ending):
 
 def _vet_keras(path, kind):
     """A Keras file may name any Python class, and carry bytecode: only Keras's own layers are let through."""
+    import h5py
+
     try:
         if kind == ".h5":
-            import h5py
-
             with h5py.File(path, "r") as file:
+                refuse_outside(h5py, file)
                 config = file.attrs.get("model_config")
                 if config is None:
                     raise ModelError("the file holds weights and no model: save it with model.save()")
@@ -58,11 +60,21 @@ def _vet_keras(path, kind):
                 if archive.getinfo("config.json").file_size > 1 << 28:
                     raise ModelError("the Keras file's config.json is larger than any model's")
                 config = archive.read("config.json").decode("utf-8")
+                _vet_members(archive, h5py)
         _vet_layers(json.loads(config))
-    except (KeyError, OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RecursionError) as error:
+    except (KeyError, OSError, ValueError, RuntimeError, zipfile.BadZipFile) as error:
         if isinstance(error, ModelError):
             raise
         raise ModelError("the file is no Keras model, or only a part of one: %s" % reason_of(error))
+
+
+def _vet_members(archive, h5py):
+    for name in archive.namelist():
+        if name.lower().endswith((".npz", ".npy", ".pkl", ".pickle")):  # some releases unpickle what is in them
+            raise ModelError("the Keras file has `%s` in place of weights in HDF5: refused" % name[:80])
+        if name.lower().endswith((".h5", ".hdf5")):
+            with archive.open(name) as packed, h5py.File(packed, "r") as file:
+                refuse_outside(h5py, file)
 
 
 def _vet_layers(value):

@@ -8,6 +8,8 @@ def load():
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
+    if not hasattr(tf.compat, "v1"):  # before 1.13 the module itself is what was called so later
+        tf.compat.v1 = tf
     tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
     return tf
 

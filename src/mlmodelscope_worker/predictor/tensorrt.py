@@ -14,7 +14,9 @@ from .tensorrt_build import Builder
 from .tensorrt_call import Call
 
 
-@predictor(packages=("tensorrt", "tensorrt-cu12", "tensorrt-cu13", "tensorrt-cu11", "nvidia-tensorrt"))
+@predictor(
+    packages=("tensorrt", "tensorrt-cu12", "tensorrt-cu13", "tensorrt-cu11", "nvidia-tensorrt"), versions=">=8.5 <99"
+)
 def tensorrt(
     files,
     *,

@@ -13,6 +13,7 @@ from .kind import named
 from .language_model import LanguageModel, Written, is_followed, seed_of
 from .predictor import ModelError, predictor
 from .pytorch import torch_on
+from .transformers_reach import refuse_folder
 from .transformers_weights import LAYOUTS, ROUNDINGS, rearrange_rotary, round_weights
 
 _MAGIC = b"GGUF"
@@ -75,6 +76,7 @@ def _opened(torch, path, dtype, attention):
             return model, tokenizer
         if not os.path.isdir(path):
             raise ModelError("a folder with config.json and weights, or a GGUF file, is expected")
+        refuse_folder(path)
         model = transformers.AutoModelForCausalLM.from_pretrained(path, use_safetensors=True, **asked)  # nosec B615
         return model, _tokenizer(transformers, path)
     except ModelError:

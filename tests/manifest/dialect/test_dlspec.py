@@ -98,7 +98,7 @@ def test_sources_have_names_and_may_be_bare() -> None:
     manifest = parse_manifest(DATASET)
     assert isinstance(manifest, DatasetManifest) and manifest.format == "files"
     assert [(source.name, source.url) for source in manifest.sources] == [
-        ("val", "s3://bucket/val.zip"),
+        ("val", "s3://bucket/val.zip#/"),  # an archive is a folder of samples
         ("data", "s3://bucket/labels.txt"),
     ]
     assert any("format: files" in note for note in notes(DATASET, "implied"))

@@ -32,7 +32,7 @@ def prepare(
         shape = [None, 3, 8, 6] if layout == "CHW" else [None, 8, 6, 3]
         graph = tmp_path / f"{layout}-{element_type}.json"
         graph.write_text(json.dumps({"shape": shape, "classes": 10, "element_type": element_type}))
-        old = {"output": {"type": "feature"}, "model": {"graph_path": str(graph)}}
+        old = {"output": {"type": "classification"}, "model": {"graph_path": str(graph)}}
         new = {
             "task": "classification",
             "outputs": [{"type": "probability"}],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mlmodelscope.errors import PlanError
+from mlmodelscope.errors import PlanError, StackError, TrustError
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
 from mlmodelscope.provision.stack import StackStore, choose_stack
@@ -150,3 +150,57 @@ def test_of_requirements_that_are_not_closed_nobody_can_tell(software: SoftwareM
     stack = software.stack.model_copy(update={"requirements": ("transformers", "xgboost==2.0")})
     assert lacking(model("text", TEXT), software.model_copy(update={"stack": stack})) == ()
     assert lacking(model("text", TEXT), software.model_copy(update={"stack": None})) == ()
+
+
+CODE = "import os\nfrom soundfile import read\n\ndef preprocess(ctx, data):\n    return data\n"
+
+
+def test_a_stack_gets_what_the_models_code_imports(software: SoftwareManifest, settings: Settings) -> None:
+    found, stack = choose_stack(model("image", [], preprocess=CODE), None, settings, print)
+    assert found is not None and found.name == "boost-soundfile"
+    assert stack.packages["soundfile"] == "0.5" and stack.packages["xgboost"] == "2.0"
+
+
+def test_a_name_in_code_installs_nothing_that_is_not_on_the_list(software: SoftwareManifest, wheels: Path) -> None:
+    make_wheel(wheels, "evil", "1.0", "")
+    assert lacking(model("image", [], preprocess=CODE.replace("soundfile", "evil")), software) == ()
+
+
+def test_a_stack_that_was_named_and_lacks_an_import_is_refused_before_it_is_built(
+    software: SoftwareManifest, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(StackStore, "build", no_build)
+    with pytest.raises(PlanError, match=r"boost@1.0.0 lacks soundfile, which net needs"):
+        choose_stack(model("image", [], preprocess=CODE), software, settings)
+
+
+def test_companions_give_way_to_a_library_and_the_framework_stays(
+    software: SoftwareManifest, settings: Settings, wheels: Path
+) -> None:
+    make_wheel(wheels, "soundfile", "0.6", "helper>=3")
+    for old in wheels.glob("soundfile-0.5*"):
+        old.unlink()
+    made = with_libraries(model("image", [], preprocess=CODE), software, settings, print)
+    assert made.stack is not None
+    lines = {line.partition(" --hash=")[0] for line in made.stack.requirements}
+    assert lines == {"xgboost==2.0", "helper==5.0", "numpy==1.0", "soundfile==0.6"}
+
+
+def test_the_nearest_release_runs_a_model_whose_pin_nobody_has(
+    software: SoftwareManifest, settings: Settings, wheels: Path
+) -> None:
+    pinned = model("image", [], framework={"name": "xgboost", "version": "1.7.1"})
+    with pytest.raises(StackError, match=r"satisfies 1\.7\.1; the nearest release that runs is 2\.0"):
+        choose_stack(pinned, None, settings)
+    told: list[str] = []
+    found, stack = choose_stack(pinned, None, settings, told.append, relax=True)
+    assert found is not None and found.name == "boost" and stack.packages["xgboost"] == "2.0"
+    assert "xgboost 1.7.1 cannot be had; taking 2.0.0" in told
+
+
+def test_an_image_that_nobody_trusts_says_which_stack_would_do(software: SoftwareManifest, settings: Settings) -> None:
+    images = {"any": {"cpu": "example.org/boost:1.7.1", "gpu": "example.org/boost:1.7.1"}}
+    pinned = model("image", [], framework={"name": "xgboost", "version": "1.7.1"}, container=images)
+    with pytest.raises(TrustError, match="No stack does instead: no index has a release of xgboost") as told:
+        choose_stack(pinned, None, settings)
+    assert told.value.hint is not None and told.value.hint.endswith("and the record says so")

@@ -9,7 +9,7 @@ from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.weights import join_onnx as onnx_join
 from mlmodelscope.provision.weights.join_onnx import join_weights
 from mlmodelscope.provision.weights.protobuf_wire import read_fields, write_bytes_header, write_varint
-from mlmodelscope.provision.weights.read import Tensor
+from mlmodelscope.tensor_file.read import Tensor
 
 GRAPHS = Path(__file__).parents[3] / "manifests" / "models" / "graphs"
 FLOAT, INT64 = 1, 7
@@ -192,3 +192,8 @@ def test_initializers_that_are_there_but_empty_are_filled(join, numbers: bytes) 
     nothing = message(5, described("none", (0, 3)))  # no numbers are all that it has
     with pytest.raises(ArtifactError, match="no initializer is missing"):
         join(model(nothing), tensor("w"))
+
+
+def test_a_field_that_only_other_readers_know_is_refused(refuse):
+    """They drop what is above 32 bits of its tag."""
+    assert "malformed" in refuse(b"\xba\x80\x80\x80\x10\x00" + model(missing("w")), tensor("w"))

@@ -8,8 +8,8 @@ import pytest
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.provision.weights.for_builder import is_ready, write_safetensors, write_tensors
-from mlmodelscope.provision.weights.read import read_tensors
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.read import read_tensors
+from mlmodelscope.tensor_file.tensor import Tensor
 
 INDEX = "model.safetensors.index.json"
 

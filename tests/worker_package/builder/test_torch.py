@@ -210,3 +210,17 @@ def test_configurations_that_are_no_models_are_refused(
 ) -> None:
     with pytest.raises(ModelError, match=words):
         opened(tmp_path, "transformers", architecture, config=config)
+
+
+def test_a_configuration_that_leads_to_another_file_is_refused(timm: Any, transformers: Any, tmp_path: Path) -> None:
+    """timm opened the checkpoint that `model_args` name, which no plan knows of."""
+    other = tmp_path / "other.pth"
+    torch.save(timm.create_model("test_resnet", num_classes=0).state_dict(), other)
+    config = {"model_type": "timm_wrapper", "architecture": "test_resnet"}
+    with pytest.raises(ModelError, match="`model_args` of config.json .* refused"):
+        opened(
+            tmp_path,
+            "transformers",
+            "TimmWrapperModel",
+            config={**config, "model_args": {"checkpoint_path": str(other)}},
+        )

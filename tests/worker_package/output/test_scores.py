@@ -1,4 +1,6 @@
-"""Output steps: softmax, sigmoid, dequantize."""
+"""Output steps: softmax, sigmoid, dequantize, only_classes."""
+
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,5 +57,18 @@ def test_dequantize_undoes_the_quantisation() -> None:
 def test_no_output_step_changes_what_the_framework_owns(name: str) -> None:
     scores = np.array([[1, 2, 3]], np.float32)
     scores.flags.writeable = False
-    parameters = {"scale": 2.0} if name == "dequantize" else {}
+    parameters: dict[str, Any] = {"dequantize": {"scale": 2.0}, "only_classes": {"classes": [1]}}.get(name, {})
     assert step(name, scores, **parameters).shape == (1, 3)
+
+
+def test_only_classes_lets_no_other_win() -> None:
+    scores = np.array([[9, 1, 5, 3], [0, 8, 2, 4]], np.float32)
+    found = step("only_classes", scores, classes=[1, 3])
+    assert found.argmax(axis=1).tolist() == [3, 1] and np.isneginf(found[:, [0, 2]]).all()
+    assert np.allclose(step("softmax", found).sum(axis=1), 1) and scores[0, 0] == 9
+
+
+@pytest.mark.parametrize("classes", [[4], [-1, 2]])
+def test_only_classes_refuses_classes_that_the_model_does_not_have(classes: list[int]) -> None:
+    with pytest.raises(ValueError, match="there are 4 outputs"):
+        step("only_classes", np.zeros((1, 4), np.float32), classes=classes)

@@ -26,7 +26,12 @@ Files = Dict[str, str]
 
 def batch(samples: int, seed: int = 0, element_type: str = "float32") -> np.ndarray:
     """Samples of 3 x 8 x 8; a sample is the same in every batch that holds it."""
-    return np.random.default_rng(seed).random((7, 3, 8, 8))[:samples].astype(element_type)
+    return generator(seed).uniform(size=(7, 3, 8, 8))[:samples].astype(element_type)
+
+
+def generator(seed: int) -> Any:
+    """numpy's generator, or what was there before 1.17."""
+    return getattr(np.random, "default_rng", np.random.RandomState)(seed)
 
 
 class Conformance:
@@ -111,7 +116,8 @@ class Conformance:
     def test_the_same_input_has_the_same_answer_in_another_process(self, tmp_path: Path) -> None:
         files = self.save(tmp_path)
         program = (
-            "x = np.random.default_rng(0).random((7, 3, 8, 8))[:3].astype('float32')\n"
+            "x = getattr(np.random, 'default_rng', np.random.RandomState)(0).uniform(size=(7, 3, 8, 8))\n"
+            "x = x[:3].astype('float32')\n"
             "print(json.dumps(predictor().run([x])[0].tobytes().hex()))"
         )
         with self.open(files) as predictor:

@@ -110,6 +110,27 @@ def test_what_cannot_be_followed_is_refused(folder: Path) -> None:
         refuse_outside(path)
 
 
+def test_a_field_that_only_others_read_is_refused(folder: Path) -> None:
+    """Google's reader takes the low 32 bits of a tag: the graph was field 7 to ONNX Runtime, and unknown to us."""
+    path = save(folder, graph(tensor("../secret.txt")))
+    written = b""
+    for number, value in protobuf.fields(memoryview(Path(path).read_bytes())):
+        part = protobuf.write(number, value)
+        written += b"\xba\x80\x80\x80\x10" + part[1:] if number == 7 else part
+    Path(path).write_bytes(written)
+    with pytest.raises(ModelError, match="damaged"):
+        refuse_outside(path)
+
+
+def test_bytes_that_look_like_another_format_change_nothing(folder: Path) -> None:
+    """ONNX Runtime tells its own format by the name of the file."""
+    path = save(folder, graph(tensor("../secret.txt")))
+    Path(path).write_bytes(protobuf.write(2, "xxORTM") + Path(path).read_bytes())
+    assert Path(path).read_bytes()[4:8] == b"ORTM"
+    with pytest.raises(ModelError, match="refused"):
+        refuse_outside(path)
+
+
 def test_graphs_without_end_are_refused(folder: Path) -> None:
     """Written by hand: no library writes so many."""
     inner = protobuf.write(5, b"")

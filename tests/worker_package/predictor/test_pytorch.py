@@ -449,6 +449,40 @@ def test_torchscript_that_writes_files_is_refused(tmp_path: Path) -> None:
     assert "calls torch.save, which reaches files: refused" in refusal(script(Saves(), tmp_path))
 
 
+@pytest.mark.parametrize("call", ["torch.save (", "(torch).save(", 'getattr(ops.aten, "save")('])
+def test_torchscript_that_hides_what_it_writes_is_refused(tmp_path: Path, call: str) -> None:
+    """PyTorch takes all of them for the same."""
+
+    def change(name: str, content: bytes) -> bytes:
+        return content.replace(b"torch.save(", call.encode()) if name.endswith(".py") else content
+
+    script(Saves(), tmp_path)
+    files = rewritten(tmp_path / "model.pt", change)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # newer releases would rather have exported programs
+        torch.jit.load(files["graph"])
+    assert "refused" in refusal(files)
+
+
+def test_an_exported_program_that_reads_files_is_refused(tmp_path: Path) -> None:
+    """It mapped any file of the machine, and wrote into it where it said `shared`."""
+
+    def change(name: str, content: bytes) -> bytes:
+        if not name.endswith(".json") or b'"graph_module"' not in content:
+            return content
+        program = json.loads(content.decode())
+        node = program["graph_module"]["graph"]["nodes"][0]
+        given = {"filename": {"as_string": __file__}, "shared": {"as_bool": False}, "size": {"as_int": 4}}
+        node["target"] = "torch.ops.aten.from_file.default"
+        node["inputs"] = [{"name": each, "arg": value, "kind": 1} for each, value in given.items()]
+        return json.dumps(program).encode()
+
+    export(Classifier(), tmp_path)
+    files = rewritten(tmp_path / "model.pt2", change)
+    torch.export.load(files["graph"])
+    assert "from_file.default, which reaches files" in refusal(files)
+
+
 def test_a_zip_of_something_else_is_no_model(tmp_path: Path) -> None:
     with zipfile.ZipFile(str(tmp_path / "model.pt"), "w") as archive:
         archive.writestr("notes.txt", "hello")

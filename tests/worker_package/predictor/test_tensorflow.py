@@ -1,4 +1,4 @@
-"""TensorFlow, for real: from 1.13 on."""
+"""TensorFlow, for real: from 1.12 on."""
 
 import base64
 import json
@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict
 import numpy as np
 import pytest
 
-from worker_package.predictor.conformance import Conformance, Files, batch
+from worker_package.predictor.conformance import Conformance, Files, batch, generator
 
 tf = pytest.importorskip("tensorflow")
 
@@ -20,13 +20,13 @@ from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor  # n
 from mlmodelscope_worker.predictor.predictor import pick  # noqa: E402
 from mlmodelscope_worker.session import open_predictor  # noqa: E402
 
-v1 = tf.compat.v1
+v1 = getattr(tf.compat, "v1", tf)
 VERSION = [int(part) for part in tf.__version__.split(".")[:2]]
 pytestmark = pytest.mark.filterwarnings("ignore")  # its own imports warn, release by release
 
 
 def weights(seed: int) -> dict:
-    random = np.random.default_rng(seed)
+    random = generator(seed)
     return {
         "filter": random.normal(size=(3, 3, 3, 6)).astype("float32"),
         "bias": random.normal(size=6).astype("float32"),
@@ -204,7 +204,8 @@ def test_threads_change_no_answer(tmp_path: Path) -> None:
     files = frozen(tmp_path)
     program = (
         "options = declaration.resolve({'threads': 2})\n"
-        "x = np.random.default_rng(0).random((7, 3, 8, 8))[:3].astype('float32')\n"
+        "x = getattr(np.random, 'default_rng', np.random.RandomState)(0).uniform(size=(7, 3, 8, 8))\n"
+        "x = x[:3].astype('float32')\n"
         "print(json.dumps(declaration.function(files, **options).run([x])[0].tolist()))"
     )
     with load(files) as predictor:

@@ -1247,6 +1247,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/published-claims": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Published Claims
+         * @description Published numbers of manifests and of sources, with what all checks of each come to.
+         */
+        get: operations["list_published_claims"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/published-claims/{key}/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Checks
+         * @description Every check of a claim, the newest first: by whom, when, on which stack and machine.
+         */
+        get: operations["list_checks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/replications": {
         parameters: {
             query?: never;
@@ -2814,6 +2854,11 @@ export interface components {
             /** Content */
             content: string;
         };
+        /** CheckList */
+        CheckList: {
+            /** Items */
+            items: components["schemas"]["ClaimCheck"][];
+        };
         /**
          * Checked
          * @description As `mlmodelscope check --json` says it.
@@ -3013,6 +3058,63 @@ export interface components {
              */
             better?: ("higher" | "lower") | null;
         };
+        /**
+         * ClaimCheck
+         * @description A claim held against its own dataset.
+         */
+        ClaimCheck: {
+            /**
+             * Claim
+             * @description The claim's key.
+             */
+            claim: string;
+            /** Record */
+            record: string;
+            /** Model */
+            model: string;
+            /**
+             * Metric
+             * @description Our name of it.
+             */
+            metric: string;
+            /** Value */
+            value: string;
+            /** Dataset */
+            dataset: string;
+            /** Verdict */
+            verdict: string;
+            /**
+             * Cause
+             * @description What explains the number where it does not hold; empty where unknown.
+             */
+            cause: string;
+            /** Measured */
+            measured: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Samples */
+            samples: number;
+            /** Population */
+            population: number | null;
+            /** Stack */
+            stack: string;
+            /** Machine */
+            machine: string;
+            /**
+             * Person
+             * @description Who asked for it.
+             */
+            person: string;
+            /** Replication */
+            replication: string | null;
+            /**
+             * Checked At
+             * Format: date-time
+             */
+            checked_at: string;
+        };
         /** ClaimList */
         ClaimList: {
             /** Items */
@@ -3086,6 +3188,8 @@ export interface components {
             /** Record */
             record: string | null;
             measured: components["schemas"]["Measured"] | null;
+            /** @description The check that the verdict rests on: by whom, when, on which stack. */
+            checked: components["schemas"]["ClaimCheck"] | null;
         };
         /** Claimed */
         Claimed: {
@@ -3112,6 +3216,8 @@ export interface components {
             dataset?: string | null;
             /** Source */
             source?: string | null;
+            /** Conditions */
+            conditions?: string | null;
         };
         /**
          * ClassAccuracy
@@ -4004,6 +4110,8 @@ export interface components {
             evaluations?: number | null;
             /** Not Sought */
             not_sought?: string | null;
+            /** @description Where nothing that was tried explains the gap: a comparison with a reference. */
+            inside?: components["schemas"]["InsideModel"] | null;
             evidence?: components["schemas"]["Shown"] | null;
             /**
              * Said
@@ -4493,6 +4601,84 @@ export interface components {
             turns?: components["schemas"]["ChatTurn"][] | null;
         };
         /**
+         * InsideModel
+         * @description What comparing the model with a reference implementation, layer by layer, came to.
+         */
+        InsideModel: {
+            /**
+             * Reference
+             * @description The model that was taken for right.
+             */
+            reference: string;
+            /**
+             * Outcome
+             * @enum {string}
+             */
+            outcome: "same" | "different" | "undecided" | "no verdict";
+            /** Sentence */
+            sentence: string;
+            /**
+             * Layer
+             * @description The first layer that differs beyond rounding.
+             */
+            layer?: string | null;
+            /** Layer Kind */
+            layer_kind?: string | null;
+            /**
+             * Fault
+             * @description The kind of mistake that the layer looks like.
+             */
+            fault?: string | null;
+            /** Fault Words */
+            fault_words?: string | null;
+            /**
+             * Parts
+             * @default []
+             */
+            parts: components["schemas"]["InsidePart"][];
+            /**
+             * Reference Measures
+             * @description The claimed number of the reference.
+             */
+            reference_measures?: number | null;
+            /**
+             * Reference Reproduces
+             * @description Whether that is what was claimed.
+             */
+            reference_reproduces?: boolean | null;
+            /**
+             * Claimants Answers
+             * @description Our answers beside those of the claimant's log.
+             */
+            claimants_answers?: ("same bits" | "rounding" | "unclear" | "fault") | null;
+            /**
+             * Text
+             * @description All of that for people.
+             * @default
+             */
+            text: string;
+        };
+        /** InsidePart */
+        InsidePart: {
+            /**
+             * Part
+             * @enum {string}
+             */
+            part: "pipeline" | "model" | "answer";
+            /**
+             * Verdict
+             * @enum {string}
+             */
+            verdict: "agrees" | "differs" | "unknown";
+            /**
+             * Step
+             * @description The step or layer that differs first.
+             */
+            step?: string | null;
+            /** Words */
+            words: string;
+        };
+        /**
          * Interval
          * @description A number with its uncertainty.
          */
@@ -4553,6 +4739,12 @@ export interface components {
              * @default
              */
             text: string;
+            /**
+             * Is Check
+             * @description Whether it decides the claim as published: on its own dataset, within its own last digit.
+             * @default true
+             */
+            is_check: boolean;
         };
         /** Kept */
         Kept: {
@@ -4690,11 +4882,19 @@ export interface components {
              */
             other?: number | null;
             /**
+             * Among
+             * @description Classes that compete, where no others may be answers: those that the dataset has.
+             * @default []
+             */
+            among: number[];
+            /**
              * Void
              * @description Values in a mask whose pixels do not count.
              * @default []
              */
             void: number[];
+            /** Renamed */
+            renamed?: string[] | null;
             /**
              * Missing
              * @description A picture without a mask: the dataset is refused, or the picture is not a sample of it.
@@ -5841,6 +6041,8 @@ export interface components {
             /** Record */
             record: string | null;
             measured: components["schemas"]["Measured"] | null;
+            /** @description The check that the verdict rests on: by whom, when, on which stack. */
+            checked: components["schemas"]["ClaimCheck"] | null;
             /** Model */
             model: string;
             /** Version */
@@ -6957,6 +7159,8 @@ export interface components {
             name: string;
             files: components["schemas"]["PlannedFile"];
             labels: components["schemas"]["PlannedFile"] | null;
+            /** @description The list of those files that are samples. */
+            names?: components["schemas"]["PlannedFile"] | null;
         };
         /**
          * PlannedStack
@@ -6983,6 +7187,11 @@ export interface components {
             };
             /** @description How the stack is built; none for the running Python. */
             recipe?: components["schemas"]["StackRecipe"] | null;
+            /**
+             * Relaxed
+             * @description The framework that the manifest pins, where another release of it was allowed to run.
+             */
+            relaxed?: string | null;
         };
         /**
          * PointsShape
@@ -7611,6 +7820,79 @@ export interface components {
              * @description Processors that we may use, such as 0-3.
              */
             cpuset?: string | null;
+        };
+        /**
+         * PublishedClaim
+         * @description A published number of a manifest or of a source, and where it stands.
+         */
+        PublishedClaim: {
+            /**
+             * Model
+             * @description `NAME@VERSION` of a manifest, or `SOURCE:NAME`.
+             */
+            model: string;
+            /** Metric */
+            metric: string;
+            /**
+             * Value
+             * @description With the digits that it was published with.
+             */
+            value: string;
+            /**
+             * Symbol
+             * @description What stands behind the number, such as %.
+             */
+            symbol: string;
+            /**
+             * Dataset
+             * @description With its split, where the claim names one; empty where it has none.
+             */
+            dataset: string;
+            /** Conditions */
+            conditions: string;
+            /**
+             * Place
+             * @description Where it was published.
+             */
+            place: string;
+            /**
+             * Key
+             * @description By which its checks are found.
+             */
+            key: string;
+            /**
+             * Fits
+             * @description Whether it was measured with the steps that the manifest has.
+             */
+            fits: boolean;
+            /** Is Measurable */
+            is_measurable: boolean;
+            /** Status */
+            status: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | "unchecked";
+            /** @description The check that the status rests on. */
+            check: components["schemas"]["ClaimCheck"] | null;
+            /**
+             * Checks
+             * @description How many there are.
+             */
+            checks: number;
+            /**
+             * Contradicted
+             * @description How many of them decided otherwise.
+             */
+            contradicted: number;
+        };
+        /** PublishedPage */
+        PublishedPage: {
+            /** Items */
+            items: components["schemas"]["PublishedClaim"][];
+            /** Total */
+            total: number;
+            /**
+             * Next
+             * @description Give it as `start` to get the next page; null on the last one.
+             */
+            next: number | null;
         };
         /**
          * QualitiesApart
@@ -18455,6 +18737,203 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClaimList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_published_claims: {
+        parameters: {
+            query?: {
+                /** @description Words that must occur. */
+                q?: string | null;
+                source?: string | null;
+                /** @description `NAME`, `NAME@VERSION` or `SOURCE:NAME`. */
+                model?: string | null;
+                metric?: string | null;
+                dataset?: string | null;
+                status?: ("reproduced" | "better than claimed" | "not reproduced" | "undecided") | "unchecked" | null;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublishedPage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_checks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CheckList"];
                 };
             };
             /** @description The question is not one that can be read. */

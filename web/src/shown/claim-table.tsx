@@ -4,6 +4,7 @@ import { published, spelled } from "../lib/measured";
 import { Verdict } from "../ui/parts";
 import { useMay } from "../ui/shell";
 import { Table } from "../ui/table";
+import { When } from "../ui/when";
 
 type Claim = Schemas["ModelClaim"];
 
@@ -38,9 +39,19 @@ export function ClaimTable({ claims, of }: { claims: readonly Claim[]; of?: stri
         },
         { title: "Verdict", cell: (claim) => <Said claim={claim} /> },
         { title: "Because of", cell: (claim) => claim.explained_by.join(", ") },
+        { title: "Checked", cell: (claim) => claim.checked && <Checked by={claim.checked} /> },
         { title: "", right: true, cell: (claim) => <Action claim={claim} may={may} /> },
       ]}
     />
+  );
+}
+
+/** By whom, when, on which stack; the machine is told to whoever points at it. */
+export function Checked({ by }: { by: Schemas["ClaimCheck"] }) {
+  return (
+    <span title={`${by.machine}, ${by.samples} samples, record ${by.record}`}>
+      {by.person}, <When at={by.checked_at} />, {by.stack}
+    </span>
   );
 }
 

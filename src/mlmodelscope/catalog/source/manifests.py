@@ -75,5 +75,6 @@ def _claim(claim: Claim, name: str) -> ClaimFact:
         claim.dataset or "",
         claim.split or "",
         claim.conditions or "",
+        metric_as_written=claim.metric if word.is_known and word.name != claim.metric else "",
         is_measurable=word.is_known,
     )

@@ -137,6 +137,8 @@ def named_files(subject: Subject) -> list[NamedFile]:
                 add((*start, index, "url"), f"the source `{each.name}`", each.url, "checksum", each.checksum)
                 labels = (each.labels_url, "labels_checksum", each.labels_checksum)
                 add((*start, index, "labels_url"), "the file of labels", *labels)
+                names = (each.names_url, "names_checksum", each.names_checksum)
+                add((*start, index, "names_url"), "the list of names", *names)
         add(("classes_url",), "the list of classes", dataset.classes_url, "classes_checksum", dataset.classes_checksum)
     return files
 

@@ -11,7 +11,7 @@ from mlmodelscope.lint.finding import Edit, Finding
 from mlmodelscope.lint.near import only_near
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import DataPath, Subject
-from mlmodelscope.manifest.source import SourceMap
+from mlmodelscope.manifest.source import Repeated, SourceMap
 from mlmodelscope.manifest.write import spell_text
 
 _PATH = re.compile(r"\[(\d+)\]|([^.\[\]]+)")
@@ -22,7 +22,7 @@ def unreadable(subject: Subject) -> Iterator[Finding]:
     """The file cannot be read as YAML.
 
     Nothing can be said about a manifest that cannot be read: a bracket is missing, an indentation is off, a key stands
-    twice (a YAML library would silently keep one of the two), or the file is not text at all.
+    twice with two values (a YAML library would silently keep one of them), or the file is not text at all.
 
     Wrong:
 
@@ -63,6 +63,45 @@ def schema(subject: Subject) -> Iterator[Finding]:
     """
     for problem in subject.problems:
         yield replace(_finding(subject, problem), fix=_mend(subject, problem))
+
+
+@rule("M002", "repeated-key", "warning")
+def repeated_key(subject: Subject) -> Iterator[Finding]:
+    """A key stands twice, and means one thing nevertheless.
+
+    One of the two is empty, both say the same, or they are blocks that contradict each other nowhere. The manifest is
+    read as one would expect, but YAML forbids it, and other programs refuse the file or keep one of the two. `--fix`
+    takes the superfluous one away.
+
+    Wrong:
+
+        model:
+          graph_path: net.pb
+          is_archive: false
+          is_archive:
+
+    Right:
+
+        model:
+          graph_path: net.pb
+          is_archive: false
+    """
+    for each in subject.written.repeated:
+        message = f"the key `{each.key[:60]}` stands here a second time (first in line {each.first[0]})"
+        yield subject.finding_at(each.second, message, fix=_without(subject.text, each))
+
+
+def _without(text: str, repeated: Repeated) -> tuple[Edit, ...]:
+    """Takes the lines of one entry away; nothing where other things stand on them."""
+    if repeated.superfluous is None:
+        return ()
+    start, end = repeated.superfluous
+    first = text.rfind("\n", 0, start) + 1
+    last = end if text[:end].endswith("\n") else text.find("\n", end) + 1 or len(text)
+    behind = text[end:last].strip()
+    if text[first:start].strip() or (behind and not behind.startswith("#")):
+        return ()
+    return (Edit(first, last, ""),)
 
 
 def _finding(subject: Subject, problem: Problem) -> Finding:

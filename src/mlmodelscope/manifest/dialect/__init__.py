@@ -13,7 +13,16 @@ from mlmodelscope.manifest.dialect import cloud20, dlspec, lm_eval, v0, v1, v2
 from mlmodelscope.manifest.dialect.notes import Note, Notes
 from mlmodelscope.manifest.source import SourceMap
 
-__all__ = ["DIALECTS", "Dialect", "Note", "Notes", "includes_files", "recognise_dialect", "recognise_kind"]
+__all__ = [
+    "DIALECTS",
+    "Dialect",
+    "Note",
+    "Notes",
+    "includes_files",
+    "looks_like_log",
+    "recognise_dialect",
+    "recognise_kind",
+]
 
 
 @dataclass(frozen=True)
@@ -67,11 +76,22 @@ def recognise_kind(data: SourceMap) -> str:
         return "hardware"
     if any(key in data for key in ("stack", "containers", "env")) or ("container" in data and "framework" not in data):
         return "software"
+    if dlspec.is_named_after_framework(data):
+        return "software"
     if "setup" in data and "framework" not in data:
         return "hardware"
     if "framework" in data and not any(key in data for key in ("model", "source", "task", "graph_url", "trained_url")):
         return "software"
     return "model"
+
+
+def looks_like_log(data: SourceMap) -> bool:
+    """Whether this has what only a record of an evaluation has: numbers that were reached, and ids of what was used."""
+    words = {key.lower().replace("-", "_") for key in data}
+    reached = words & {"accuracy", "metrics", "performance", "expected_outputs", "expected_output", "results", "log"}
+    used = {word for word in words if word.endswith("_id")} | words & {"manifests", "ids", "outputs", "curve"}
+    used |= words & {"model", "dataset", "software", "hardware"}
+    return bool(reached) and len(used) >= 2 and not words & {"inputs", "input", "source", "preprocess", "run"}
 
 
 def includes_files(data: SourceMap) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from mlmodelscope.manifest.dialect import v1, v1_claims, v1_input, v2
 from mlmodelscope.manifest.dialect.notes import Notes
-from mlmodelscope.manifest.dialect.source_files import read_model_block
+from mlmodelscope.manifest.dialect.source_files import ARCHIVE, read_model_block
 from mlmodelscope.manifest.dialect.words import (
     attributes_of,
     drop_empty,
@@ -17,9 +19,11 @@ from mlmodelscope.manifest.dialect.words import (
     rename,
     take,
 )
+from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema.hardware import Cpu, Gpu, HardwareManifest
 from mlmodelscope.manifest.schema.part import Manifest, text_as_written
 from mlmodelscope.manifest.source import SourceList, SourceMap
+from mlmodelscope.plugins.predictors import PREDICTORS
 
 _STAGES = {
     "pre-process": "preprocess",
@@ -133,7 +137,21 @@ def convert_hardware(data: SourceMap, notes: Notes) -> SourceMap:
 
 
 def recognise_software(data: SourceMap) -> bool:
-    return "framework" not in data and "stack" not in data and ("container" in data or "containers" in data)
+    """Named after its framework; without a container by its list of variables, or by that name alone."""
+    if "framework" in data or "stack" in data:
+        return False
+    return (
+        any(key in data for key in ("container", "containers"))
+        or isinstance(data.get("env"), list)
+        or (is_named_after_framework(data))
+    )
+
+
+def is_named_after_framework(data: SourceMap) -> bool:
+    """A manifest with nothing but a framework's name and version, and words about them."""
+    name = data.get("name")
+    known = {*_COMMON, "env", "envvars", "container", "containers"}
+    return isinstance(name, str) and "version" in data and set(data) <= known and predictor_name(name) in PREDICTORS
 
 
 def convert_software(data: SourceMap, notes: Notes) -> SourceMap:
@@ -180,6 +198,8 @@ def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
             sources[index] = named
         elif isinstance(item, SourceMap):
             rename(item, "source", "url")
+    if "format" not in data and "init" not in data:
+        _open_archives(sources, notes)
     keep_unknown_inside(data, "sources", _SOURCE, notes)
     _name_from_id(data, notes)
     place = data.places.get("sources", data.place)
@@ -196,6 +216,15 @@ def convert_dataset(data: SourceMap, notes: Notes) -> SourceMap:
         keep_unknown(data, known, attributes_of(data), notes)
     mend_value(data, "task", {**v2.TASKS, **_TASKS}, notes)
     return data
+
+
+def _open_archives(sources: list[Any], notes: Notes) -> None:
+    """An archive among DLSpec's sources is a folder of samples, not a sample."""
+    for item in sources:
+        url = item.get("url") if isinstance(item, SourceMap) else None
+        if isinstance(url, str) and "#" not in url and ARCHIVE.search(url.strip().partition("?")[0]):
+            item["url"] = f"{url.strip()}#/"
+            notes.add("implied", f"{url.strip()} is an archive: the files in it are the samples", item.places["url"])
 
 
 _SOURCE = ("name", "url", "checksum", "labels_url", "labels_checksum")

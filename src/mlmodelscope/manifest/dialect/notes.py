@@ -7,8 +7,9 @@ from typing import Literal
 
 from mlmodelscope.manifest.source import Place, SourceMap
 
-Kind = Literal["implied", "kept", "typo", "unclear"]
-"""Made explicit · an unknown key kept under `attributes` · a misspelt word read as the right one · worth a look."""
+Kind = Literal["implied", "kept", "repeated", "typo", "unclear"]
+"""Made explicit · an unknown key kept under `attributes` · a key that stands twice · a misspelt word read as the right
+one · worth a look."""
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,13 @@ _KNOWN = (
     "is_archive",
     "onnx_url",
     "onnx_checksum",
+    "checkpoint",
+    "checkpoint_checksum",
     "checksum",
     "model_type",
 )
 _ABSOLUTE = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz)$", re.IGNORECASE)
+ARCHIVE = re.compile(r"\.(zip|whl|tar|tar\.gz|tgz|tar\.bz2|tbz2|tar\.xz|txz)$", re.IGNORECASE)
 
 
 def read_model_block(data: SourceMap, notes: Notes) -> None:
@@ -38,6 +40,7 @@ def read_model_block(data: SourceMap, notes: Notes) -> None:
     place = data.places["model"]
     base, archived = _text(take(block, "base_url")), _is_archive(block, notes)
     _prefer_onnx(block, notes)
+    archived = _read_checkpoint(block, archived, notes)
     rename(block, "checksum", "graph_checksum")
     source = SourceMap()
     source.place = place
@@ -76,6 +79,24 @@ def _prefer_onnx(block: SourceMap, notes: Notes) -> None:
             block.move("onnx_checksum", block, "graph_checksum")
 
 
+def _read_checkpoint(block: SourceMap, archived: bool, notes: Notes) -> bool:
+    """The oldest V1 names one file, often an archive that holds a folder; returns whether paths lie in an archive."""
+    if "checkpoint" not in block or "graph_path" in block:
+        return archived
+    place, written = block.places["checkpoint"], _text(block["checkpoint"]).strip()
+    if "checkpoint_checksum" in block:
+        rename(block, "checkpoint_checksum", "graph_checksum")
+    if archived and "#" not in written:
+        if ARCHIVE.search(written.partition("?")[0]):
+            notes.add("implied", "the checkpoint is an archive: the model is the folder in it", place)
+            written += "#/"
+        else:
+            notes.add("unclear", f"`is_archive` is set, but {written} does not look like an archive", place)
+    block["checkpoint"] = written
+    block.move("checkpoint", block, "graph_path")
+    return False
+
+
 def _move_file(block: SourceMap, role: str, base: str, archived: bool, source: SourceMap, notes: Notes) -> None:
     path, checksum = f"{role}_path", f"{role}_checksum"
     if path in block:
@@ -104,7 +125,7 @@ def _move_features(data: SourceMap, block: SourceMap, base: str, archived: bool,
 def _join(base: str, path: str, archived: bool, place: Place, notes: Notes) -> str:
     path = path.strip()
     if archived and base:
-        if not _ARCHIVE.search(base.partition("?")[0]):
+        if not ARCHIVE.search(base.partition("?")[0]):
             notes.add("unclear", f"`is_archive` is set, but {base} does not look like an archive", place)
             return f"{base.rstrip('/')}/{path}" if not _ABSOLUTE.match(path) else path
         return f"{base}#{path.lstrip('/')}" if not _ABSOLUTE.match(path) else path

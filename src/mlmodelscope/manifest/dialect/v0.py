@@ -1,13 +1,19 @@
-"""V0, the flat form of 2017: `framework: mxnet` is a word, files are `graph_url`, `weights_url` or `trained_url`."""
+"""V0, the flat form of 2017: `framework: mxnet` is a word, files are `graph_url`, `weights_url` or `trained_url`.
+
+The very oldest files have no input and no output; `model` and `weights` are the addresses of their files, `dataset` is
+the name of the training set.
+"""
 
 from __future__ import annotations
 
 from mlmodelscope.manifest.dialect import v1
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.words import attributes_of, mend_keys, rename
-from mlmodelscope.manifest.source import SourceMap
+from mlmodelscope.manifest.source import SourceMap, is_empty
 
+_OLDEST = {"model": "graph_url", "weights": "weights_url", "dataset": "dataset_name"}
 _KEYS = (
+    *_OLDEST,
     "type",
     "input",
     "output",
@@ -21,13 +27,20 @@ _KEYS = (
 
 
 def recognise(data: SourceMap) -> bool:
-    return isinstance(data.get("framework"), str) and "inputs" not in data and "outputs" not in data
+    if "inputs" in data or "outputs" in data:
+        return False
+    model = data.get("model")
+    return isinstance(data.get("framework"), str) or (isinstance(model, str) and "://" in model)
 
 
 def convert(data: SourceMap, notes: Notes) -> SourceMap:
     """V0 says the same as V1 with fewer words: bring it there, and read that."""
     mend_keys(data, (*_KEYS, *v1.TOP_LEVEL), notes)
-    _nest(data, "framework", "name")
+    for old, new in _OLDEST.items():
+        if isinstance(data.get(old), str):
+            rename(data, old, new)
+    v1.nest_framework(data)
+    _add_layers(data, notes)
     _nest_layer(data, "input", ("dimensions", "mean_image", "mean", "scale", "layout", "color_mode"))
     if "mean_image" in data and isinstance(data.get("input"), SourceMap):
         _move_into(data, "mean_image", data["input"], "parameters")
@@ -58,11 +71,24 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     return v1.convert(data, notes)
 
 
-def _nest(data: SourceMap, key: str, inner: str) -> None:
-    holder = SourceMap()
-    holder.place = data.places[key]
-    holder.put(inner, data[key], data.places[key])
-    data[key] = holder
+def _add_layers(data: SourceMap, notes: Notes) -> None:
+    """What goes in and comes out, where it is not written: a picture, and classes where a list of them is named."""
+    if any(key in data for key in ("source", "run", "preprocess", "postprocess")):
+        return  # not V0 alone: what is missing is missing
+    if "input" not in data:
+        layer = SourceMap()
+        layer.place = data.place
+        layer.put("type", "image", data.place, "V0's models take pictures")
+        notes.add("unclear", "no input is written: it is taken for a picture, whose size is not known", data.place)
+        data.put("input", layer, data.place)
+    if "output" not in data:
+        layer = SourceMap()
+        reason = next((key for key in ("features_url", "dataset_name") if not is_empty(data.get(key))), None)
+        layer.place = data.places[reason] if reason else data.place
+        layer.put("type", "label" if reason else "general", layer.place)
+        what = f"classification: `{reason}` names classes" if reason else "general: nothing says what the model answers"
+        notes.add("implied" if reason else "unclear", f"no output is written; the task is {what}", layer.place)
+        data.put("output", layer, layer.place)
 
 
 def _nest_layer(data: SourceMap, key: str, parameters: tuple[str, ...]) -> None:

@@ -7,6 +7,8 @@ mean and scale in R, G, B order even where the colour mode is BGR.
 
 from __future__ import annotations
 
+import re
+
 from mlmodelscope.manifest.dialect.conventions import settle_conventions
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.source_files import read_model_block
@@ -24,6 +26,7 @@ from mlmodelscope.manifest.dialect.words import (
 )
 from mlmodelscope.manifest.source import SourceMap
 
+_WORD = re.compile(r"[A-Za-z0-9._+-]+")
 FRAMEWORK = ("name", "version", "container", "envvars")
 TOP_LEVEL = (
     "name",
@@ -67,6 +70,7 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     attributes = attributes_of(data)
     mend_keys(attributes, _ATTRIBUTES, notes)
     settle_name(data, notes)
+    nest_framework(data)
     framework = framework_word(data)
     convert_inputs(data, framework, notes)
     convert_output(data, notes)
@@ -80,6 +84,15 @@ def convert(data: SourceMap, notes: Notes) -> SourceMap:
     return data
 
 
+def nest_framework(data: SourceMap) -> None:
+    """A word stands for the framework's name."""
+    if isinstance(data.get("framework"), str):
+        holder = SourceMap()
+        holder.place = data.places["framework"]
+        holder.put("name", data["framework"].strip(), holder.place)
+        data["framework"] = holder
+
+
 def framework_word(data: SourceMap) -> str:
     framework = data.get("framework")
     name = framework.get("name") if isinstance(framework, dict) else framework
@@ -87,10 +100,16 @@ def framework_word(data: SourceMap) -> str:
 
 
 def settle_name(data: SourceMap, notes: Notes) -> None:
-    """A name is one word; what was written is kept as the title."""
+    """A name is one word of letters, digits and few signs; what was written is kept as the title."""
     name = data.get("name")
-    if isinstance(name, str) and name.strip() and any(letter.isspace() for letter in name):
-        data["name"] = "-".join(name.split())
+    if not isinstance(name, str) or not name.strip():
+        return
+    word = "-".join(name.split())
+    if not _WORD.fullmatch(word):  # brackets, commas and the like
+        word = re.sub(r"[^A-Za-z0-9._+-]+", "-", word)
+        word = re.sub(r"-{2,}", "-", word).strip("-._+") or name
+    if word != name:
+        data["name"] = word
         if name.strip() != data["name"]:
             attributes = attributes_of(data)
             title = free_name("title", attributes)

@@ -7,7 +7,9 @@ from typing import Any, get_args
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.v1_layer import ELEMENT_TYPES, keep_others, keep_parameters, take_parameters
 from mlmodelscope.manifest.dialect.words import (
+    attributes_of,
     drop_empty,
+    free_name,
     listed,
     mend_keys,
     mend_value,
@@ -23,7 +25,10 @@ INPUT_TYPES = {word: word for word in get_args(InputType)} | {
     "sentence": "text",
     "sentences": "text",
 }
+MEAN_IMAGE = "mean_image"
+"""The attribute of an input that keeps the address of a mean image."""
 _INPUT_PARAMETERS = (
+    "mean_image",
     "layer_name",
     "input_layer",
     "element_type",
@@ -59,12 +64,42 @@ def _convert_input(layer: SourceMap, framework: str, notes: Notes) -> None:
         drop_empty(parameters, key)
         if key in parameters and key not in layer:
             parameters.move(key, layer)
+    _read_raw_image(layer, notes)
+    _keep_mean_image(parameters, layer, notes)
     mend_value(layer, "element_type", ELEMENT_TYPES, notes)
     if layer.get("type") == "image" and "processing" not in layer:
         layer.put("processing", _image_steps(parameters, layer, framework, notes), parameters.place)
         layer.reasons["processing"] = "in V1's fixed order: decode, resize, subtract mean, divide by scale, layout"
     keep_parameters(parameters, layer, notes, "inputs[].parameters.")
     keep_others(layer, Input, notes, "inputs[].")
+
+
+def _read_raw_image(layer: SourceMap, notes: Notes) -> None:
+    written = layer.get("element_type")
+    if isinstance(written, str) and written.strip().lower().replace("-", "_") == "raw_image":
+        place = layer.places["element_type"]
+        layer["element_type"] = "uint8"
+        notes.add("unclear", f"`element_type: {written}` is read as `uint8`, which a picture's own values are", place)
+
+
+def _keep_mean_image(parameters: SourceMap, layer: SourceMap, notes: Notes) -> None:
+    """A file with a mean for each pixel: steps subtract numbers, so it is kept, and plans say that it is missing."""
+    for key in ("mean", "mean_image"):
+        written = parameters.get(key)
+        if not isinstance(written, str) or not written.strip() or _is_number(written):
+            continue
+        place = parameters.places[key]
+        parameters.move(key, attributes_of(layer), free_name(MEAN_IMAGE, attributes_of(layer)))
+        what = f"the mean image {written.strip()} is not subtracted: no step does that; it is kept under `attributes`"
+        notes.add("unclear", what, place)
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _image_steps(parameters: SourceMap, layer: SourceMap, framework: str, notes: Notes) -> SourceList:

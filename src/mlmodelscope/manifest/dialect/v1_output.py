@@ -5,6 +5,7 @@ from __future__ import annotations
 from mlmodelscope.manifest.dialect.notes import Notes
 from mlmodelscope.manifest.dialect.v1_input import Steps
 from mlmodelscope.manifest.dialect.v1_layer import ELEMENT_TYPES, take_parameters
+from mlmodelscope.manifest.dialect.v1_task import judge_task
 from mlmodelscope.manifest.dialect.words import (
     attributes_of,
     drop_empty,
@@ -28,6 +29,8 @@ _OUTPUT_PARAMETERS = (
     "features_checksum",
     "dimensions",
 )
+VAGUE = ("feature", "features")
+"""V1's word for scores of anything."""
 # Old words for what a model does → its task.
 TASKS = {
     "classification": "classification",
@@ -67,7 +70,7 @@ def convert_output(data: SourceMap, notes: Notes) -> None:
     mend_value(parameters, "element_type", ELEMENT_TYPES, notes)
     mend_value(written, "type", TASKS.keys(), notes)
     seen = written.get("type")
-    task = TASKS.get(str(seen).lower()) if seen is not None else None
+    task = _task_of(data, written, parameters, notes)
     if task is not None and "task" not in data:
         data.put("task", task, written.places["type"], f"is what V1's `output.type: {seen}` stands for")
     elif task is not None and data["task"] != task:
@@ -82,6 +85,29 @@ def convert_output(data: SourceMap, notes: Notes) -> None:
         for output in _layer_outputs(written, parameters, task):
             outputs.put(output, output.place)
     data.put("outputs", outputs, place)
+
+
+def _task_of(data: SourceMap, written: SourceMap, parameters: SourceMap, notes: Notes) -> str | None:
+    """What the model does, by the output's type; where that says nothing, by what else is written, and noted."""
+    seen = written.get("type")
+    if seen is None:
+        return None
+    word, place = str(seen).lower(), written.places["type"]
+    if word not in TASKS:
+        if "task" in data or not isinstance(seen, str):
+            return None
+        written.move("type", attributes_of(data), free_name("output_type", attributes_of(data)))
+        written.put("type", "general", place)
+        notes.add("unclear", f"`output.type: {seen}` is not known; the task is `general`", place)
+        return "general"
+    if word not in VAGUE:
+        return TASKS[word]
+    task, reason = judge_task(data, parameters)
+    if task != TASKS[word]:
+        notes.add("unclear", f"`output.type: {seen}` says little; the task is taken for `{task}`: {reason}", place)
+    if task == "semantic_segmentation" and "masks_layer" not in parameters:
+        rename(parameters, "probabilities_layer", "masks_layer")
+    return task
 
 
 def _scores_output(

@@ -67,6 +67,7 @@ def recognise(data: SourceMap) -> bool:
 def convert(data: SourceMap, notes: Notes) -> SourceMap:
     mend_keys(data, (*_TOP_LEVEL, "modality", "output", "model"), notes)
     v1.settle_name(data, notes)
+    v1.nest_framework(data)
     rename(data, "before_preprocess", "setup")
     _convert_task(data, notes)
     _call_per_sample(data, notes)

@@ -10,8 +10,10 @@ from pydantic_core import PydanticCustomError
 
 from mlmodelscope.manifest.formats import FINDS_SPLITS, format_names, is_format
 from mlmodelscope.manifest.schema.columns import Columns
+from mlmodelscope.manifest.schema.connection import Connect
+from mlmodelscope.manifest.schema.dataset_parts import DatasetSource, Labels, Split
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Init, Load, Unload
-from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Part, Reference
+from mlmodelscope.manifest.schema.part import ChecksumText, Items, Manifest, Name, Reference
 from mlmodelscope.manifest.schema.step_file import StepFile
 from mlmodelscope.manifest.schema.task import Task
 
@@ -20,56 +22,6 @@ __all__ = ["DatasetManifest", "DatasetSource", "Labels", "Split"]
 _ELEMENT_TYPES = Literal[
     "uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64", "float16", "float32", "float64"
 ]
-
-
-class DatasetSource(Part):
-    """One place that a dataset's files come from."""
-
-    name: Annotated[
-        Name, Field(description="Short name, which starts the ids of its samples where there are several.")
-    ] = "data"
-    url: Annotated[Reference, Field(description="File, folder, package path or archive member.")]
-    checksum: Annotated[ChecksumText | None, Field(description="Checksum of that file or folder.")] = None
-    labels_url: Annotated[Reference | None, Field(description="File with the labels of this source's samples.")] = None
-    labels_checksum: Annotated[ChecksumText | None, Field(description="Checksum of the labels file.")] = None
-
-
-class Labels(Part):
-    """How a sample gets its label."""
-
-    pattern: Annotated[
-        str | None, Field(description="Regular expression over the file name; its first group is the label.")
-    ] = None
-    file_column: Annotated[str, Field(description="CSV or JSONL: column with the file name.")] = "file"
-    label_column: Annotated[str, Field(description="CSV or JSONL: column with the label.")] = "label"
-    label_columns: Annotated[
-        Items[str],
-        Field(
-            description="CSV or JSONL: a column for each class, 1 where a sample has that label; for several labels."
-        ),
-    ] = ()
-    separator: Annotated[
-        str, Field(min_length=1, description="What stands between the labels of a sample that may have several.")
-    ] = ";"
-    offset: Annotated[int, Field(description="Number of the first class in the labels: 1 where they count from 1.")] = 0
-    map: Annotated[
-        dict[Annotated[str, Field(pattern=r"^\d{1,9}$")], Annotated[int, Field(ge=0, le=65534)]],
-        Field(description="Class of each value in a mask, or of each category id; without it a value is its class."),
-    ] = {}
-    other: Annotated[int | None, Field(ge=0, description="Class of values that `map` does not list.")] = None
-    void: Annotated[Items[int], Field(description="Values in a mask whose pixels do not count.")] = ()
-    missing: Annotated[
-        Literal["refuse", "skip"],
-        Field(description="A picture without a mask: the dataset is refused, or the picture is not a sample of it."),
-    ] = "refuse"
-
-
-class Split(Part):
-    """One of several splits of a dataset: what differs from the others."""
-
-    sources: Annotated[Items[DatasetSource], Field(description="Its files, where they are files of its own.")] = ()
-    include: Annotated[str | None, Field(description="Glob over file names; others are not samples of it.")] = None
-    size: Annotated[int | None, Field(ge=1, description="Number of samples that it should have.")] = None
 
 
 def _known_format(name: str) -> str:
@@ -96,6 +48,10 @@ class DatasetManifest(Manifest):
         Field(description="How answers are scored on it, as far as the task leaves it open: rules, void labels, …"),
     ] = {}
     sources: Annotated[Items[DatasetSource], Field(description="Where the files come from.")] = ()
+    connect: Annotated[
+        Connect | None,
+        Field(description="What a folder must hold that a user names by `datasets connect`, and how to obtain it."),
+    ] = None
     include: Annotated[str, Field(description="Glob over file names; others are not samples.")] = "*"
     labels: Annotated[Labels, Field(description="How a sample gets its label.")] = Labels()
     prompt: Annotated[
@@ -162,8 +118,8 @@ class DatasetManifest(Manifest):
         if self.format == "functions" and self.init is None:
             raise ValueError("the format `functions` needs the function `init`")
         has_files = self.sources or (self.splits and all(each.sources for each in self.splits.values()))
-        if self.format != "functions" and not has_files:
-            raise ValueError("a dataset needs at least one of `sources`")
+        if self.format != "functions" and not has_files and self.connect is None:
+            raise ValueError("a dataset needs at least one of `sources`, or `connect`")
         if self.shape is not None and len(self.shape) != 3 and self.format != "raw":
             raise ValueError("`shape` is height, width and channels, except for the format `raw`")
         if self.splits and self.split is not None and self.split not in self.splits:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-from mlmodelscope.errors import TrustError, UsageError
+from mlmodelscope.errors import PlanError, StackError, TrustError, UsageError
 from mlmodelscope.manifest.schema import Images, ModelManifest, SoftwareManifest
 from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.plan.stack import StackDescription, misfits, provides
@@ -26,19 +27,22 @@ def choose_stack(
     *,
     gpu: bool = False,
     trust: bool = False,
+    relax: bool = False,
 ) -> tuple[SoftwareManifest | None, StackDescription]:
     """The stack for a model, built where it is not there yet, and the software manifest that describes it.
 
-    `trust` lets an image run that a manifest names: what is in it is other people's code.
+    `trust` lets an image run that a manifest names: what is in it is other people's code. `relax` takes the nearest
+    release of the framework where no stack has the one that the model pins.
     """
     current = describe_current()
-    image, is_named = None, software is not None
+    image, is_named, why_none = None, software is not None, None
     if software is None and not provides(model, None, current):
-        software = known_software(model)
-        if software is None and model.framework is not None:
-            from mlmodelscope.provision.stack.made import make_software
-
-            software = make_software(model.framework, settings, progress)
+        try:
+            software = find_software(model, settings, progress, relax=relax)
+        except StackError as error:
+            image, why_none = find_image(model.container, gpu), error
+            if image is None:
+                raise
         if software is not None:
             progress(f"this Python does not have what {model.name} needs; {software.reference} does")
         else:
@@ -47,10 +51,7 @@ def choose_stack(
         image = find_image(software.container, gpu)
     if image is not None:
         if not trust:
-            raise TrustError(
-                f"{(software or model).reference} would run in the container image {image}, which is not trusted",
-                hint=f"--trust lets it run this once; --stack image:{image} names it yourself",
-            )
+            raise _untrusted((software or model).reference, image, why_none)
         return software, build_image(image, settings, progress).description
     if software is None or software.stack is None:
         return software, current
@@ -61,6 +62,83 @@ def choose_stack(
     else:
         software = with_libraries(model, software, settings, progress)
     return software, build_stack(software, settings, progress).description
+
+
+def missing_stack(
+    model: ModelManifest, software: SoftwareManifest | None, settings: Settings, *, gpu: bool = False
+) -> str | None:
+    """Why no stack of this machine runs a model as it is: nothing is built, fetched or started to find out."""
+    current = describe_current()
+    if software is None and provides(model, None, current):
+        return None
+    is_named = software is not None
+    if software is None:
+        try:
+            software = find_software(model, replace(settings, offline=True), _silent)
+        except StackError as error:
+            return error.message
+        if software is None:
+            image, framework = find_image(model.container, gpu), model.framework
+            if image is not None:
+                return f"only the container image {image} runs it"
+            if framework is None:
+                return "its manifest names no framework"
+            return f"no stack here runs {framework.name} {framework.version}"
+    if software.stack is None:
+        image = find_image(software.container, gpu)
+        return None if image is None or _satisfied(model, software, current) else f"only the image {image} runs it"
+    if not misfits(software, current) and provides(model, software.framework, current):
+        return None
+    try:
+        software = software if is_named else with_libraries(model, software, replace(settings, offline=True), _silent)
+    except PlanError as error:
+        return error.message
+    if software.stack is None or StackStore(settings).find(recipe_of(software)) is None:
+        return f"the stack {software.reference} is not built here"
+    return None
+
+
+def _silent(line: str) -> None:
+    """Nobody is told of what is only looked at."""
+
+
+def find_software(
+    model: ModelManifest, settings: Settings, progress: Progress = lambda line: None, *, relax: bool = False
+) -> SoftwareManifest | None:
+    """The software manifest for a model that names none: a known one, or one that is made. Nothing is built.
+
+    StackError where no release satisfies the model's constraint; nothing where no stack of its framework is known.
+    """
+    software = known_software(model)
+    if software is not None or model.framework is None:
+        return software
+    from mlmodelscope.provision.stack.made import make_software
+    from mlmodelscope.provision.stack.relaxed import relaxed_framework
+
+    try:
+        software = make_software(model.framework, settings, progress)
+        refused = None
+    except StackError as error:
+        refused = error
+    if software is not None or not relax:
+        if refused is not None:
+            raise refused
+        return software
+    near = relaxed_framework(model.framework, settings)
+    if near is None:
+        return None
+    progress(f"{model.framework.name} {model.framework.version} cannot be had; taking {near.version.lstrip('=')}")
+    other = model.model_copy(update={"framework": near})
+    return known_software(other) or make_software(near, settings, progress)
+
+
+def _untrusted(reference: str, image: str, why_none: StackError | None) -> TrustError:
+    message = f"{reference} would run in the container image {image}, which is not trusted"
+    hint = f"--trust lets it run this once; --stack image:{image} names it yourself"
+    if why_none is not None:
+        message += f"\nNo stack does instead: {why_none.message}"
+        hint += f"; {why_none.hint}" if why_none.hint else ""
+    return TrustError(message, hint=hint)
 
 
 def _satisfied(model: ModelManifest, software: SoftwareManifest, current: StackDescription) -> bool:

@@ -13,6 +13,7 @@ from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word, same_framework
 from mlmodelscope.plan.match import normal_architecture
 from mlmodelscope.plan.stack import builder_packages
+from mlmodelscope.plan.supported import is_supported
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.stack.lock import package_of
 from mlmodelscope_worker.builder.libraries import LIBRARIES
@@ -46,9 +47,11 @@ def known_software(model: ModelManifest) -> SoftwareManifest | None:
     """The catalogued stack whose framework satisfies the model's constraint: of several, the newest."""
     if model.framework is None:
         return None
-    constraint = Constraint(model.framework.version)
+    constraint, word = Constraint(model.framework.version), framework_word(model.framework)
     fitting = [
-        each for each in known_stacks(model.framework) if constraint.matches(each.version, allow_prerelease=True)
+        each
+        for each in known_stacks(model.framework)
+        if constraint.matches(each.version, allow_prerelease=True) and is_supported(word, each.package, each.version)
     ]
     wanted = {normalise(name) for name in builder_packages(model)}
     ready = [each for each in fitting if wanted <= each.libraries]

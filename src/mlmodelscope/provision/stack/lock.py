@@ -42,6 +42,10 @@ _CONSTRAINTS = "constraints.txt"
 _KEPT = 3000
 
 
+class NoSolution(StackError):
+    """No set of releases satisfies all requirements at once."""
+
+
 @dataclass(frozen=True)
 class Lock:
     requirements: tuple[str, ...]
@@ -131,7 +135,7 @@ def lock_requirements(
     refused |= _not_built_elsewhere(found)
     here = platform.machine()
     if here in refused or not set(found) - set(refused):
-        raise StackError("the stack cannot be locked:\n" + refused.get(here, "\n".join(refused.values())))
+        raise NoSolution("the stack cannot be locked:\n" + refused.get(here, "\n".join(refused.values())))
     kept = {architecture: packages for architecture, packages in found.items() if architecture not in refused}
     return Lock(tuple(_lines(kept)), tuple(kept), refused)
 
@@ -145,6 +149,11 @@ def package_of(line: str) -> str:
     """The name of the package that a requirement is about."""
     found = re.match(r"\s*([\w.-]+)", line)
     return normalise(found[1]) if found else ""
+
+
+def pinned_version(line: str) -> str:
+    """The version that a requirement pins, empty where it pins none."""
+    return line.partition(";")[0].partition(" --")[0].partition("==")[2].strip(" =")
 
 
 def _exactly(package: _Package, names: set[str]) -> _Package:
@@ -212,7 +221,7 @@ def _ask_pip(listed: Path, python: str, places: IndexSettings, more: list[str]) 
         command += ["--constraint", _CONSTRAINTS]
         said = _run([*command, *more, *_options(places)], places, listed.parent)
     if said is not None:
-        raise StackError("the stack cannot be locked:\n" + _plain(said))
+        raise NoSolution("the stack cannot be locked:\n" + _plain(said))
     return [_from_report(entry) for entry in json.loads(report.read_text(encoding="utf-8"))["install"]]
 
 

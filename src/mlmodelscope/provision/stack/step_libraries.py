@@ -1,4 +1,5 @@
-"""Libraries that a model's steps name, or that build it: what a stack lacks is known, and added, before it is built."""
+"""Libraries that a model's steps name, its code imports, or that build it: what a stack lacks is known, and added,
+before it is built."""
 
 from __future__ import annotations
 
@@ -9,17 +10,27 @@ import platform
 from pathlib import Path
 
 from mlmodelscope.errors import PlanError
-from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.schema import ModelManifest, SoftwareManifest, Stack
+from mlmodelscope.plan.imports import imported_packages
 from mlmodelscope.plan.stack import builder_packages
-from mlmodelscope.provision.stack.lock import lock_requirements, package_of, without_hashes
+from mlmodelscope.provision.stack.known import brings
+from mlmodelscope.provision.stack.lock import (
+    Lock,
+    NoSolution,
+    lock_requirements,
+    package_of,
+    pinned_version,
+    without_hashes,
+)
 from mlmodelscope.provision.stack.provisioner import Progress
+from mlmodelscope.provision.stack.resolve import lock_within
 from mlmodelscope.settings import Settings
 from mlmodelscope_worker.environment import normalise
 from mlmodelscope_worker.pipeline.library import PACKAGES
 
 
 def lacking(model: ModelManifest, software: SoftwareManifest) -> tuple[str, ...]:
-    """Packages that steps of the model need and that will not be in the stack.
+    """Packages that steps and code of the model need and that will not be in the stack.
 
     Only of a closed list of requirements can that be told: others may bring a library as a dependency, and a root file
     system as a package of its own.
@@ -32,7 +43,8 @@ def lacking(model: ModelManifest, software: SoftwareManifest) -> tuple[str, ...]
     named = dict.fromkeys(step.parameters.get("library") for step in steps)
     wanted = [PACKAGES[library] for library in named if library in PACKAGES]
     wanted += [(name,) for name in builder_packages(model)]
-    return tuple(each[0] for each in wanted if not any(normalise(name) in brought for name in each))
+    wanted += imported_packages(model)
+    return tuple(dict.fromkeys(each[0] for each in wanted if not any(normalise(name) in brought for name in each)))
 
 
 def refuse_lacking(model: ModelManifest, software: SoftwareManifest) -> None:
@@ -65,27 +77,54 @@ def with_libraries(
             hint=f"pip install {' '.join(packages)} brings it where this command runs",
         )
     progress(f"{software.reference} does not have {', '.join(packages)}; adding it for {model.name}")
-    locked = lock_requirements(
-        [*map(without_hashes, stack.requirements), *packages],
-        stack.python,
-        (here,),
-        index_url=stack.index_url,
-        find_links=stack.find_links,
-        only_wheels=settings.public_only,
-    )
+    locked = _locked(software, stack, packages, only_wheels=settings.public_only)
     made = software.model_copy(
         update={
             "name": "-".join((software.name, *map(normalise, packages))),
-            "description": f"{software.reference} with {', '.join(packages)}, which steps of models name.",
+            "description": f"{software.reference} with {', '.join(packages)}, which steps or code of models need.",
             "stack": stack.model_copy(update={"requirements": locked.requirements, "architecture": here}),
         }
     )
     text = made.model_dump_json()
-    _remember(text, remembered)
+    remember(text, remembered)
     return SoftwareManifest.model_validate_json(text)  # a copy would say that it is the file that it was made from
 
 
-def _remember(text: str, place: Path) -> None:
+def _locked(software: SoftwareManifest, stack: Stack, packages: tuple[str, ...], *, only_wheels: bool) -> Lock:
+    """All that the stack has with the packages beside it; where they do not go together, older companions.
+
+    The framework keeps its release whatever comes beside it.
+    """
+    asked = [without_hashes(line) for line in stack.requirements]
+    here = (platform.machine(),)
+    try:
+        return lock_requirements(
+            [*asked, *packages],
+            stack.python,
+            here,
+            index_url=stack.index_url,
+            find_links=stack.find_links,
+            only_wheels=only_wheels,
+        )
+    except NoSolution:
+        found = brings(software)
+        if found is None:
+            raise
+    framework = found[0]
+    kept = [line for line in asked if package_of(line) == framework]
+    others = {package_of(line): pinned_version(line) for line in asked if package_of(line) != framework}
+    return lock_within(
+        [*kept, *others, *packages],
+        stack.python,
+        {name: version for name, version in others.items() if version},
+        index_url=stack.index_url,
+        find_links=stack.find_links,
+        only_wheels=only_wheels,
+    )
+
+
+def remember(text: str, place: Path) -> None:
+    """Written aside and renamed: another process reads all of it, or nothing."""
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f"{place.name}.{os.getpid()}.draft")
     draft.write_text(text)

@@ -8,9 +8,12 @@ from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.plan.plan import PlannedBuilder
-from mlmodelscope.provision.weights.read import read_tensors
-from mlmodelscope.provision.weights.safetensors import ELEMENT_NAMES
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.read import read_tensors
+from mlmodelscope.tensor_file.safetensors import ELEMENT_NAMES
+from mlmodelscope.tensor_file.tensor import Tensor
+
+_MOST_TIMES = 8
+"""Tensors may share bytes, as tied weights do; a small file may not fill a disk by that."""
 
 
 def describe(builder: PlannedBuilder) -> str:
@@ -30,7 +33,14 @@ def is_ready(weights: Path, key: str | None) -> bool:
 
 def write_tensors(weights: Path, key: str | None, draft: Path) -> None:
     """The same tensors in one safetensors file."""
-    write_safetensors(read_tensors(weights, key), draft)
+    tensors = read_tensors(weights, key)
+    files = weights.rglob("*") if weights.is_dir() else [weights]
+    most = _MOST_TIMES * sum(each.stat().st_size for each in files if each.is_file())
+    if sum(len(each.data) for each in tensors.values()) > most:
+        raise ArtifactError(
+            f"its tensors stand for more than {_MOST_TIMES} times the bytes that it has, and are refused"
+        )
+    write_safetensors(tensors, draft)
 
 
 def write_safetensors(tensors: Mapping[str, Tensor], draft: Path) -> None:

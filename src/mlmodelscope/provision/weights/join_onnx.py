@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mlmodelscope.errors import ArtifactError
-from mlmodelscope.provision.weights.fault import quote
 from mlmodelscope.provision.weights.protobuf_wire import WireError, read_fields, write_bytes_header
-from mlmodelscope.provision.weights.tensor import Tensor
+from mlmodelscope.tensor_file.fault import quote
+from mlmodelscope.tensor_file.tensor import Tensor
 
 # The largest message a protocol-buffer reader accepts, and ONNX files are one message.
 MAX_MODEL_BYTES = (1 << 31) - 1

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+_MOST_TAG = 0xFFFF_FFFF
+"""Google's readers drop what is above: a larger tag would be one field to them and another one to us."""
 
 # A field costs us some hundred bytes and may take two in the file: without a limit, small files grow large.
 MAX_FIELDS = 1 << 20
@@ -68,7 +70,7 @@ def read_fields(message: memoryview) -> Iterator[Field]:
             value, position = message[position : position + size], position + size
         else:
             raise WireError(f"byte {start:,} starts no field")
-        if position > len(message) or number == 0:
+        if position > len(message) or number == 0 or tag > _MOST_TAG:
             raise WireError(f"the field at byte {start:,} is cut off or malformed")
         yield Field(number, kind, value, message[start:position])
 

@@ -213,6 +213,28 @@ CREATE TABLE record_owners (
 );
 CREATE INDEX records_by_shown ON records (shown_at);
 CREATE INDEX records_by_work ON records (status, plan_digest, machine_digest, created_at, id, made_for, model);
+CREATE TABLE checks (
+  claim VARCHAR(40) NOT NULL,
+  record VARCHAR(40) NOT NULL,
+  model VARCHAR(300) NOT NULL,
+  metric VARCHAR(200) NOT NULL,
+  value VARCHAR(40) NOT NULL,
+  dataset VARCHAR(300) NOT NULL,
+  verdict VARCHAR(30) NOT NULL,
+  cause TEXT NOT NULL,
+  measured FLOAT NOT NULL,
+  low FLOAT NOT NULL,
+  high FLOAT NOT NULL,
+  samples INTEGER NOT NULL,
+  population INTEGER,
+  stack VARCHAR(300) NOT NULL,
+  machine VARCHAR(300) NOT NULL,
+  person VARCHAR(100) NOT NULL,
+  replication VARCHAR(40),
+  checked_at DATETIME NOT NULL,
+  PRIMARY KEY (claim, record)
+);
+CREATE INDEX checks_by_model ON checks (model, checked_at);
 CREATE TABLE reproduction_checks (
   id VARCHAR(40) NOT NULL,
   name VARCHAR(100) NOT NULL,
@@ -225,4 +247,4 @@ CREATE TABLE reproduction_checks (
   PRIMARY KEY (id)
 );
 CREATE INDEX reproduction_checks_by_name ON reproduction_checks (name, created_at);
-INSERT INTO alembic_version VALUES ('0009');
+INSERT INTO alembic_version VALUES ('0010');

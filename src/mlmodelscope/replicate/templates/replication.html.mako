@@ -133,6 +133,18 @@ The stripe is what may be measured and still be what was claimed.</figcaption>
 % endfor
 </section>
 % endif
+% if inside:
+<section id="inside" aria-labelledby="inside-title">
+  <h2 id="inside-title">Inside the model</h2>
+% for part in inside:
+  <h3>${part.title}</h3>
+  <p class="about">${part.about}</p>
+% for drawn in part.plots:
+  <div class="panel">${drawn | n}</div>
+% endfor
+% endfor
+</section>
+% endif
 % if evidence is not None:
 <section id="evidence" aria-labelledby="evidence-title">
   <h2 id="evidence-title">Evidence</h2>

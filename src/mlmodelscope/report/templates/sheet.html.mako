@@ -8,6 +8,7 @@
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'">
 <title>${title} – MLModelScope</title>
 <style>${style | n}
+.facts { gap: .875rem 2.5rem; grid-template-columns: repeat(auto-fit, minmax(min(16rem, 100%), 1fr)); }
 .panel { margin-top: 1rem; }
 .panel svg.plot { display: block; margin: 0 auto; }
 </style>

@@ -11,6 +11,7 @@ from sqlalchemy import RowMapping
 
 from mlmodelscope.cluster.description import AgentDescription
 from mlmodelscope.cluster.link import Beat
+from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import now, spoken
 from mlmodelscope.ledger.queue import Assigned
 from mlmodelscope.ledger.request import Failure
@@ -19,10 +20,11 @@ from mlmodelscope.record.added_files import take_in_folders
 from mlmodelscope.record.bundle import take_in
 from mlmodelscope.replicate.outcome import KEY, PLACE
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import backlog, shards
+from mlmodelscope.server.handle import backlog, checks, shards
 
 _ON_THE_WAY = ("replicate", "sensitivity")
 """Kinds of work whose record is not what was asked for."""
+_LONGEST_NAME = 200
 
 
 def find(desk: Desk, person: Person) -> list[dict[str, Any]]:
@@ -45,6 +47,11 @@ def drain(desk: Desk, person: Person, identity: str, draining: bool) -> dict[str
 
 def join(desk: Desk, person: Person, description: AgentDescription, incarnation: str) -> None:
     demand(person, "agent")
+    name = description.id
+    if not name.isprintable() or name != name.strip() or not 1 <= len(name) <= _LONGEST_NAME:
+        raise UsageError(
+            f"`{ascii(name[:_LONGEST_NAME])[1:-1]}` is not a valid agent name: it would look like another one's"
+        )
     text = description.model_dump_json()
     if desk.agents.join(description.id, incarnation, text, desk.config.lease_s, person.owner):
         desk.queue.release(description.id)
@@ -105,6 +112,7 @@ def finish(desk: Desk, person: Person, evaluation: str, attempt: int, bundle: Pa
     take_in_folders(desk.store, record, bundle, PLACE, KEY, largest)
     if desk.queue.get(evaluation)["kind"] not in _ON_THE_WAY:
         desk.store.shown(record)  # also where the agent answered from its store, and the record is here already
+    checks.keep(desk, evaluation, record.id)
     desk.queue.finish(evaluation, attempt, record.id, is_new=bool(new))
     desk.audit.note(person.owner, "hand over", record.id)
     return record.id

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.connection.resolve import with_folder
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.schema import DatasetManifest
@@ -59,6 +60,8 @@ def _plan(desk: Desk, name: str) -> tuple[PlannedDataset, bool]:
         artifacts.demand_present(desk, text)
     here = ConfinedStore(replace(desk.offline, public_only=is_strangers), desk.confined)
     try:
+        if not is_strangers:  # what lies in folders of this machine is not for other people's manifests
+            manifest = with_folder(manifest, desk.offline)
         return plan_dataset(manifest, Options(), pin(manifest, here)), is_strangers
     except (MLModelScopeError, OSError) as error:
         said = error.message if isinstance(error, MLModelScopeError) else str(error)

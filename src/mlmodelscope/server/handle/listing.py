@@ -11,15 +11,17 @@ from typing import Any
 
 from sqlalchemy import func, select
 
+from mlmodelscope.claim.status import standings
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tables import evaluations
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.record.checks import read_checks
 from mlmodelscope.replicate.kind import WORST_FIRST
 from mlmodelscope.server.catalogue import Entry
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, dataset_names, last_verdicts
+from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, known_datasets, last_verdicts
 
 NO_CLAIM = "no claim"
 NOT_SAID = "not said"
@@ -56,11 +58,12 @@ class Page:
 
 def models(desk: Desk, person: Person, wanted: Wanted) -> Page:
     demand(person, "read")
-    told, counts, known = last_verdicts(desk), _counts(desk, "model"), dataset_names(desk)
+    told, counts, known = last_verdicts(desk), _counts(desk, "model"), known_datasets(desk)
+    checked = standings(read_checks(desk.store.database))
 
     def spell(manifest: Any) -> dict[str, Any]:
         assert isinstance(manifest, ModelManifest)
-        claims = claims_of(manifest, told, known)
+        claims = claims_of(manifest, told, checked, known)
         framework = manifest.framework
         return {
             "task": manifest.task,

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from mlmodelscope.claim.status import standing_of, standings
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.plan.claim_key import key_of
+from mlmodelscope.record.checks import read_checks
 from mlmodelscope.report.claims import compare_claims, unmeasured_claims, written_of
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle.claims import last_verdicts
+from mlmodelscope.server.handle.claims import UNCHECKED, last_verdicts, status_of
 from mlmodelscope.task.measure import UNITS
 
 
@@ -15,11 +18,13 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
     """Published numbers beside what this record measured, and the last verdict of a replication on each."""
     demand(person, "read")
     record = desk.store.get(name)
-    told = last_verdicts(desk)
+    model = record.plan.model.reference
+    told, checked = last_verdicts(desk), standings(read_checks(desk.store.database))
     found = []
     for each in compare_claims(record):
         claim = each.claim
-        verdict = told.get((record.plan.model.reference, claim.metric, claim.value, claim.dataset))
+        last = told.get((model, claim.metric, claim.value, claim.dataset))
+        verdict = status_of(standing_of(key_of(model, claim), checked), last)
         found.append(
             {
                 "metric": each.metric,
@@ -31,8 +36,8 @@ def find(desk: Desk, person: Person, name: str) -> list[dict[str, Any]]:
                 "same_dataset": each.same_dataset,
                 "tag": each.tag,
                 "sentence": each.sentence,
-                "verdict": verdict["verdict"] if verdict else None,
-                "replication": verdict["replication"] if verdict else None,
+                "verdict": verdict["verdict"] if verdict["verdict"] != UNCHECKED else None,
+                "replication": verdict["replication"],
             }
         )
     for other in unmeasured_claims(record):

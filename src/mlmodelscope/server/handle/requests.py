@@ -28,6 +28,8 @@ from mlmodelscope.server.handle.shelf import Shelf
 
 _CHECKED = TypeAdapter(Options)
 _OPTIONS = {field.name for field in fields(Options)}
+_REACHING = ("url", "token_variable")
+"""Options of predictors that ask a server: where it is, and the variable that is sent there as the key."""
 
 
 @dataclass(frozen=True)
@@ -131,11 +133,12 @@ def address_in(request: Request) -> str | None:
 
 
 def _is_strangers(person: Person, request: Request, aspects: Aspects) -> bool:
-    """Whether somebody on another machine says where files and answers come from; the server's own manifests may."""
+    """Whether somebody on another machine says where files and answers come from, or which secret of an agent goes
+    there; the server's own manifests may."""
     if person.is_local or person.may("admin"):
         return False
-    names_a_place = "url" in request.options.get("predictor_options", {})
-    return names_a_place or any(
+    reaches_out = any(each in request.options.get("predictor_options", {}) for each in _REACHING)
+    return reaches_out or any(
         not Path(each.file).is_file() for each in aspects.manifests if each not in (CURRENT, LOOSE_IMAGES)
     )
 

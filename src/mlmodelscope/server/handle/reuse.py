@@ -129,6 +129,8 @@ def _differences(request: Request, prepared: Prepared, record: Record) -> Iterat
         yield f"software: {plan.stack.name} there, {software.name} is asked for"
     wanted = asdict(Options(**request.options))
     for name, value in chosen(plan).items():
+        if name == "relax_framework" and wanted[name]:
+            continue  # it was allowed, and not needed
         if not _is_same(value, wanted[name]):
             yield f"{name}: {_spelled(value)} there, {_spelled(wanted[name])} is asked for"
     if record.bench is not None and record.bench.scenario != request.arguments.get("scenario", "single-stream"):
@@ -152,6 +154,7 @@ def chosen(plan: Plan) -> dict[str, Any]:
         "threads": plan.predictor.options.get("threads", 1),
         "predictor_options": {**plan.predictor.options, **plan.predictor.where},
         "hyperparameters": plan.hyperparameters,
+        "relax_framework": plan.stack.relaxed is not None,
     }
 
 

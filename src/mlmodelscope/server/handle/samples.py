@@ -155,6 +155,6 @@ def is_strangers(desk: Desk, record: Record) -> bool:
 def _refuse_local(dataset: PlannedDataset) -> None:
     """Somebody else's record says where its files were on another machine; here it may not say what is looked at."""
     for source in dataset.sources:
-        for file in (source.files, source.labels, dataset.classes):
+        for file in (source.files, source.labels, source.names, dataset.classes):
             if file is not None and parse_reference(file.url).is_local:
                 raise NoPictures(f"there is no copy of {dataset.name} at hand: it lies on the machine of who made it")

@@ -18,7 +18,7 @@ from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.server.desk import Desk, demand
-from mlmodelscope.server.handle import backlog, budgets, shards
+from mlmodelscope.server.handle import backlog, budgets, checks, shards
 from mlmodelscope.server.inference import check_inference, serving_models
 from mlmodelscope.server.metrics import CONTENT_TYPE, Metrics
 from mlmodelscope.server.rest import (
@@ -133,6 +133,7 @@ async def _own_agent(app: FastAPI, stop: asyncio.Event) -> None:
         lambda *part: shards.keep(desk, *part),
         desk.board,
         lambda joined: backlog.offer(desk, joined),
+        lambda evaluation, record: checks.keep(desk, evaluation, record),
     )
     agent = Agent(link, description, desk.settings)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -17,6 +18,29 @@ class ReplicationRequest(Request):
     """A claim to be checked: `arguments` may name it, and say how it is searched for a cause."""
 
     kind: Literal["replicate"] = "replicate"
+
+
+class ClaimCheck(Answer):
+    """A claim held against its own dataset."""
+
+    claim: Annotated[str, Field(description="The claim's key.")]
+    record: str
+    model: str
+    metric: Annotated[str, Field(description="Our name of it.")]
+    value: str
+    dataset: str
+    verdict: str
+    cause: Annotated[str, Field(description="What explains the number where it does not hold; empty where unknown.")]
+    measured: float
+    low: float
+    high: float
+    samples: int
+    population: int | None
+    stack: str
+    machine: str
+    person: Annotated[str, Field(description="Who asked for it.")]
+    replication: str | None
+    checked_at: datetime
 
 
 class ClaimVerdict(Answer):
@@ -36,6 +60,7 @@ class ClaimVerdict(Answer):
         replication="e20260131-101500-3f9a2b",
         record="20260131-101502-3f9a2b",
         measured={"value": 0.7421, "low": 0.7383, "high": 0.7459},
+        checked=None,
     )
     metric: str
     title: Annotated[str, Field(description="What people call the metric.")]
@@ -52,6 +77,9 @@ class ClaimVerdict(Answer):
     replication: str | None
     record: str | None
     measured: Measured | None
+    checked: Annotated[
+        ClaimCheck | None, Field(description="The check that the verdict rests on: by whom, when, on which stack.")
+    ]
 
 
 class ModelClaim(ClaimVerdict):
@@ -62,6 +90,35 @@ class ModelClaim(ClaimVerdict):
 
 class ClaimList(Answer):
     items: list[ModelClaim]
+
+
+class PublishedClaim(Answer):
+    """A published number of a manifest or of a source, and where it stands."""
+
+    model: Annotated[str, Field(description="`NAME@VERSION` of a manifest, or `SOURCE:NAME`.")]
+    metric: str
+    value: Annotated[str, Field(description="With the digits that it was published with.")]
+    symbol: Annotated[str, Field(description="What stands behind the number, such as %.")]
+    dataset: Annotated[str, Field(description="With its split, where the claim names one; empty where it has none.")]
+    conditions: str
+    place: Annotated[str, Field(description="Where it was published.")]
+    key: Annotated[str, Field(description="By which its checks are found.")]
+    fits: Annotated[bool, Field(description="Whether it was measured with the steps that the manifest has.")]
+    is_measurable: bool
+    status: Kind | Literal["unchecked"]
+    check: Annotated[ClaimCheck | None, Field(description="The check that the status rests on.")]
+    checks: Annotated[int, Field(description="How many there are.")]
+    contradicted: Annotated[int, Field(description="How many of them decided otherwise.")]
+
+
+class PublishedPage(Answer):
+    items: list[PublishedClaim]
+    total: int
+    next: Annotated[int | None, Field(description="Give it as `start` to get the next page; null on the last one.")]
+
+
+class CheckList(Answer):
+    items: list[ClaimCheck]
 
 
 class ReplicationSummary(Evaluation):

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Header, Path, Query, Response
 
 from mlmodelscope.replicate.kind import Kind
-from mlmodelscope.server.handle import claims, evaluations, replications
+from mlmodelscope.server.handle import checks, claims, evaluations, replications
 from mlmodelscope.server.rest import cursor, evaluation_answers
 from mlmodelscope.server.rest import replication_answers as own
 from mlmodelscope.server.rest.body import CheckedRoute
@@ -18,6 +18,7 @@ router = APIRouter(prefix="/api/v1", tags=["replications"], route_class=CheckedR
 Limit = Annotated[int, Query(ge=1, le=1000)]
 Identity = Annotated[str, Query(max_length=100)]
 Name = Annotated[str, Path(min_length=1, max_length=100)]
+ClaimStatus = Kind | Literal["unchecked"]
 _FORMS = {"html": "text/html", "md": "text/markdown", "junit": "application/xml"}
 # What others wrote is shown: it may run its own script and load nothing.
 _SANDBOX = (
@@ -34,6 +35,31 @@ def list_claims(
 ) -> dict[str, Any]:
     """Published numbers of the newest version of every model, with the last verdict on each."""
     return {"items": claims.find(desk, person, model, verdict)}
+
+
+@router.get("/published-claims", response_model=own.PublishedPage)
+def list_published_claims(
+    desk: TheDesk,
+    person: Someone,
+    q: Annotated[str | None, Query(max_length=200, description="Words that must occur.")] = None,
+    source: Identity | None = None,
+    model: Annotated[str | None, Query(max_length=300, description="`NAME`, `NAME@VERSION` or `SOURCE:NAME`.")] = None,
+    metric: Identity | None = None,
+    dataset: Annotated[str | None, Query(max_length=200)] = None,
+    status: ClaimStatus | None = None,
+    start: Annotated[int, Query(ge=0, le=10**9)] = 0,
+    limit: Limit = 50,
+) -> dict[str, Any]:
+    """Published numbers of manifests and of sources, with what all checks of each come to."""
+    filters = {"q": q, "source": source, "metric": metric, "dataset": dataset, "status": status}
+    wanted = checks.wanted(**filters, model=model, limit=limit, offset=start)
+    return checks.spelled_page(checks.find(desk, person, wanted), start)
+
+
+@router.get("/published-claims/{key}/checks", response_model=own.CheckList)
+def list_checks(desk: TheDesk, person: Someone, key: Name) -> dict[str, Any]:
+    """Every check of a claim, the newest first: by whom, when, on which stack and machine."""
+    return {"items": checks.of_claim(desk, person, key)}
 
 
 @router.post("/replications", status_code=202, response_model=evaluation_answers.Accepted, responses=fails(404, 409))

@@ -9,6 +9,8 @@ from ..decode import to_gray
 from ..header import ImageError, kind, size
 from ..image import Image
 
+if not hasattr(tf.compat, "v2"):
+    raise ImportError("TensorFlow %s has no image operations of version 2; 1.13 and newer have" % tf.__version__)
 if not tf.executing_eagerly():  # TensorFlow 1; a predictor's own graph and session are not touched by it
     tf.compat.v1.enable_eager_execution()
 

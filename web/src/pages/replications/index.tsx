@@ -5,6 +5,7 @@ import { answer, api } from "../../api/client";
 import { Button, Card, Empty, Heading, Trouble, Waiting } from "../../ui/parts";
 import { useMay } from "../../ui/shell";
 import { ClaimTable } from "../../shown/claim-table";
+import { Published } from "./published";
 import { Searches } from "./searches";
 
 const VERDICTS = ["reproduced", "better than claimed", "not reproduced", "undecided", "not checked"] as const;
@@ -79,6 +80,7 @@ export function Replications() {
             <Empty>No claim fits.</Empty>
           )}
         </Card>
+        <Published />
       </div>
     </>
   );

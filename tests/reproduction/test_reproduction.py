@@ -223,3 +223,12 @@ def test_samples_are_files_beside_the_manifest(tmp_path: Path) -> None:
     other = read.replace("np.loadtxt(path)", "np.loadtxt(path) + 1")
     found = checked(write_world(tmp_path, MINE + other, manifest, ORIGINAL + read), "data")
     assert "`read` is the first that differs: for one.txt" in found.results[0].words
+
+
+def test_two_mistakes_in_unrelated_components_are_both_named(tmp_path: Path) -> None:
+    _, _, right, wrong = TWINS["label smoothing"]
+    both = twin("channels swapped").replace(right, wrong)
+    found = checked(write_world(tmp_path, both))
+    assert [each.check for each in found.results if each.verdict == "failed"] == ["data", "loss"]
+    waits = {each.check: each.waits_for for each in found.results if each.verdict == "waits"}
+    assert waits == {"samples": "data", "gradients": "loss", "step": "loss", "curve": "data", "numbers": "data"}

@@ -57,6 +57,7 @@ ORDER = [
     "replay",
     "exporting",
     "replicate",
+    "reproduction",
     "study",
     "sharding",
     "inference",

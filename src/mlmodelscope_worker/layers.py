@@ -211,11 +211,18 @@ def _given(expected, folder, tensors):
     found, notes = [], []
     for place, each in enumerate(expected):
         told = by_name[each.name] if same else tensors[place]
-        path = os.path.join(folder, os.path.basename(told["file"]))
-        value = np.fromfile(path, told["element_type"]).reshape(told["shape"])
+        (value,) = given_arrays(folder, [told])
         value = _fitted(value, each, notes)
         found.append(np.ascontiguousarray(value))
     return found, notes
+
+
+def given_arrays(folder, tensors):
+    """The arrays that LayersRead tells of."""
+    import numpy as np
+
+    paths = [os.path.join(folder, os.path.basename(told["file"])) for told in tensors]
+    return [np.fromfile(path, told["element_type"]).reshape(told["shape"]) for path, told in zip(paths, tensors)]
 
 
 def _fitted(value, expected, notes):

@@ -28,6 +28,10 @@ from .sessions import open_session
 from .stacking import alike
 from .view import look
 
+_WITHOUT_MODEL = (
+    *(messages.Open, messages.BeginReproduction, messages.RunCheck),
+    *(messages.RecordOriginal, messages.ReadSide),
+)
 _FORESEEN = (ModelError, MissingLibrary, ParameterError, MessageError)
 
 
@@ -89,7 +93,7 @@ def serve(channel, inbox, stopped=None):
             if isinstance(asked, messages.Close):
                 desk.close()
                 return
-            if not isinstance(asked, messages.Open) and desk.session is None:
+            if not isinstance(asked, _WITHOUT_MODEL) and desk.session is None:
                 raise ModelError("`%s` needs an open model" % header["do"])
             getattr(desk, header["do"])(asked, buffers)
         except Lost as error:
@@ -110,6 +114,7 @@ class Desk(object):
         self._load = Loader()
         self._offline = None
         self._bench = None
+        self._side = None
         self.session = None
 
     def say(self, message, buffers=()):
@@ -215,6 +220,27 @@ class Desk(object):
 
     def train(self, asked, buffers):
         self.say(train(self.say, self.session, asked.data))
+
+    def begin_reproduction(self, asked, buffers):
+        from .reproduction.checking import open_side
+
+        self._side = open_side(asked)
+        self.say(messages.Recorded(None))
+
+    def run_check(self, asked, buffers):
+        from .reproduction.checking import run_check
+
+        self.say(run_check(self._side, asked))
+
+    def record_original(self, asked, buffers):
+        from .reproduction.checking import record_original
+
+        self.say(record_original(self._side, asked))
+
+    def read_side(self, asked, buffers):
+        from .reproduction.checking import read_side
+
+        self.say(read_side(self._side, asked))
 
     def close(self):
         if self._offline is not None:

@@ -238,6 +238,45 @@ class Train(NamedTuple):
     data: Dict[str, List[str]]
 
 
+class BeginReproduction(NamedTuple):
+    """Whose functions are checked; needs no open model, and is answered by Recorded."""
+
+    files: List[List[str]]
+    """[name, text] of each; the first has the functions."""
+    framework: str
+    given: Dict[str, Any]
+    """What the manifest says of inputs, outputs, targets, samples, cases, batch size and seed."""
+    folder: str
+
+
+class RunCheck(NamedTuple):
+    """One check of these functions; answered by Checked."""
+
+    check: str
+    tolerance: float
+    against: Optional[str] = None
+    """The file that the original's functions wrote."""
+    weights: Optional[str] = None
+
+
+class RecordOriginal(NamedTuple):
+    """What these functions make of what a check draws, into a file; answered by Recorded."""
+
+    what: str
+    into: str
+    weights: Optional[str] = None
+
+
+class ReadSide(NamedTuple):
+    """The layers of this implementation with fixed weights; answered by LayersRead."""
+
+    folder: str
+    most_bytes: int
+    weights: Optional[str] = None
+    tensors: List[Dict[str, Any]] = []
+    """What another model was given, as of LayersRead."""
+
+
 class Close(NamedTuple):
     """Let the model go and end; not answered."""
 
@@ -462,6 +501,21 @@ class Gone(NamedTuple):
     message: str
 
 
+class Checked(NamedTuple):
+    """How a check of a reproduction ended: passed, failed, skipped or undecided, and what was seen."""
+
+    verdict: str
+    words: str
+    numbers: Dict[str, Any]
+
+
+class Recorded(NamedTuple):
+    """What the original makes is in the file, or there is a `problem`: skipped or undecided."""
+
+    problem: Optional[str]
+    words: str = ""
+
+
 REQUESTS = {
     "open": Open,
     "prepare": Prepare,
@@ -482,6 +536,10 @@ REQUESTS = {
     "watch": Watch,
     "peak": MeasurePeak,
     "train": Train,
+    "begin_reproduction": BeginReproduction,
+    "run_check": RunCheck,
+    "record_original": RecordOriginal,
+    "read_side": ReadSide,
     "close": Close,
 }
 REPLIES = {
@@ -505,6 +563,8 @@ REPLIES = {
     "peak": Peak,
     "progress": Progress,
     "trained": Trained,
+    "checked": Checked,
+    "recorded": Recorded,
     "refused": Refused,
     "lost": Gone,
 }

@@ -11,6 +11,7 @@ import yaml
 from mlmodelscope.lint.check import check_text
 from mlmodelscope.lint.rule import Rule, all_rules, rule
 from mlmodelscope.lint.rule_pages import lints_page
+from reproduction.reproduction_world import MANIFEST as REPRODUCTION
 
 from .conftest import MODEL
 from .samples import DATASET, DLSPEC_HARDWARE, SOFTWARE, V1B
@@ -51,6 +52,9 @@ def whole(each: Rule, fragment: str) -> str:
         base = yaml.safe_load(SOFTWARE)
     elif each.kinds == ("hardware",):
         base = yaml.safe_load(DLSPEC_HARDWARE)
+    elif each.kinds == ("reproduction",):
+        base = yaml.safe_load(REPRODUCTION)
+        base.pop("original")
     part = yaml.safe_load(fragment)
     if "processing" in part:
         base["inputs"][0]["processing"] = part["processing"]

@@ -16,6 +16,7 @@ from mlmodelscope.manifest.json_schema import manifest_schema
 from mlmodelscope.manifest.load import load_manifest, parse_document, parse_manifest
 from mlmodelscope.manifest.schema import KINDS
 from mlmodelscope.manifest.source import parse_source
+from reproduction.reproduction_world import MANIFEST as REPRODUCTION
 
 TOP = Path(__file__).parent.parent.parent
 SHIPPED = sorted((TOP / "manifests").rglob("*.yml")) + [Path(__file__).parent / "listing1.yml"]
@@ -62,7 +63,7 @@ def plain(value: Any) -> Any:
 def texts() -> dict[str, str]:
     """One text in today's form for everything that is shipped or tested."""
     converted = {name: convert_document(parse_document(text)) for name, text in OLD.items()}
-    return {path.name: path.read_text() for path in SHIPPED} | converted | {"log": LOG}
+    return {path.name: path.read_text() for path in SHIPPED} | converted | {"log": LOG, "reproduction": REPRODUCTION}
 
 
 def is_valid(kind: str, data: Any) -> bool:

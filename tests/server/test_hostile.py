@@ -102,6 +102,14 @@ def test_a_guest_chooses_no_secret_of_the_agent(world: World, guest: Client, inn
     assert "is not sent anywhere" in refused.wait().facts["error"]["message"] and asked == []
 
 
+@pytest.mark.parametrize("code", ["mine.py", '"a = 1\\nb = 2\\n"'])
+def test_a_reproduction_is_not_put_on_a_server(guest: Client, code: str) -> None:
+    text = f"name: theirs\nversion: 1.0.0\nmine:\n  code:\n  - {code}\ninputs: [{{shape: [3]}}]\n"
+    with pytest.raises(MLModelScopeError, match="a server keeps manifests of these kinds") as error:
+        guest.put_manifest(text)
+    assert "Traceback" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

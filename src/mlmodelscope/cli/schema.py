@@ -16,6 +16,7 @@ class Kind(StrEnum):
     software = "software"
     hardware = "hardware"
     log = "log"
+    reproduction = "reproduction"
     plan = "plan"
     record = "record"
 

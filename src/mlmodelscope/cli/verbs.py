@@ -15,7 +15,7 @@ from mlmodelscope.cli.help import HelpCommand, HelpGroup
 SECTIONS: dict[str, Sequence[str]] = {
     "Evaluate and check claims": (
         *("predict", "plan", "evaluate", "replicate", "sensitivity", "pitfalls"),
-        *("compare", "diff", "overview", "study", "train"),
+        *("compare", "diff", "reproduce", "overview", "study", "train"),
     ),
     "Measure": ("bench", "profile", "trace", "analyze"),
     "Manifests": (

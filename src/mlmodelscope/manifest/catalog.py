@@ -21,6 +21,7 @@ from mlmodelscope.manifest.schema import (
     Manifest,
     ModelManifest,
     ReferenceLog,
+    ReproductionManifest,
     SoftwareManifest,
 )
 from mlmodelscope.manifest.source import parse_source, read_bytes
@@ -35,6 +36,7 @@ _WORDS: dict[type[Manifest], tuple[Kind, str]] = {
     SoftwareManifest: ("software", "software"),
     HardwareManifest: ("hardware", "hardware"),
     ReferenceLog: ("logs", "reference log"),
+    ReproductionManifest: ("reproductions", "reproduction"),
 }
 _DESCRIBED = "mlmodelscope.catalog.find"
 """The module that knows models by `SOURCE:NAME`, imported when one is asked for."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
 
-Kind = Literal["models", "datasets", "software", "hardware", "logs"]
+Kind = Literal["models", "datasets", "software", "hardware", "logs", "reproductions"]
 
 
 def catalog_folders() -> list[Path]:

@@ -2,7 +2,7 @@
 
 It is a list of what is allowed, not of what is dangerous: what nobody has thought of needs trust.
 
-    functions            none
+    functions            none, and none of the files that a reproduction names
     variables            switches and numbers of libraries, by family; no path, no option, no list of flags
     requirements         pinned to a version and hashes that a shipped stack pins too
     index, find_links    none: packages come from the user's own index
@@ -24,11 +24,13 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from mlmodelscope.manifest.reproduction_code import code_texts
 from mlmodelscope.manifest.schema import (
     DatasetManifest,
     HardwareManifest,
     Manifest,
     ModelManifest,
+    ReproductionManifest,
     SoftwareManifest,
     Stack,
 )
@@ -71,6 +73,11 @@ def code_of(manifest: Manifest) -> list[Carried]:
     if isinstance(manifest, HardwareManifest):
         setup = [Carried("setup", manifest.setup, "shell")] if manifest.setup else []
         return [*setup, *_settings(manifest)]
+    if isinstance(manifest, ReproductionManifest):
+        sides = ("mine", "original")
+        return [
+            Carried(f"{side}: {name}", text, "Python") for side in sides for name, text in code_texts(manifest, side)
+        ]
     return []
 
 

@@ -132,3 +132,18 @@ checks = Table(
     Index("checks_by_model", "model", "checked_at"),
 )
 """Verdicts on published claims, by the key of the claim. They outlive the record: a verdict stays known."""
+
+reproduction_checks = Table(
+    "reproduction_checks",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("digest", String(64), nullable=False),
+    Column("code_digest", String(64)),
+    Column("created_at", DateTime, nullable=False),
+    Column("outcome", String(20), nullable=False),
+    Column("first_failed", String(40)),
+    Column("document", Text, nullable=False),
+    Index("reproduction_checks_by_name", "name", "created_at"),
+)
+"""What each run of the checks of a reproduction came to."""

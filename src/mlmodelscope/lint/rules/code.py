@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from mlmodelscope.errors import ManifestError
 from mlmodelscope.lint.finding import Finding
 from mlmodelscope.lint.rule import rule
 from mlmodelscope.lint.subject import Subject
@@ -12,7 +13,7 @@ from mlmodelscope.manifest.python_source import parse_python
 from mlmodelscope.manifest.schema.recipe import without_hashes
 from mlmodelscope.manifest.trust import Carried, code_digest, code_of
 
-_KINDS = ("model", "dataset")
+_KINDS = ("model", "dataset", "reproduction")
 _TOUCHES = {
     "os": "the system",
     "shutil": "files",
@@ -79,7 +80,7 @@ def runs_code(subject: Subject) -> Iterator[Finding]:
     if not carried or subject.manifest is None:
         return
     parts = [f"{each.stage} ({_where(subject, each)}, {_lines(each.code)})" for each in carried]
-    place = subject.locate((carried[0].stage,))[0]
+    place = subject.locate(_path(carried[0]))[0]
     if carried[0].line:
         place = (carried[0].line, 1)
     yield subject.finding_at(
@@ -119,7 +120,7 @@ def code_reaches_out(subject: Subject) -> Iterator[Finding]:
         if found:
             listed = ", ".join(f"`{word}` ({touched})" for word, (_, touched) in found.items())
             first = min(line for line, _ in found.values())
-            place = (each.line + first - 1, 1) if each.line else subject.locate((each.stage,))[0]
+            place = (each.line + first - 1, 1) if each.line else subject.locate(_path(each))[0]
             yield subject.finding_at(place, f"the code of `{each.stage}` uses {listed}", each.stage)
 
 
@@ -164,8 +165,16 @@ def needs_trust(subject: Subject) -> Iterator[Finding]:
 def _carried(subject: Subject) -> list[Carried]:
     try:
         return code_of(subject.manifest) if subject.manifest is not None else []
+    except ManifestError:  # a file is missing, which another rule reports
+        return []
     except ValueError:  # an empty `setup` is code to the schema and none to a function
         return []
+
+
+def _path(carried: Carried) -> tuple[str, ...]:
+    """Where the code is named; of a reproduction it stands under one of its two sides."""
+    side, colon, _ = carried.stage.partition(": ")
+    return (side, "code") if colon else (carried.stage,)
 
 
 def _reaches(code: str) -> Iterator[tuple[int, str, str]]:
@@ -200,7 +209,7 @@ def _call(node: ast.Call) -> Iterator[tuple[int, str, str]]:
 
 
 def _where(subject: Subject, carried: Carried) -> str:
-    return f"line {carried.line or subject.locate((carried.stage,))[0][0]}"
+    return f"line {carried.line or subject.locate(_path(carried))[0][0]}"
 
 
 def _lines(code: str) -> str:

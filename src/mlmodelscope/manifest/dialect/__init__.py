@@ -60,6 +60,8 @@ def recognise_kind(data: SourceMap) -> str:
     """Which of the kinds of manifest this is, by what only that kind has."""
     if "manifests" in data:
         return "log"
+    if "mine" in data:
+        return "reproduction"
     if lm_eval.recognise(data):
         return "dataset"
     if any(

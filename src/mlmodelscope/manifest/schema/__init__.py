@@ -18,6 +18,7 @@ from mlmodelscope.manifest.schema.model import (
     Step,
 )
 from mlmodelscope.manifest.schema.part import Manifest, Part
+from mlmodelscope.manifest.schema.reproduction import ReproductionManifest
 from mlmodelscope.manifest.schema.software import SoftwareManifest, Stack
 
 KINDS: dict[str, type[Manifest]] = {
@@ -26,6 +27,7 @@ KINDS: dict[str, type[Manifest]] = {
     "software": SoftwareManifest,
     "hardware": HardwareManifest,
     "log": ReferenceLog,
+    "reproduction": ReproductionManifest,
 }
 
 __all__ = [
@@ -52,6 +54,7 @@ __all__ = [
     "Output",
     "Part",
     "ReferenceLog",
+    "ReproductionManifest",
     "SoftwareManifest",
     "Source",
     "Split",

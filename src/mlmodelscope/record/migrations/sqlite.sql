@@ -235,4 +235,16 @@ CREATE TABLE checks (
   PRIMARY KEY (claim, record)
 );
 CREATE INDEX checks_by_model ON checks (model, checked_at);
-INSERT INTO alembic_version VALUES ('0009');
+CREATE TABLE reproduction_checks (
+  id VARCHAR(40) NOT NULL,
+  name VARCHAR(100) NOT NULL,
+  digest VARCHAR(64) NOT NULL,
+  code_digest VARCHAR(64),
+  created_at DATETIME NOT NULL,
+  outcome VARCHAR(20) NOT NULL,
+  first_failed VARCHAR(40),
+  document TEXT NOT NULL,
+  PRIMARY KEY (id)
+);
+CREATE INDEX reproduction_checks_by_name ON reproduction_checks (name, created_at);
+INSERT INTO alembic_version VALUES ('0010');

@@ -54,13 +54,18 @@ def _get(desk: Desk, kind: str, name: str, version: str) -> dict[str, Any]:
     return {**_shipped(kind, manifest), **_content(manifest, text)}
 
 
+_CHECKED_HERE = "a reproduction is checked where its code is: `mlmodelscope reproduce check FILE`"
+
+
 def put(desk: Desk, person: Person, text: str) -> tuple[dict[str, Any], bool]:
     """(the manifest, whether it is new)."""
     demand(person, "run")
     text = check_sent(desk, text)
     manifest = parse_any(text)
     refuse_placeholders(manifest.model_dump(mode="json", exclude_none=True))
-    kind = next(name for name, schema in KINDS.items() if type(manifest) is schema)
+    kind = next((name for name, schema in KINDS.items() if type(manifest) is schema), None)
+    if kind is None:
+        raise UsageError(f"a server keeps manifests of these kinds: {', '.join(KINDS)}", hint=_CHECKED_HERE)
     _demand_name(desk, person, kind, manifest)
     new = desk.manifests.put(kind, manifest.name, manifest.version, manifest.digest, person.owner, text)
     if new and not person.may("admin") and desk.manifests.owner_of(kind, manifest.name) != person.owner:

@@ -1,0 +1,1 @@
+"""A reimplementation tested component by component against the original."""

@@ -118,7 +118,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one record, who signed it, or the samples of it that went wrong."""
-    from mlmodelscope.cli.evaluate import show_record
+    from mlmodelscope.cli.evaluate import show_builds, show_record
     from mlmodelscope.cli.train import show_training
 
     store = _store()
@@ -136,9 +136,9 @@ def show(
 
             show_bench(record)
         else:
-            present = show_training if record.training is not None else show_record
-            present(record)
+            show_training(record) if record.training is not None else show_record(record)
         if not as_json:
+            show_builds(record)
             _show_origin(store, record.id)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()

@@ -2721,6 +2721,57 @@ export interface components {
             kind: "box";
         };
         /**
+         * BuildRecord
+         * @description How a library was built, as far as it tells; each text is the library's own.
+         */
+        BuildRecord: {
+            /** Version */
+            version?: string | null;
+            /** Compiler */
+            compiler?: string | null;
+            /**
+             * Flags
+             * @description What it was compiled with.
+             */
+            flags?: string | null;
+            /**
+             * Blas
+             * @description Linear algebra that it calculates with.
+             */
+            blas?: string | null;
+            /** Onednn */
+            onednn?: string | null;
+            /** Openmp */
+            openmp?: string | null;
+            /** Cuda */
+            cuda?: string | null;
+            /** Cudnn */
+            cudnn?: string | null;
+            /**
+             * Instruction Sets
+             * @description Those that all of its code needs.
+             * @default []
+             */
+            instruction_sets: string[];
+            /**
+             * Dispatched
+             * @description Those that it has further code for.
+             * @default []
+             */
+            dispatched: string[];
+            /**
+             * Used
+             * @description Those that it runs with on this machine, as it was set.
+             */
+            used?: string | null;
+            /**
+             * Options
+             * @description What else it tells: providers, features, settings.
+             * @default []
+             */
+            options: string[];
+        };
+        /**
          * Cache
          * @description One kind of cache.
          */
@@ -9871,6 +9922,14 @@ export interface components {
              */
             packages: {
                 [key: string]: string;
+            };
+            /**
+             * Builds
+             * @description How the framework, NumPy and OpenCV were built; `process` is what the worker has loaded.
+             * @default {}
+             */
+            builds: {
+                [key: string]: components["schemas"]["BuildRecord"];
             };
         };
         /**

@@ -1946,6 +1946,14 @@ export interface components {
              */
             offers: components["schemas"]["Offer"][];
             /**
+             * Makes
+             * @description Releases of frameworks that it has no stack of and can make one of, by framework.
+             * @default {}
+             */
+            makes: {
+                [key: string]: string[];
+            };
+            /**
              * Models
              * @description Models whose files are there already.
              * @default []
@@ -4281,6 +4289,9 @@ export interface components {
          *       "built": [
          *         "lab-1"
          *       ],
+         *       "makeable": [
+         *         "lab-3"
+         *       ],
          *       "name": "onnxruntime",
          *       "stacks": [
          *         "onnxruntime-1.17"
@@ -4305,6 +4316,11 @@ export interface components {
             buildable: string[];
             /** Stacks */
             stacks: string[];
+            /**
+             * Makeable
+             * @description Agents that can make a stack of it, where a framework is named.
+             */
+            makeable: string[];
         };
         /** FrameworkChoice */
         FrameworkChoice: {
@@ -10850,6 +10866,11 @@ export interface components {
             software?: string | null;
             /** Hardware */
             hardware?: string | null;
+            /**
+             * Framework
+             * @description Constraint on the model's framework, beside the one of its manifest.
+             */
+            framework?: string | null;
             /**
              * Options
              * @default {}

@@ -37,9 +37,10 @@ def frameworks(desk: Desk, person: Person, name: str | None = None, version: str
                 places[offer.state].append(agent.id)
             if offer.stack not in places["stacks"]:
                 places["stacks"].append(offer.stack)
-        for release in agent.makes.get(name.lower(), ()) if name is not None else ():
+        word = name.lower() if name is not None else ""
+        for release in agent.makes.get(word, ()):
             if version is None or _matches(constraint, release):
-                found.setdefault((name.lower(), release), _nowhere())["makeable"].append(agent.id)
+                found.setdefault((word, release), _nowhere())["makeable"].append(agent.id)
     return [{"name": name, "version": version, **places} for (name, version), places in sorted(found.items())]
 
 

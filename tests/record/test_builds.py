@@ -30,6 +30,8 @@ def test_builds_are_kept_told_and_compared(
     assert kept.stack and kept.stack.builds["numpy"].instruction_sets
     assert "numpy build" in dict(build_rows(kept)) and dict(software(kept))["numpy build"]
     assert differences(kept, kept) == ()
+    (row,) = Store(settings).list()
+    assert row["stack"] == "current" and "software" not in row
 
     one = with_builds(kept, torch={"compiler": "GCC 9", "flags": f"{FLAGS} -O2", "dispatched": ["AVX2"]})
     other = with_builds(kept, torch={"compiler": "GCC 13", "flags": f"{FLAGS} -O3 -mavx2", "dispatched": ["AVX2"]})

@@ -56,7 +56,7 @@ def list_records(
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("record", "date (UTC)", "kind", "model", "dataset", "result", "samples", "status"):
+    for column in ("record", "date (UTC)", "kind", "model", "dataset", "stack", "result", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
@@ -66,6 +66,7 @@ def list_records(
             ", ".join(each for each in (row["kind"], row["scenario"], _purpose(row)) if each),
             f"{row['model']}@{row['model_version']}",
             f"{row['dataset']}@{row['dataset_version']}",
+            (row.get("stack") or "").partition("@")[0].replace("[", "\\["),  # older servers do not tell it
             _result(row).replace("[", "\\["),
             samples,
             row["status"],

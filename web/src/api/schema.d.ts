@@ -2902,7 +2902,7 @@ export interface components {
         };
         /**
          * ChatTurn
-         * @description What somebody said in a conversation.
+         * @description One turn of a conversation.
          */
         ChatTurn: {
             /**
@@ -8319,6 +8319,7 @@ export interface components {
          *       "model_version": "1.0.0",
          *       "plan_digest": "0000000000000000000000000000000000000000000000000000000000000000",
          *       "samples": 50000,
+         *       "stack": "onnxruntime-1.31",
          *       "status": "finished",
          *       "top1": 0.7601,
          *       "top1_high": 0.7638,
@@ -8369,6 +8370,11 @@ export interface components {
             samples: number;
             /** Failed */
             failed: number;
+            /**
+             * Stack
+             * @description What it ran in; `current` is the Python of the agent.
+             */
+            stack?: string | null;
             /** @description The first number of its task, where it has one. */
             headline: components["schemas"]["Headline"] | null;
             /**

@@ -12,6 +12,7 @@ from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word
+from mlmodelscope.plan.instruction_set import unmet_settings
 from mlmodelscope.plan.match import unmet
 from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.provision.machine.facts import facts_of
@@ -101,7 +102,10 @@ def refuse(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
     ]
     facts = facts_of(agent.machine, agent.cpu)
     asked = dict.fromkeys(
-        reason for hardware in (where.hardware, needs.hardware) if hardware for reason in unmet(hardware, facts)
+        reason
+        for hardware in (where.hardware, needs.hardware)
+        if hardware
+        for reason in (*unmet(hardware, facts), *unmet_settings(hardware, facts))
     )
     for reason in asked:
         constraint, _, why = reason.partition(": ")

@@ -74,7 +74,8 @@ class Database:
         """The expression for a text within a column of JSON; names of a path are ours, never a user's."""
         if self.is_sqlite:
             return f"CASE WHEN json_valid({column}) THEN json_extract({column}, '$.{'.'.join(path)}') END"
-        return f"(CAST({column} AS json) #>> '{{{','.join(path)}}}')"
+        text = f"CAST({column} AS json) #>> '{{{','.join(path)}}}'"
+        return f"CASE WHEN strpos({column}, '\\u0000') = 0 THEN {text} END"  # PostgreSQL keeps no such character
 
     def rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What a query in plain SQL finds, with `:name` for each value. SQLite answers moments as text."""

@@ -3044,6 +3044,19 @@ export interface components {
              */
             optional: boolean;
         };
+        /** Chosen[Annotated[Literal['sse4.2', 'avx', 'avx2', 'avx512', 'avx512_vnni', 'avx512_bf16', 'amx'], BeforeValidator]] */
+        ChosenLiteral: {
+            /**
+             * Value
+             * @enum {string}
+             */
+            value: "sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx";
+            /**
+             * Optional
+             * @default false
+             */
+            optional: boolean;
+        };
         /** Chosen[Annotated[str, BeforeValidator, AfterValidator]] */
         ChosenStr: {
             /** Value */
@@ -5561,6 +5574,12 @@ export interface components {
             /** @description Threads inside one call of the framework, as --threads says it. */
             threads?: number | {
                 value: number;
+                optional?: boolean;
+            } | null;
+            /** @description The most that libraries use of the processor's vector instructions, such as `avx2`. */
+            instruction_sets?: ("sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx") | {
+                /** @enum {unknown} */
+                value: "sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx";
                 optional?: boolean;
             } | null;
         };

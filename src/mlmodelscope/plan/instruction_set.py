@@ -100,7 +100,7 @@ def limited(stack: PlannedStack, predictor: str | None, hardware: HardwareManife
         raise PlanError(
             f"{hardware.reference} sets instruction_sets to {chosen.value}, which is {name}={variables[name]}, and "
             f"the software or model manifest sets {name}={stack.environment[name]}",
-            hint="leave one of them out",
+            hint=f"remove `{name}` from the other manifest, or `instruction_sets` from the hardware manifest",
         )
     return stack.model_copy(update={"environment": {**stack.environment, **variables}})
 

@@ -40,6 +40,8 @@ def test_builds_are_kept_told_and_compared(
         ("torch flags", "-O2", "-O3 -mavx2"),
     )
     assert build_rows(one) == [("torch build", "compiler GCC 9; flags -O2; further code for AVX2")]
+    silent = with_builds(kept, onnxruntime={"version": "1.31", "options": ["build type=Release", "provider CPU"]})
+    assert build_rows(silent) == [("onnxruntime build", "build type=Release, provider CPU")]
     assert build_differences((one, with_builds(kept, jax={"version": "1"}))) == [
         ("torch build", ("known", "not known")),
         ("jax build", ("not known", "known")),

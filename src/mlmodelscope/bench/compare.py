@@ -151,6 +151,7 @@ def facts_of(record: Record) -> list[tuple[str, str]]:
         ("predictor", plan.predictor.name or "functions"),
         ("stack", f"{plan.stack.name}, Python {plan.stack.python}"),
         ("packages", ", ".join(f"{name} {version}" for name, version in sorted(plan.stack.packages.items()))),
+        ("variables", " ".join(f"{name}={value}" for name, value in sorted(plan.stack.environment.items()))),
         ("options", ", ".join(f"{name}={value}" for name, value in sorted(options.items()) if value is not None)),
         ("threads", str(plan.predictor.options.get("threads", 1))),
         ("scenario", bench.scenario if bench is not None else "single-stream"),

@@ -28,17 +28,19 @@ _LONG = 100
 
 def build_rows(record: Record) -> list[tuple[str, str]]:
     """(library, how it was built) in one text for each library."""
-    return [
-        (f"{library} build", "; ".join(facts))
-        for library, build in _builds(record).items()
-        if (
-            facts := [
-                f"{_TITLES[name]} {told}"
-                for name, text in _spelled(build).items()
-                if name not in ("version", "options") and (told := _told(name, text))
-            ]
-        )
-    ]
+    rows = []
+    for library, build in _builds(record).items():
+        facts = _spelled(build)
+        told = [
+            f"{_TITLES[name]} {text}"
+            for name, whole in facts.items()
+            if name not in ("version", "options") and (text := _told(name, whole))
+        ]
+        if not told and build.options:  # all that some libraries tell
+            told = [", ".join(build.options)]
+        if told:
+            rows.append((f"{library} build", "; ".join(told)))
+    return rows
 
 
 def build_differences(records: Sequence[Record]) -> list[tuple[str, tuple[str, ...]]]:

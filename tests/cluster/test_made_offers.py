@@ -67,6 +67,7 @@ def agent(settings: Settings, makes: dict[str, tuple[str, ...]]) -> AgentDescrip
 def test_what_the_predictor_runs_and_the_index_has_is_offered(index: Path, settings: Settings) -> None:
     assert list_makeable(settings) == {"tensorflow": ("1.15.5", "1.13.0", "1.12.3")}  # it runs none before 1.12
     make_wheel(index, "tensorflow", "1.14.0")
+    make_wheel(index, "tensorflow", "1.14.1.dev20200202")
     assert "1.14.0" not in list_makeable(settings)["tensorflow"]  # asked once a day
     kept = settings.cache / "made-stacks" / "makeable.json"
     for damaged in ("", "[]", '{"key": 1}', "\x00", kept.read_text().replace('"at": ', '"at": 9')):
@@ -76,6 +77,16 @@ def test_what_the_predictor_runs_and_the_index_has_is_offered(index: Path, setti
 
 def test_the_pythons_here_are_known() -> None:
     assert sys.version_info.minor in installed_minors()
+
+
+def test_what_no_predictor_declares_is_offered_as_far_back_as_it_was_tried(index: Path, settings: Settings) -> None:
+    (index.parent / "manifests" / "software" / "boost.yml").write_text(
+        "name: boost\nversion: 1.0.0\nframework: {name: xgboost, version: '1.7'}\n"
+        f"stack: {{python: '{HERE}', requirements: [xgboost==1.7.0, numpy==1.0]}}\n"
+    )
+    for version in ("0.72", "1.6.2", "1.7.5", "3.0.0"):
+        make_wheel(index, "xgboost", version)
+    assert list_makeable(settings)["xgboost"] == ("3.0.0", "1.7.5")
 
 
 def _refuse(*words: Any) -> Any:
@@ -128,6 +139,9 @@ def test_the_papers_own_request_is_met_by_the_real_index(settings: Settings) -> 
 def test_one_release_must_meet_the_model_and_the_request(settings: Settings) -> None:
     """1.12 for the request and 1.15 for the model are two stacks."""
     needs = Needs(Where(framework=FrameworkChoice(name="tensorflow", version=PAPER)), model(">=1.14 <2"))
+    early = {"tensorflow": ("1.13.0rc2",)}  # nobody makes a stack of it who asks for 1.13.0
+    assert not is_offered((), FrameworkChoice(name="tensorflow", version="1.13.0"), makes=early)
+    assert is_offered((), FrameworkChoice(name="tensorflow", version="1.13.0-rc2"), makes=early)
     (obstacle,) = resolve(needs, [agent(settings, {"tensorflow": ("1.15.5", "1.12.3")})]).obstacles
     assert obstacle.constraint == "the model's framework" and PAPER in obstacle.example
     other = replace(needs, model=model("*", "onnxruntime"))  # the request is about another framework than the model

@@ -55,11 +55,11 @@ columns: {features: [a, b], target: c}
 sources: [{url: numbers.csv}]
 size: 4
 """
-STACK = f"""\
-name: trees
+STACK = """\
+name: trees-{release}
 version: 1.0.0
-framework: {{name: lightgbm, version: '2.0'}}
-stack: {{python: '{HERE}', requirements: [lightgbm==2.0, numpy==1.0]}}
+framework: {{name: lightgbm, version: '{release}'}}
+stack: {{python: '{python}', requirements: [lightgbm=={release}, numpy==1.0]}}
 """
 
 
@@ -90,8 +90,10 @@ class Place(World):
         # The stack's NumPy is the tests' own: a wheel that leads there takes no download.
         write_wheel(place / "wheels", "numpy", "1.0", {"tests_numpy.pth": f"{Path(numpy.__file__).parents[1]}\n"})
         manifests = place / "manifests"
-        for name, text in (("sums.yml", MODEL), ("sums.txt", FILE), ("numbers.yml", DATASET), ("trees.yml", STACK)):
+        for name, text in (("sums.yml", MODEL), ("sums.txt", FILE), ("numbers.yml", DATASET)):
             (manifests / name).write_text(text)
+        for release in ("1.0", "2.0"):
+            (manifests / f"trees-{release}.yml").write_text(STACK.format(release=release, python=HERE))
         (manifests / "numbers.csv").write_text("a,b,c\n1,2,3\n2,2,4\n0,1,1\n5,5,11\n")
 
     def environment(self, home: str) -> dict[str, str]:

@@ -181,17 +181,23 @@ def is_offered(offers: Sequence[Offer], *wanted: FrameworkChoice, makes: Mapping
     except VersionError:
         return False
     name = predictor_name(wanted[0].name)
-    there = [offer.version for offer in offers if predictor_name(offer.framework) == name]
-    for version in (*there, *makes.get(name, ())):
-        try:
-            number = Version(version)
-        except VersionError:
+    for version in (offer.version for offer in offers if predictor_name(offer.framework) == name):
+        number = _number(version)
+        if number is None:
             if all(each.version in ("*", version) for each in wanted):
                 return True  # a stack's own constraint, not a version
-            continue
-        if all(each.matches(number, allow_prerelease=True) for each in constraints):
+        elif all(each.matches(number, allow_prerelease=True) for each in constraints):
             return True
-    return False
+    # A stack is made of a pre-release only where a constraint names one.
+    numbers = filter(None, map(_number, makes.get(name, ())))
+    return any(all(each.matches(number) for each in constraints) for number in numbers)
+
+
+def _number(version: str) -> Version | None:
+    try:
+        return Version(version)
+    except VersionError:
+        return None
 
 
 def _spell(offers: Sequence[Offer], framework: str, makes: Mapping[str, Sequence[str]] = NOTHING) -> str:

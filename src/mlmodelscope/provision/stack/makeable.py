@@ -20,7 +20,7 @@ from mlmodelscope.provision.pip_settings import read_index_settings
 from mlmodelscope.provision.stack.interpreter import installed_minors
 from mlmodelscope.provision.stack.known import Known, known_by_framework
 from mlmodelscope.provision.stack.made import likely_minor
-from mlmodelscope.provision.stack.releases import list_releases
+from mlmodelscope.provision.stack.releases import Release, list_releases
 from mlmodelscope.settings import Settings
 
 MOST_RELEASES = 500
@@ -59,10 +59,23 @@ def _ask(known: Mapping[str, list[Known]], minors: frozenset[int]) -> Makeable:
             if not found:  # nobody answers: each further package would be waited for, too
                 raise
             continue
-        versions = [each.version for each in releases if each.is_supported and likely_minor(each, stacks) in minors]
+        versions = {
+            each.version: each.number
+            for each in releases
+            # Nightly builds are there for weeks: by the time that one is asked for it may be gone.
+            if "dev" not in each.version and _is_run(word, each, stacks) and likely_minor(each, stacks) in minors
+        }
         if versions:
-            found[word] = tuple(dict.fromkeys(versions))[:MOST_RELEASES]
+            found[word] = tuple(sorted(versions, key=versions.__getitem__, reverse=True))[:MOST_RELEASES]
     return found
+
+
+def _is_run(word: str, release: Release, stacks: list[Known]) -> bool:
+    """Whether the predictor runs a release, as it declares; where it declares nothing, as far back as we have tried."""
+    if supported_versions(word, release.package) is not None:
+        return release.is_supported
+    tried = [each.version for each in stacks if each.package == release.package]
+    return bool(tried) and release.number >= min(tried)
 
 
 def _bases(stacks: list[Known]) -> list[Known]:

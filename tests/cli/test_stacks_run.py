@@ -78,3 +78,18 @@ def test_a_file_counts_once_and_links_elsewhere_are_not_freed(tmp_path: Path) ->
     assert found.shared_bytes == 1000 and 100 <= found.own_bytes < 200
     assert size_of(stack, cache).shared_bytes == 0  # taken away together, all of it is freed
     assert size_of(tmp_path / "missing").bytes == 0
+
+
+def test_a_stack_that_this_python_is_keeps_the_name_that_was_asked_for(run: Run, toy: Path) -> None:
+    import numpy
+
+    release = ".".join(platform.python_version_tuple()[:2])
+    (toy / "mine.yml").write_text(
+        f"name: mine\nversion: 1.0.0\nstack: {{python: '{release}', requirements: [numpy=={numpy.__version__}]}}\n"
+    )
+    done = run("evaluate", "toy.yml", "pictures.yml", "--stacks", "mine.yml,current", "--trust", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [row["stack"] for row in json.loads(done.stdout)["stacks"]] == ["mine.yml", "current"]
+    (row,) = json.loads(run("records", "--json").stdout)
+    assert row["stack"] == "mine"  # one record: the plans are the same
+    assert "stack" in run("records").stdout.splitlines()[0]

@@ -55,7 +55,7 @@ def storage_errors(home: Path) -> Iterator[None]:
 def machine_set_for(plan: Plan, home: Path, watcher: Watcher) -> AbstractContextManager[tuple[Setting, ...]]:
     """The machine as the plan's hardware manifest wants it, and what became of each setting."""
     place = Place(home, waiting=watcher.waiting)
-    return applied(plan.settings, int(plan.predictor.options.get("threads", 1)), place)
+    return applied(plan.settings, int(plan.predictor.options.get("threads", 1)), place, plan.predictor.name)
 
 
 def with_settings(record: Record, done: tuple[Setting, ...]) -> Record:

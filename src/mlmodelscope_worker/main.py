@@ -20,6 +20,7 @@ from .outbox import Outbox
 from .parameters import ParameterError
 from .pipeline.library import MissingLibrary
 from .predictor import Lost, ModelError
+from .predictor.build import describe_builds
 from .protocol import Closed, connect
 from .sample import Loader, part_to_see
 from .scenario.offline import Batch, Offline
@@ -125,7 +126,7 @@ class Desk(object):
         self.session = open_session(asked.task)
         gc.collect()
         getattr(gc, "freeze", gc.collect)()  # what is loaded stays: the collector need not look at it each time
-        self.say(describe_session(self.session))
+        self.say(describe_session(self.session, asked.task.predictor.name))
 
     def prepare(self, asked, buffers):
         self.say(*prepare_tensors(self.session, asked.samples, buffers))
@@ -250,7 +251,7 @@ class Desk(object):
         self._offline = self._bench = self.session = None
 
 
-def describe_session(session):
+def describe_session(session, predictor):
     return messages.Opened(
         worker=__version__,
         load_ns=session.load_ns,
@@ -260,7 +261,7 @@ def describe_session(session):
         count=getattr(session, "count", None),
         missing=getattr(session, "missing", {}),
         server=session.predictor.server,
-        environment=environment.describe(),
+        environment=dict(environment.describe(), builds=describe_builds(predictor)),
     )
 
 

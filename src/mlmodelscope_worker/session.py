@@ -5,6 +5,7 @@ from .clock import nanoseconds
 from .failure import describe_failure
 from .generation import Generator, Whole, as_table
 from .messages import BatchAnswer
+from .naming import pick_output, refuse_names
 from .pipeline import library
 from .pipeline.header import ImageError
 from .pipeline.image import Image, shared
@@ -41,13 +42,6 @@ class Input(object):
             raise ImageError("this is an encoded image: the processing must start with `decode`")
         return value
 
-    def refuse_type(self, expected):
-        if expected.element_type != self.spec["element_type"]:
-            raise ModelError(
-                "input `%s` takes %s, the manifest says %s"
-                % (expected.name, expected.element_type, self.spec["element_type"])
-            )
-
 
 class Session(object):
     """Everything between a sample and an answer, as one plan says it. Threads may share it."""
@@ -62,6 +56,7 @@ class Session(object):
         start = nanoseconds()
         self.predictor = open_predictor(task.predictor)
         self.load_ns = nanoseconds() - start
+        refuse_names(self.predictor, task.inputs, task.outputs)
         self._places = self._places_in_the_model()
         self._outputs = [pick_output(self.predictor, each, len(task.outputs)) for each in task.outputs]
         self.output = self._outputs[0]
@@ -87,16 +82,11 @@ class Session(object):
     def _places_in_the_model(self):
         """For each input of the model the number of the manifest's that feeds it."""
         expected = self.predictor.inputs
-        if len(expected) != len(self._inputs):
-            names = ", ".join(tensor.name for tensor in expected)
-            feeds = "one" if len(self._inputs) == 1 else "%d" % len(self._inputs)
-            raise ModelError("the model has %d inputs (%s), the manifest feeds %s" % (len(expected), names, feeds))
         places = {}
         for number, each in enumerate(self._inputs):
             place = pick(expected, each.spec["layer_name"], "input")
             if place in places:
                 raise ModelError("two inputs of the manifest are `%s`" % expected[place].name)
-            each.refuse_type(expected[place])
             places[place] = number
         return [places[place] for place in sorted(places)]
 
@@ -315,13 +305,6 @@ def common_steps(inputs):
             break
         count += 1
     return count
-
-
-def pick_output(predictor, spec, declared):
-    """The place of an output: by its name or number, the only one, or one of as many as the manifest has."""
-    if spec["layer_name"] is None and declared > 1 and declared == len(predictor.outputs):
-        return spec["place"]
-    return pick(predictor.outputs, spec["layer_name"], "output")
 
 
 def errors_of(batch):

@@ -36,6 +36,7 @@ EXAMPLES = dict(
             Constraint,
             *("^1.x", "~1.2", ">=1.10.x <=1.13.0", "1.12", "*"),
         ),
+        _tried("write a range as `>=1.10 <=1.13`", Constraint, ">=1.10 <=1.13"),
         _tried(
             "a claim is METRIC=VALUE@DATASET, the value as published (a share in percent), such as "
             "ap=37.4@coco-val2017",

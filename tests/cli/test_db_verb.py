@@ -22,6 +22,7 @@ Run = Callable[..., Result]
 def run(tmp_path: Path) -> Run:
     def run(*arguments: str, home: str = "home") -> Result:
         environment = {"MLMODELSCOPE_HOME": str(tmp_path / home), "MLMODELSCOPE_CACHE": str(tmp_path / "cache")}
+        environment["UV_CACHE_DIR"] = str(tmp_path / "uv")
         return CliRunner(env={**os.environ, **environment}).invoke(app, arguments)
 
     return run
@@ -58,6 +59,8 @@ def test_nothing_goes_unless_it_is_said(
     options = Options(timed_runs=1, warm_up_runs=1)
     record = evaluate(make_model(), make_dataset(make_pictures()), options, settings=settings)
     assert run("gc").exit_code == 2 and run("gc", "--artifacts-size", "many").exit_code == 2
+    held = run("gc", "--caches").output
+    assert "took away" not in held and ("freed by" in held or "no cache holds anything" in held)
     assert "took away nothing, 0 bytes" in run("gc", "--keep-days", "1").output.replace("\xa0", " ")
     run("records", "pin", record.id)
     assert "nothing" in run("gc", "--keep-days", "0").output

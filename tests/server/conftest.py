@@ -103,6 +103,7 @@ class World:
             "MLMODELSCOPE_HOME": str(self.place / home),
             "MLMODELSCOPE_CACHE": str(self.place / "cache"),
             "MLMODELSCOPE_MANIFESTS": str(self.place / "manifests"),
+            "PIP_NO_INDEX": "1",  # agents would ask package indexes what they can make
         }
 
     def run(self, *arguments: str, home: str = "server") -> str:

@@ -119,3 +119,22 @@ def test_a_framework_without_a_c_program_still_compares_python(toy: Request) -> 
     outcome = STUDIES["language"].run(replace(toy, runs=2, batch_sizes=(1,)))
     native, numpy, _ = outcome.tables[0].rows
     assert native["missing"] == "a C program is known for onnxruntime, not for fake" and numpy["cpu_s"] >= 0
+
+
+def test_settings_are_tried_one_by_one_and_what_cannot_be_set_is_told(toy: Request, settings: Settings) -> None:
+    outcome = STUDIES["machine-settings"].run(toy)
+    (table,) = outcome.tables
+    rows = {row["setting"]: row for row in table.rows}
+    assert list(rows)[:5] == ["as it is", "governor performance", "turbo off", "SMT off", "1 thread"]
+    assert rows["as it is"]["ratio"] == 1 and rows["1 thread"]["latency_s"] > 0
+    for name in ("governor performance", "turbo off", "SMT off"):  # nothing of everybody's is set without trust
+        assert "trust" in rows[name]["refused"]
+    levels = [row for name, row in rows.items() if name.startswith("up to")]
+    assert all(0 <= row["same_bits"] <= row["same_answer"] <= row["samples"] == 6 for row in levels)
+    store = Store(settings)
+    try:
+        limited = [store.get(row["record"]) for row in levels]
+    finally:
+        store.close()
+    assert len({record.plan.stack.environment["OPENBLAS_CORETYPE"] for record in limited}) >= min(len(levels), 2)
+    assert all(record.settings[0].name == "instruction_sets" for record in limited)

@@ -271,6 +271,26 @@ def test_two_inputs_are_refused_for_now(tmp_path: Path, models: Any) -> None:
         open_onnx(tmp_path, models.save(tmp_path, [node], inputs, [models.tensor("scores", ("n", 3))]))
 
 
+def test_all_wrong_names_are_told_at_once(tmp_path: Path, models: Any) -> None:
+    with pytest.raises(ModelError) as refused:
+        open_session(tmp_path, input_layer="data", output_layer="prob")
+    lines = ["the model has no input `data`; it has input", "the model has no output `prob`; it has logits"]
+    assert str(refused.value).splitlines() == lines
+
+    from onnx import helper
+
+    inputs = [models.tensor(name, ("n", 3)) for name in ("left", "right")]
+    node = helper.make_node("Add", ["left", "right"], ["scores"])
+    with pytest.raises(ModelError) as refused:
+        open_onnx(
+            tmp_path, models.save(tmp_path, [node], inputs, [models.tensor("scores", ("n", 3))]), output_layer="x"
+        )
+    assert str(refused.value).splitlines() == [
+        "the model has 2 inputs (left, right), the manifest feeds one",
+        "the model has no output `x`; it has scores",
+    ]
+
+
 @pytest.mark.parametrize("shape", [(1, 3, 5), (1,), (7,), (2, 3, 224, 224)])
 def test_a_stacked_batch_lies_where_frameworks_need_not_copy_it(shape: tuple[int, ...]) -> None:
     held = aligned(shape, "float32")

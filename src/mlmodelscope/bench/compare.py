@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mlmodelscope.bench.ratio import ratio
 from mlmodelscope.errors import MetricError, UsageError
 from mlmodelscope.record.bench import LoadRecord
+from mlmodelscope.record.builds import build_differences
 from mlmodelscope.record.latencies import RawRun
 from mlmodelscope.record.record import Record
 from mlmodelscope.types import Interval
@@ -133,7 +134,8 @@ def own_noise(record: Record) -> float:
 def differences(first: Record, second: Record) -> tuple[tuple[str, str, str], ...]:
     """What a reader should know before taking the one thing compared for the cause."""
     pairs = zip(facts_of(first), facts_of(second), strict=True)
-    return tuple((name, one, other) for (name, one), (_, other) in pairs if one != other)
+    facts = [(name, one, other) for (name, one), (_, other) in pairs if one != other]
+    return (*facts, *((name, one, other) for name, (one, other) in build_differences((first, second))))
 
 
 def facts_of(record: Record) -> list[tuple[str, str]]:
@@ -149,6 +151,7 @@ def facts_of(record: Record) -> list[tuple[str, str]]:
         ("predictor", plan.predictor.name or "functions"),
         ("stack", f"{plan.stack.name}, Python {plan.stack.python}"),
         ("packages", ", ".join(f"{name} {version}" for name, version in sorted(plan.stack.packages.items()))),
+        ("variables", " ".join(f"{name}={value}" for name, value in sorted(plan.stack.environment.items()))),
         ("options", ", ".join(f"{name}={value}" for name, value in sorted(options.items()) if value is not None)),
         ("threads", str(plan.predictor.options.get("threads", 1))),
         ("scenario", bench.scenario if bench is not None else "single-stream"),

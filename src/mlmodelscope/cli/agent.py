@@ -74,6 +74,7 @@ def agent(
         raise UsageError(f"the package {error.name} is missing", hint=install_extra("client")) from None
     from mlmodelscope.cluster.agent import Agent
     from mlmodelscope.cluster.description import describe_agent
+    from mlmodelscope.provision.stack.makeable import list_makeable
     from mlmodelscope.record.store import Store
 
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
@@ -90,7 +91,7 @@ def agent(
         link = HttpLink(server, token, store)
         wide = slots or (1 if speaker else None)  # a device does one thing at a time, unless somebody says otherwise
         description = describe_agent(found, name=name, labels=labels, slots=wide, trusts=trust)
-        worker = Agent(link, speaker.describe(description) if speaker else description, found)
+        worker = Agent(link, speaker.describe(description) if speaker else description, found, makes=list_makeable)
         try:
             async with contextlib.AsyncExitStack() as beside:
                 if speaker:

@@ -166,6 +166,16 @@ def show_record(record: Record) -> None:
         out.print(f"all {record.failed} failures: mlmodelscope records show {record.id} --failed")
 
 
+def show_builds(record: Record) -> None:
+    """How the stack's libraries were built."""
+    from rich.markup import escape
+
+    from mlmodelscope.record.builds import build_rows
+
+    for library, told in build_rows(record):
+        console().print(f"[bold]{escape(library)}[/bold]: {escape(told)}", soft_wrap=True)
+
+
 def with_interval(number: MeasuredNumber) -> str:
     """A number as one line of a terminal has it."""
     from mlmodelscope.report import words

@@ -56,7 +56,7 @@ def list_records(
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    for column in ("record", "date (UTC)", "kind", "model", "dataset", "result", "samples", "status"):
+    for column in ("record", "date (UTC)", "kind", "model", "dataset", "stack", "result", "samples", "status"):
         table.add_column(column, no_wrap=True)
     for row in rows:
         samples = f"{row['samples']}" + (f", {row['failed']} failed" if row["failed"] else "")
@@ -66,6 +66,7 @@ def list_records(
             ", ".join(each for each in (row["kind"], row["scenario"], _purpose(row)) if each),
             f"{row['model']}@{row['model_version']}",
             f"{row['dataset']}@{row['dataset_version']}",
+            (row.get("stack") or "").partition("@")[0].replace("[", "\\["),  # older servers do not tell it
             _result(row).replace("[", "\\["),
             samples,
             row["status"],
@@ -118,7 +119,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show one record, who signed it, or the samples of it that went wrong."""
-    from mlmodelscope.cli.evaluate import show_record
+    from mlmodelscope.cli.evaluate import show_builds, show_record
     from mlmodelscope.cli.train import show_training
 
     store = _store()
@@ -136,9 +137,9 @@ def show(
 
             show_bench(record)
         else:
-            present = show_training if record.training is not None else show_record
-            present(record)
+            show_training(record) if record.training is not None else show_record(record)
         if not as_json:
+            show_builds(record)
             _show_origin(store, record.id)
         return
     rows = store.samples(record, only_wrong=wrong and not failed, only_failed=failed).to_pylist()

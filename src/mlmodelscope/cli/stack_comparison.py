@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from mlmodelscope.cli.terminal import console, print_json, seconds
@@ -30,12 +30,18 @@ def show_stacks(
         rows, changes = compare_stacks(records, store, precision_of([each.plan for each in records], settings))
     finally:
         store.close()
+    rows = [replace(row, stack=_called(row, name)) for row, name in zip(rows, names, strict=True)]
     if as_json:
         body = [{"record": record.id, **_plain(row)} for record, row in zip(records, rows, strict=True)]
         print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in changes]})
         return
     _print(rows, changes)
     _advise(about, dict(zip(names, rows, strict=True)))
+
+
+def _called(row: Row, asked: str) -> str:
+    """Where this Python is what a manifest describes, the stack is called as it was asked for."""
+    return asked if row.stack == "current" else row.stack
 
 
 def _plain(row: Row) -> dict[str, Any]:

@@ -124,7 +124,10 @@ def build(
 def show(name: StackName, trust: Trust = False, as_json: AsJson = False) -> None:
     """Show a stack's Python, packages and size."""
     python, packages, folder = _describe(name, trust)
-    size, own = _sizes(folder) if folder else (None, None)
+    from mlmodelscope.provision.stack.holding import size_of
+
+    held = size_of(Path(folder)) if folder else None
+    size, own = (held.bytes, held.own_bytes) if held else (None, None)
     if as_json:
         print_json({"python": python, "packages": packages, "folder": folder, "size_bytes": size, "own_bytes": own})
         return
@@ -199,27 +202,75 @@ def diff(first: StackName, second: StackName, trust: Trust = False, as_json: AsJ
     return int(bool(changed))
 
 
+@app.command("run", context_settings={"ignore_unknown_options": True})
+@verb
+def run(
+    name: StackName,
+    command: Annotated[
+        list[str], typer.Argument(help="The command, after `--`: `python script.py`.", metavar="-- COMMAND...")
+    ],
+    trust: Trust = False,
+    offline: Offline = False,
+) -> int:
+    """Run a command in a stack, such as a script that writes a model in the stack's framework.
+
+    Its files and the network are those of this terminal, and its exit code is the command's.
+    """
+    from mlmodelscope.provision.stack.command import run_command
+
+    if name == "current":
+        return run_command(None, command, {})
+    software = _software(name)
+    return run_command(_build(name, offline, _to_stderr, trust=trust), command, software.env)
+
+
+def _to_stderr(line: str) -> None:
+    import sys
+
+    print(line, file=sys.stderr)
+
+
 @app.command("remove")
 @verb
 def remove(
     names: Annotated[
         list[str], typer.Argument(help="Stacks, by name or the beginning of a digest.", metavar="STACK...")
     ],
+    cache: Annotated[
+        bool, typer.Option("--cache", help="Also from uv's cache: packages that no other stack has.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Remove built stacks; they are built again when they are needed."""
+    """Remove built stacks, and say how much that freed; they are built again when they are needed."""
     from mlmodelscope.provision.stack import StackStore
+    from mlmodelscope.provision.stack.holding import clean_uv_cache, size_of
+    from mlmodelscope.report.words import size
 
     store = StackStore(settings(False))
+    removed: list[dict[str, object]] = []
     for name in names:
         found = [each for each in store.list() if each.digest.startswith(name) or name in _names(each)]
         if len(found) != 1:
             raise StackError(f"{'no built stack is' if not found else 'several built stacks are'} called {name}")
-        store.remove(found[0].digest)
+        (stack,) = found
+        forgotten = clean_uv_cache(stack, store) if cache else []  # first: then it is seen what the stack alone holds
+        held = size_of(stack.folder)
+        store.remove(stack.digest)
+        facts: dict[str, object] = {"freed_bytes": held.own_bytes, "shared_bytes": held.shared_bytes}
+        removed.append({"name": stack.name, **facts, "forgotten": forgotten})
         if not as_json:
-            print(f"removed {found[0].name}")
+            print(f"removed {stack.name}: {size(held.own_bytes)} freed")
+            if held.shared_bytes:
+                print(f"{size(held.shared_bytes)} have further links {_elsewhere(cache)}")
     if as_json:
-        print_json({"removed": names})
+        print_json({"removed": names, "stacks": removed})
+
+
+def _elsewhere(is_clean: bool) -> str:
+    """Who else holds the files of a stack that was removed."""
+    if is_clean:
+        return "in other stacks and are not freed"
+    return "in uv's cache or other stacks and are not freed; --cache removes them from the cache, too"
 
 
 _OURS = ("mlmodelscope",)
@@ -255,17 +306,6 @@ def _describe(name: str, trust: bool) -> tuple[str, dict[str, str], str | None]:
         return current.python, dict(current.packages), None
     stack = _build(name, False, trust=trust)
     return stack.version, {**stack.system_packages, **stack.packages}, str(stack.folder)
-
-
-def _sizes(folder: str) -> tuple[int, int]:
-    """(all files, files that nobody else has a link to)."""
-    whole = own = 0
-    for path in Path(folder).rglob("*"):
-        if path.is_file() and not path.is_symlink():
-            status = path.stat()
-            whole += status.st_size
-            own += status.st_size if status.st_nlink == 1 else 0
-    return whole, own
 
 
 def _plain(name: str) -> str:

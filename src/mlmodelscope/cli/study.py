@@ -35,7 +35,10 @@ def study(
     threads: Annotated[str | None, typer.Option(help="For `threads`: which counts, such as 1,2,4,8.")] = None,
     stacks: Annotated[str | None, typer.Option(help="For `frameworks`: which stacks, comma-separated.")] = None,
     batch_size: Annotated[
-        str | None, typer.Option(help="For `language`, `threads` and `cold-start`: samples at once, such as 1,4,16.")
+        str | None,
+        typer.Option(
+            help="For `language`, `threads`, `machine-settings` and `cold-start`: samples at once, such as 1,4,16."
+        ),
     ] = None,
     runs: Annotated[
         int | None, typer.Option(help="For `language`: calls; for `cold-start`: fresh processes.", min=1)

@@ -6,9 +6,11 @@ import asyncio
 import contextlib
 import logging
 import secrets
-from collections.abc import Coroutine, Mapping
+import threading
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from mlmodelscope.cluster.child import LAST, Child
@@ -23,10 +25,13 @@ from mlmodelscope.ledger.request import TIMED, Failure
 from mlmodelscope.manifest.catalog import name_in
 from mlmodelscope.manifest.reference import named_artifacts
 from mlmodelscope.provision.cache import Cache
+from mlmodelscope.provision.stack.makeable import LASTS_S, Makeable
 from mlmodelscope.settings import Settings
 
 _LOG = logging.getLogger("mlmodelscope.agent")
 _TELL_EVERY_S = 1.0
+_ASK_AGAIN_S = 600.0
+"""Before package indexes that did not answer are asked again."""
 
 
 @dataclass
@@ -49,8 +54,18 @@ class _Running:
 class Agent:
     """Does what the ledger has for it, as long as it is wanted."""
 
-    def __init__(self, link: Link, description: AgentDescription, settings: Settings, *, idle_s: float = 1.0) -> None:
+    def __init__(
+        self,
+        link: Link,
+        description: AgentDescription,
+        settings: Settings,
+        *,
+        idle_s: float = 1.0,
+        makes: Callable[[Settings], Makeable] | None = None,
+    ) -> None:
+        """`makes` finds out which stacks can be made here; without it none are offered."""
         self._link, self._description, self._settings = link, description, settings
+        self._makes = makes
         self.beat_s, self._idle_s = 1.0, idle_s
         self._incarnation = secrets.token_hex(8)
         self._running: dict[str, _Running] = {}
@@ -63,6 +78,7 @@ class Agent:
         await self._join(stop)
         beating = asyncio.create_task(self._beat(stop))
         predicting = asyncio.create_task(self._predictions.run())
+        offering = asyncio.create_task(self._offer_made(stop))
         try:
             while not stop.is_set():
                 await _first(self._take(), stop.wait())
@@ -71,8 +87,9 @@ class Agent:
         finally:
             beating.cancel()
             predicting.cancel()
+            offering.cancel()
             stopping = [self._stop(each) for each in self._running.values()]
-            await asyncio.gather(beating, predicting, *stopping, return_exceptions=True)
+            await asyncio.gather(beating, predicting, offering, *stopping, return_exceptions=True)
             with contextlib.suppress(Exception):
                 await self._link.leave()
 
@@ -86,6 +103,21 @@ class Agent:
         self._description = description
         await self._join(stop)
         self._changed.set()
+
+    async def _offer_made(self, stop: asyncio.Event) -> None:
+        """Package indexes take their time to answer: it has joined before, and tells then what it can make."""
+        while self._makes is not None and self._description.remote is None:
+            wait_s = LASTS_S
+            try:
+                makes = await _in_daemon(partial(self._makes, self._settings))
+                if dict(makes) != self._description.makes:
+                    await self.publish(self._description.model_copy(update={"makes": dict(makes)}), stop)
+            except MLModelScopeError as error:
+                _LOG.warning("no stacks can be made: %s", error.message)
+                wait_s = _ASK_AGAIN_S
+            except Exception:
+                _LOG.exception("which stacks can be made is not known")
+            await asyncio.sleep(wait_s)
 
     async def _join(self, stop: asyncio.Event) -> None:
         while not stop.is_set():
@@ -270,6 +302,28 @@ class Agent:
             running.task.cancel()
         with contextlib.suppress(MLModelScopeError):
             await self._link.give_back(running.assigned.id, running.assigned.attempt)
+
+
+async def _in_daemon(work: Callable[[], Makeable]) -> Makeable:
+    """In a thread that nobody waits for when the agent ends."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Makeable] = loop.create_future()
+
+    def tell(found: Makeable | None, error: Exception | None) -> None:
+        if not done.done():
+            done.set_result(found or {}) if error is None else done.set_exception(error)
+
+    def run() -> None:
+        found, error = None, None
+        try:
+            found = work()
+        except Exception as raised:
+            error = raised
+        with contextlib.suppress(RuntimeError):  # the loop is closed by now
+            loop.call_soon_threadsafe(tell, found, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await done
 
 
 async def _last_event(running: _Running, child: Child) -> Mapping[str, Any]:

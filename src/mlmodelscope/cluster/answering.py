@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from mlmodelscope.cluster.child import limits_of
-from mlmodelscope.cluster.work import at_device
+from mlmodelscope.cluster.work import at_device, with_framework
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import ArtifactError, InputError, MLModelScopeError, WorkerError
 from mlmodelscope.ledger.prediction import Answered, Posed, StageTime
@@ -169,9 +169,10 @@ class Answering:
 
         def make() -> Plan:
             aspects = find_aspects(work.model, LOOSE_IMAGES, work.software, work.hardware, find=find_in_text)
+            model = with_framework(aspects.model, work.framework)
             return plan_prediction(
-                aspects.model,
-                at_device(Options(**work.options), aspects.model, self._speaks_for),
+                model,
+                at_device(Options(**work.options), model, self._speaks_for),
                 software=aspects.software_word or aspects.software,
                 hardware=aspects.hardware,
                 trust=work.trust,

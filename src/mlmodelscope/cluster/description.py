@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.catalog import find_manifest, list_catalog
@@ -37,6 +37,10 @@ class Offer(Part):
     state: Literal["built", "buildable"]
 
 
+Release = Annotated[str, Field(max_length=100)]
+Makes = Annotated[dict[str, Annotated[tuple[Release, ...], Field(max_length=1000)]], Field(max_length=100)]
+
+
 class AgentDescription(Part):
     id: str
     version: str = Field(description="Of MLModelScope.")
@@ -45,12 +49,25 @@ class AgentDescription(Part):
     machine: Description
     cpu: str = Field(description="What records call the processor.")
     offers: tuple[Offer, ...] = ()
+    makes: Makes = Field(
+        default={},
+        description="Releases of frameworks that it has no stack of and can make one of, by framework.",
+    )
     models: tuple[str, ...] = Field(default=(), description="Models whose files are there already.")
     labels: dict[str, str] = {}
     slots: int = Field(default=1, description="Evaluations that may run side by side; timed ones run alone.")
     trusts: bool = Field(default=False, description="Whether it runs code in manifests for those who may ask for it.")
     remote: str | None = Field(default=None, description="Address of a server that it speaks for.")
     away: str | None = Field(default=None, description="Why it can do nothing just now: that server does not answer.")
+
+    # Without a return type: pydantic would take it for the schema that the API publishes.
+    @model_serializer(mode="wrap")
+    def _for_older_servers(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """Servers of older releases refuse what they do not know."""
+        written = write(self)
+        if not self.makes:
+            written.pop("makes", None)
+        return written
 
 
 def describe_agent(

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from mlmodelscope.cluster.description import AgentDescription, Offer
 from mlmodelscope.errors import VersionError
 from mlmodelscope.ledger.request import FrameworkChoice, Where
+from mlmodelscope.manifest.framework_names import predictor_name
 from mlmodelscope.manifest.schema import HardwareManifest, ModelManifest, SoftwareManifest
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.framework import framework_word
+from mlmodelscope.plan.instruction_set import unmet_settings
 from mlmodelscope.plan.match import unmet
 from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.provision.machine.facts import facts_of
+
+NOTHING: Mapping[str, Sequence[str]] = {}
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,18 @@ def refuse(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
     ]
     facts = facts_of(agent.machine, agent.cpu)
     asked = dict.fromkeys(
-        reason for hardware in (where.hardware, needs.hardware) if hardware for reason in unmet(hardware, facts)
+        reason
+        for hardware in (where.hardware, needs.hardware)
+        if hardware
+        for reason in (*unmet(hardware, facts), *unmet_settings(hardware, facts))
     )
     for reason in asked:
         constraint, _, why = reason.partition(": ")
         found.append((constraint, why))
-    if where.framework is not None and not is_offered(agent.offers, where.framework):
+    if where.framework is not None and not is_offered(agent.offers, where.framework, makes=agent.makes):
         wanted = f"{where.framework.name} {where.framework.version}"
-        found.append(("framework", f"{wanted} is asked for, there is {_spell(agent.offers, where.framework.name)}"))
+        there = _spell(agent.offers, where.framework.name, agent.makes)
+        found.append(("framework", f"{wanted} is asked for, there is {there}"))
     if where.stack is not None and not any(offer.stack == where.stack for offer in agent.offers):
         found.append(("stack", f"{where.stack} is neither there nor known there"))
     if agent.away is not None:
@@ -122,12 +130,26 @@ def _model(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
         return []  # a described stack is built where it is not there
     if needs.software_word is not None and needs.software_word != "current":
         return []
-    wanted = FrameworkChoice(name=framework_word(model.framework), version=model.framework.version)
+    wanted = [FrameworkChoice(name=framework_word(model.framework), version=model.framework.version)]
+    if narrows(needs.where.framework, model):
+        assert needs.where.framework is not None
+        wanted.append(needs.where.framework)
     offers = [each for each in agent.offers if needs.software_word is None or each.stack == "current"]
-    if wanted.name in ELSEWHERE or is_offered(offers, wanted):
+    makes = agent.makes if needs.software_word is None else {}
+    name, versions = wanted[0].name, " and ".join(dict.fromkeys(each.version for each in wanted))
+    if name in ELSEWHERE or is_offered(offers, *wanted, makes=makes):
         return []
-    reason = f"{wanted.name} {wanted.version} is needed by {model.name}, there is {_spell(offers, wanted.name)}"
+    reason = f"{name} {versions} is needed by {model.name}, there is {_spell(offers, name, makes)}"
     return [("the model's framework", reason)]
+
+
+def narrows(choice: FrameworkChoice | None, model: ModelManifest) -> bool:
+    """Whether a choice is of the model's own framework, so that it runs in a release that is chosen."""
+    return (
+        choice is not None
+        and model.framework is not None
+        and predictor_name(choice.name) == framework_word(model.framework)
+    )
 
 
 def _device(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
@@ -152,26 +174,40 @@ def _device(needs: Needs, agent: AgentDescription) -> list[tuple[str, str]]:
     return []
 
 
-def is_offered(offers: Sequence[Offer], wanted: FrameworkChoice) -> bool:
+def is_offered(offers: Sequence[Offer], *wanted: FrameworkChoice, makes: Mapping[str, Sequence[str]] = NOTHING) -> bool:
+    """Whether one release of a framework meets all constraints, in a stack that is there or can be made."""
     try:
-        constraint = Constraint(wanted.version)
+        constraints = [Constraint(each.version) for each in wanted]
     except VersionError:
         return False
-    for offer in offers:
-        if offer.framework != wanted.name.lower():
-            continue
-        try:
-            if constraint.matches(Version(offer.version), allow_prerelease=True):
-                return True
-        except VersionError:
-            if wanted.version == "*" or offer.version == wanted.version:
+    name = predictor_name(wanted[0].name)
+    for version in (offer.version for offer in offers if predictor_name(offer.framework) == name):
+        number = _number(version)
+        if number is None:
+            if all(each.version in ("*", version) for each in wanted):
                 return True  # a stack's own constraint, not a version
-    return False
+        elif all(each.matches(number, allow_prerelease=True) for each in constraints):
+            return True
+    # A stack is made of a pre-release only where a constraint names one.
+    numbers = filter(None, map(_number, makes.get(name, ())))
+    return any(all(each.matches(number) for each in constraints) for number in numbers)
 
 
-def _spell(offers: Sequence[Offer], framework: str) -> str:
-    versions = dict.fromkeys(offer.version for offer in offers if offer.framework == framework.lower())
-    return f"{framework} {', '.join(versions)}" if versions else f"no {framework}"
+def _number(version: str) -> Version | None:
+    try:
+        return Version(version)
+    except VersionError:
+        return None
+
+
+def _spell(offers: Sequence[Offer], framework: str, makes: Mapping[str, Sequence[str]] = NOTHING) -> str:
+    name = predictor_name(framework)
+    versions = dict.fromkeys(offer.version for offer in offers if predictor_name(offer.framework) == name)
+    there = f"{framework} {', '.join(versions)}" if versions else f"no {framework}"
+    made = makes.get(name, ())
+    if not made:
+        return there
+    return f"{there}, and stacks can be made of {len(made)} releases from {made[-1]} to {made[0]}"
 
 
 def _agents(count: int) -> str:

@@ -14,6 +14,7 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.request import Work
 from mlmodelscope.manifest.aspects import Aspects, find_aspects, find_in_text
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
+from mlmodelscope.manifest.version import both
 from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.plan.options import Options
 from mlmodelscope.preparation import Conditions
@@ -67,8 +68,17 @@ def do(asked: Work, settings: Settings, watcher: Watcher, speaks_for: str | None
     aspects = find_aspects(
         asked.model, asked.dataset, asked.software, asked.hardware, find=find_in_text, split=asked.split
     )
+    aspects = replace(aspects, model=with_framework(aspects.model, asked.framework))
     options = at_device(Options(**asked.options), aspects.model, speaks_for)
     return DOING[asked.kind](Assignment(asked, aspects, options, settings, watcher))
+
+
+def with_framework(model: ModelManifest, version: str | None) -> ModelManifest:
+    """The model for those releases of its framework only that a request wants."""
+    if version is None or model.framework is None:
+        return model
+    joined = both(model.framework.version, version)
+    return model.model_copy(update={"framework": model.framework.model_copy(update={"version": joined})})
 
 
 def at_device(options: Options, model: ModelManifest, own: str | None) -> Options:

@@ -113,6 +113,9 @@ class Work(Part):
     split: str | None = Field(default=None, description="Which of the dataset's splits, where it has several.")
     software: str | None = Field(default=None, description="Text of a software manifest, `current` or `image:NAME`.")
     hardware: str | None = None
+    framework: str | None = Field(
+        default=None, description="Constraint on the model's framework, beside the one of its manifest."
+    )
     options: dict[str, Any] = {}
     arguments: dict[str, Any] = {}
     trust: bool = False
@@ -125,10 +128,11 @@ class Work(Part):
 
     @model_serializer(mode="wrap")
     def _for_older_agents(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without a split nothing is said of it: agents of older releases refuse what they do not know."""
+        """What is not asked for is not mentioned: agents of older releases refuse what they do not know."""
         written: dict[str, Any] = write(self)
-        if self.split is None:
-            written.pop("split", None)
+        for name in ("split", "framework"):
+            if getattr(self, name) is None:
+                written.pop(name, None)
         return written
 
     def trusted_by(self, operator: bool) -> Work:

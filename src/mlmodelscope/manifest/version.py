@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from functools import total_ordering
 
@@ -97,6 +98,16 @@ class Constraint:
 
     def best(self, versions: list[Version]) -> Version | None:
         return max((version for version in versions if self.matches(version)), default=None)
+
+
+def both(one: str, other: str) -> str:
+    """The constraint that a version meets which meets both; VersionError where they cannot be joined in words."""
+    sides = [[each.strip() for each in re.split(r"\|\||\s+or\s+", text, flags=re.IGNORECASE)] for text in (one, other)]
+    pairs = [[each for each in pair if each not in ("", "*")] for pair in itertools.product(*sides)]
+    joined = " || ".join(" ".join(dict.fromkeys(pair)) or "*" for pair in pairs)
+    if any(" - " in text for text in (one, other)) and "*" not in (one.strip(), other.strip()):
+        raise VersionError(f"`{one}` and `{other}` cannot be joined", hint="write a range as `>=1.10 <=1.13`")
+    return Constraint(joined).text
 
 
 def _without_leading_zeros(found: re.Match[str]) -> str:

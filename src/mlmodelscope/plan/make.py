@@ -8,6 +8,7 @@ from mlmodelscope.plan.dataset import plan_dataset
 from mlmodelscope.plan.file import Pins
 from mlmodelscope.plan.framework import choose_framework, find_predictor, needs_framework
 from mlmodelscope.plan.input import notes_on_inputs, plan_inputs
+from mlmodelscope.plan.instruction_set import limited, unmet_settings
 from mlmodelscope.plan.language import planned_task
 from mlmodelscope.plan.match import MachineFacts, unmet
 from mlmodelscope.plan.model import context_of, plan_functions, plan_model
@@ -44,6 +45,7 @@ def make_plan(
     planned_stack = plan_stack(
         model, framework, predictor, steps, stack, software, bool(functions), options.relax_framework
     )
+    planned_stack = limited(planned_stack, predictor, hardware)
     plan = Plan(
         task=task,
         job_type=model.job_type,
@@ -75,7 +77,7 @@ def _refuse_machine(
 ) -> None:
     if machine is None:
         return
-    reasons = unmet(hardware, machine) if hardware else []
+    reasons = [*unmet(hardware, machine), *unmet_settings(hardware, machine)] if hardware else []
     required = () if is_elsewhere else model.system_requirements  # what a server runs on cannot be seen from here
     if "gpu" in required and not machine.gpus:
         reasons.append(f"{model.name} has `system_requirements: [gpu]`, there is no GPU")

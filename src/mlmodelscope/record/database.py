@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -69,6 +69,13 @@ class Database:
         options = {"mlmodelscope_writes": True}
         with self.errors(), self.engine.execution_options(**options).begin() as connection:
             yield connection
+
+    def inside(self, column: str, path: Sequence[str]) -> str:
+        """The expression for a text within a column of JSON; names of a path are ours, never a user's."""
+        if self.is_sqlite:
+            return f"CASE WHEN json_valid({column}) THEN json_extract({column}, '$.{'.'.join(path)}') END"
+        text = f"CAST({column} AS json) #>> '{{{','.join(path)}}}'"
+        return f"CASE WHEN strpos({column}, '\\u0000') = 0 THEN {text} END"  # PostgreSQL keeps no such character
 
     def rows(self, query: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """What a query in plain SQL finds, with `:name` for each value. SQLite answers moments as text."""

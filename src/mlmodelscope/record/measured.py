@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from mlmodelscope.plan.instruction_set import beyond
 from mlmodelscope.record.record import BatchingRecord, Record, ServerRecord, StackRecord
 from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope_worker.messages import Latency, Opened
@@ -13,7 +16,21 @@ TOLERANCE = 1e-3
 def with_worker(record: Record, opened: Opened) -> Record:
     """The stack, the server that answers in its place, if any, and how long the model took to load."""
     stack = StackRecord(**opened.environment)
-    return record.model_copy(update={"stack": stack, "server": server_of(opened), "load_s": opened.load_ns / 1e9})
+    notes = tuple(dict.fromkeys((*record.notes, *_beyond_the_limit(record, stack))))
+    told = {"stack": stack, "server": server_of(opened), "load_s": opened.load_ns / 1e9, "notes": notes}
+    return record.model_copy(update=told)
+
+
+def _beyond_the_limit(record: Record, stack: StackRecord) -> Iterator[str]:
+    """Libraries that use more of the processor than the hardware manifest lets them, by their own words."""
+    settings = record.plan.settings
+    if settings is None or settings.instruction_sets is None:
+        return
+    level = settings.instruction_sets.value
+    for library, build in stack.builds.items():
+        more = beyond(level, build.used or "")
+        if more:
+            yield f"{library} was to keep to {level} and uses {', '.join(more)}"
 
 
 def server_of(opened: Opened) -> ServerRecord | None:

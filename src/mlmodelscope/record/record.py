@@ -51,11 +51,43 @@ class BatchingRecord(Part):
     tolerance: float = Field(description="How far they may.")
 
 
+class BuildRecord(Part):
+    """How a library was built, as far as it tells; each text is the library's own."""
+
+    version: str | None = None
+    compiler: str | None = None
+    flags: str | None = Field(default=None, description="What it was compiled with.")
+    blas: str | None = Field(default=None, description="Linear algebra that it calculates with.")
+    onednn: str | None = None
+    openmp: str | None = None
+    cuda: str | None = None
+    cudnn: str | None = None
+    instruction_sets: tuple[str, ...] = Field(default=(), description="Those that all of its code needs.")
+    dispatched: tuple[str, ...] = Field(default=(), description="Those that it has further code for.")
+    used: str | None = Field(default=None, description="Those that it runs with on this machine, as it was set.")
+    options: tuple[str, ...] = Field(default=(), description="What else it tells: providers, features, settings.")
+
+
 class StackRecord(Part):
     python: str
     implementation: str
     architecture: str
     packages: dict[str, str] = Field(description="Every package of the stack.")
+    builds: dict[str, BuildRecord] = Field(
+        default={},
+        description="How the framework, NumPy and OpenCV were built; `process` is what the worker has loaded.",
+    )
+
+    @model_serializer(mode="wrap")
+    def _leave_out_builds(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """A record from before builds were read is written as it was."""
+        written = write(self)
+        if not self.builds:
+            written.pop("builds", None)
+        for build in written.get("builds", {}).values():
+            for name in [name for name, value in build.items() if value in (None, (), [])]:
+                del build[name]
+        return written
 
 
 class ServerRecord(Part):

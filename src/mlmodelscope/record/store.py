@@ -37,10 +37,12 @@ ORDER BY created_at DESC LIMIT 1
 _LIST = """
 SELECT id, status, plan_digest, model, model_version, dataset, dataset_version, created_at, finished_at, samples,
   failed, kind, scenario, made_for, headline, metrics.value AS value, metrics.low AS low, metrics.high AS high,
-  metrics.unit AS unit
+  metrics.unit AS unit, {stack} AS stack, {software} AS software
 FROM records LEFT OUTER JOIN metrics ON metrics.record = records.id AND metrics.name = records.headline
 {where} ORDER BY created_at DESC LIMIT :limit
 """
+_INSIDE = {"stack": ("plan", "stack", "name"), "software": ("plan", "manifests", "software", "name")}
+"""What a list tells that is in the document alone."""
 _WHERE = {
     "model": "model = :model",
     "dataset": "dataset = :dataset",
@@ -182,8 +184,11 @@ class Store:
         wanted = {"model": model, "dataset": dataset, "status": status, "kind": kind}
         given = {name: value for name, value in wanted.items() if value is not None}
         where = f"WHERE {' AND '.join(_WHERE[name] for name in given)}" if given else ""
-        rows = self.database.rows(_LIST.format(where=where), {**given, "limit": limit})
+        inside = {name: self.database.inside("document", path) for name, path in _INSIDE.items()}
+        rows = self.database.rows(_LIST.format(where=where, **inside), {**given, "limit": limit})
         for each in rows:
+            described = each.pop("software")
+            each["stack"] = described if each["stack"] == "current" and described else each["stack"]
             each |= {name: _moment(each[name]) for name in ("created_at", "finished_at")}
             if each["status"] == "running" and not self.is_locked(each["plan_digest"]):
                 each["status"] = "interrupted"

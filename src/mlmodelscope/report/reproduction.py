@@ -10,6 +10,7 @@ from typing import Any
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan, PlannedFile
 from mlmodelscope.plugins.predictors import PREDICTORS
+from mlmodelscope.record.builds import build_rows
 from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
 
@@ -98,6 +99,7 @@ def software(record: Record) -> list[tuple[str, str]]:
         *stack.packages.items(),
         *{each.package: each.version for each in record.plan.plugins}.items(),
         *((f"${name}", value) for name, value in stack.environment.items()),
+        *build_rows(record),
         ("mlmodelscope", record.worker_version),
     ]
 

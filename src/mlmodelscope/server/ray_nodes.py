@@ -135,13 +135,14 @@ class NodeAgent:
         from mlmodelscope.client.http_link import HttpLink
         from mlmodelscope.cluster.agent import Agent
         from mlmodelscope.cluster.description import describe_agent
+        from mlmodelscope.provision.stack.makeable import list_makeable
         from mlmodelscope.record.store import Store
 
         store = Store(self._settings)
         link = HttpLink(self._server, self._token, store)
         try:
             description = describe_agent(self._settings, name=self._name, **self._options)
-            await Agent(link, description, self._settings).run(self._stop)
+            await Agent(link, description, self._settings, makes=list_makeable).run(self._stop)
         finally:
             await link.close()
             store.close()

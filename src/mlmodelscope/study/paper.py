@@ -118,6 +118,7 @@ FACTS: dict[str, tuple[Fact, ...]] = {
         Fact(SECOND, "Figure 15", "Intel Core i7-7820X, physical cores; logical cores", "8; 16"),
         Fact(SECOND, "§II-F, Figure 15", "best number of threads", "16"),
     ),
+    "machine-settings": (),
     "frameworks": (
         Fact(FIRST, "§4.1.2, Figure 8", "AlexNet, Caffe2", "10.61ms"),
         Fact(FIRST, "§4.1.2, Figure 8", "AlexNet, TensorRT", "6.75ms"),

@@ -54,6 +54,7 @@ class Request:
             dataset,
             options or Options(limit=self.limit, stratified=self.limit is not None),
             software=given["software"],
+            hardware=given.get("hardware"),
             trust=self.trust,
             settings=self.settings,
             again=self.again,

@@ -11,6 +11,7 @@ import warnings
 
 from ..clock import nanoseconds
 from ..parameters import Integer
+from .build import tells_build
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
 # A network is data of a stranger's: these read or write files, or run Python.
@@ -203,3 +204,11 @@ def _set_threads(threads):
             return
     if threads > 1:
         raise ModelError("Caffe uses no OpenBLAS here, so it has one thread and not %d" % threads)
+
+
+@tells_build("caffe", "caffe")
+def _build():
+    """Caffe knows its version; the linear algebra that it runs on is among what the process has loaded."""
+    import caffe as library
+
+    return {"version": getattr(library, "__version__", None)}

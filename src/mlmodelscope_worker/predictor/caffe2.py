@@ -7,6 +7,7 @@ import warnings
 
 from ..environment import installed_packages
 from ..parameters import Integer
+from .build import tells_build
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
 _TYPES = {
@@ -210,3 +211,18 @@ def _version():
 def _words(error):
     """The first line that says something: what follows is a C++ traceback."""
     return str(error).strip().split("\n")[0].split("Error from operator")[0].strip()
+
+
+@tells_build("caffe2", "caffe2")
+def _build():
+    from caffe2.python import workspace
+
+    told = workspace.GetBuildOptions() if hasattr(workspace, "GetBuildOptions") else {}
+    return {
+        "version": _version(),
+        "blas": told.get("BLAS"),
+        "flags": told.get("CXX_FLAGS"),
+        "openmp": told.get("USE_OPENMP"),
+        "onednn": told.get("USE_MKLDNN"),
+        "options": ["%s=%s" % (name, value) for name, value in sorted(told.items()) if name != "CXX_FLAGS"],
+    }

@@ -6,6 +6,7 @@ libmpi_cxx.so.1: links of these names to a newer OpenMPI, found through LD_LIBRA
 
 from ..clock import nanoseconds
 from ..parameters import Integer
+from .build import tells_build
 from .device import Device, choose
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
@@ -129,3 +130,10 @@ def _in_order(function):
             waiting.append((each, True))
             waiting.extend((source.owner, False) for source in reversed(each.inputs) if source.is_output)
     return ordered
+
+
+@tells_build("cntk", "cntk")
+def _build():
+    import cntk as C
+
+    return {"version": C.__version__, "options": [str(each) for each in C.device.all_devices()]}

@@ -10,6 +10,7 @@ import re
 
 from ..parameters import Integer
 from . import jax_trace
+from .build import tells_build
 from .device import Device, choose, split
 from .predictor import COPY_IN, COPY_OUT, RUN, ModelError, NotSupported, Predictor, Tensor, no_call, predictor
 
@@ -226,3 +227,16 @@ def _describe(jax, tree, avals, word):
         sizes = [size if isinstance(size, int) else None for size in aval.shape]
         described.append(Tensor(name, aval.dtype.name, sizes))
     return described
+
+
+@tells_build("jax", "jaxlib")
+def _build():
+    import jax
+    import jaxlib
+
+    platform = jax.devices()[0].client
+    return {
+        "version": "%s, jax %s" % (jaxlib.version.__version__, jax.__version__),
+        "cuda": platform.platform_version if platform.platform == "gpu" else None,
+        "options": ["platform %s %s" % (platform.platform, platform.platform_version)],
+    }

@@ -1,6 +1,7 @@
 """LightGBM: boosted trees in its own text form. A row of features is a sample; NaN stands for missing."""
 
 from ..parameters import Choice, Flag, Integer
+from .build import tells_build
 from .lightgbm_file import check_model
 from .predictor import ModelError, Predictor, Tensor, predictor
 
@@ -55,3 +56,10 @@ class Lightgbm(Predictor):
 
     def _ask(self, rows, **how):
         return self._booster.predict(rows, num_threads=self._threads, **how)
+
+
+@tells_build("lightgbm", "lightgbm")
+def _build():
+    import lightgbm as framework
+
+    return {"version": framework.__version__}

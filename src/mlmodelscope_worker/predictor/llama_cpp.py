@@ -5,9 +5,11 @@ The names are those of `llama-cpp-python`, whose thin layer over the C library i
 
 import ctypes
 import os
+import re
 
 from ..clock import nanoseconds
 from ..parameters import Integer
+from .build import tells_build
 from .drawing import Texts, check_rows, checked, logarithms
 from .language_model import LanguageModel
 from .predictor import ModelError, predictor
@@ -187,3 +189,12 @@ def _in_common(one, other):
         if first != second:
             return place
     return min(len(one), len(other))
+
+
+@tells_build("llama_cpp", "llama.cpp")
+def _build():
+    import llama_cpp as library
+
+    told = library.llama_print_system_info().decode("utf-8", "replace")
+    on = [each.strip() for each in told.split("|") if re.search(r"= *1\s*$", each)]
+    return {"version": library.__version__, "options": [each.partition("=")[0].strip() for each in on]}

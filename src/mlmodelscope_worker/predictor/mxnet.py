@@ -16,6 +16,7 @@ import tempfile
 import threading
 
 from ..parameters import Choice, Integer
+from .build import tells_build
 from .device import Device, choose
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
@@ -370,3 +371,21 @@ def _words(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip() and not line.startswith("  ")]
     lines = [line for line in lines if not line.startswith(("Traceback", "Stack trace", "[bt]"))]
     return lines[-1] if lines else type(error).__name__
+
+
+@tells_build("mxnet", "mxnet")
+def _build():
+    import mxnet as mx
+    from mxnet.runtime import Features  # since 1.5
+
+    on = sorted(name for name, feature in Features().items() if feature.enabled)
+    return {
+        "version": mx.__version__,
+        "blas": ", ".join(name for name in on if name.startswith("BLAS_")),
+        "onednn": ", ".join(name for name in on if name in ("MKLDNN", "ONEDNN")),
+        "openmp": ", ".join(name for name in on if name == "OPENMP"),
+        "cuda": ", ".join(name for name in on if name == "CUDA"),
+        "cudnn": ", ".join(name for name in on if name == "CUDNN"),
+        "instruction_sets": [name[len("CPU_") :] for name in on if name.startswith("CPU_")],
+        "options": on,
+    }

@@ -5,6 +5,7 @@ import re
 
 from ..clock import nanoseconds
 from ..parameters import Flag, Integer
+from .build import tells_build
 from .passed import Passed
 from .predictor import Layer, ModelError, Predictor, Tensor, predictor
 
@@ -222,3 +223,13 @@ def _read_layers(path):
             % (lines[1][0], lines[1][1], len(layers), len(blobs))
         )
     return layers
+
+
+@tells_build("ncnn", "ncnn")
+def _build():
+    """ncnn keeps no list of how it was built; it tells what the processor has that its kernels are chosen by."""
+    import ncnn as framework
+
+    asked = {name[len("cpu_support_x86_") :]: name for name in dir(framework) if name.startswith("cpu_support_x86_")}
+    used = [name for name, function in sorted(asked.items()) if getattr(framework, function)()]
+    return {"version": framework.__version__, "used": " ".join(used)}

@@ -10,6 +10,7 @@ import tempfile
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import protobuf
+from .build import tells_build
 from .cuda import count_gpus
 from .device import Device, choose
 from .model_folder import graph_of
@@ -413,3 +414,17 @@ def _describe(value):
     # A size is a number, or a name or None where the model leaves it open; no sizes at all mean that any shape will do.
     sizes = [size if isinstance(size, int) and size > 0 else None for size in value.shape]
     return Tensor(value.name, _TYPES[value.type], sizes or None)
+
+
+@tells_build("onnxruntime", "onnxruntime")
+def _build():
+    import onnxruntime as ort
+
+    told = ort.get_build_info() if hasattr(ort, "get_build_info") else ""  # since 1.15
+    flags = re.search(r"cmake cxx flags: ([^,]*)", told)
+    plain = [each.strip() for each in told.partition(":")[2].split(",") if "cxx flags" not in each]
+    return {
+        "version": ort.__version__,
+        "flags": flags.group(1) if flags else None,
+        "options": plain + ["provider %s" % name for name in ort.get_available_providers()],
+    }

@@ -1,10 +1,12 @@
 """OpenCV's DNN module. It computes in NCHW whatever the file says: TensorFlow's pictures go in channels first."""
 
 import os
+import re
 
 from ..parameters import Choice, Flag, Integer
 from ..pipeline import library
 from . import kind, protobuf
+from .build import tells_build, value_after
 from .file_tensors import READERS
 from .onnx_places import refuse_outside
 from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
@@ -240,3 +242,30 @@ def _as_opencv(shape, format_name):
     if shape is not None and len(shape) == 4 and format_name in ("tflite", "frozen_graph"):
         return [shape[0], shape[3], shape[1], shape[2]]
     return shape
+
+
+_FACTS = {
+    "compiler": r"C\+\+ Compiler:",
+    "flags": r"C\+\+ flags \(Release\):",
+    "blas": r"Lapack:",
+    "cuda": r"NVIDIA CUDA:",
+    "cudnn": r"cuDNN:",
+}
+_SETTINGS = ("Parallel framework:", "Intel IPP:", "JPEG:", "Configuration:", "Algorithm Hint:")
+
+
+@tells_build("opencv", "opencv")
+def _build():
+    cv2 = library.load("opencv").cv2
+    told = cv2.getBuildInformation()
+    facts = {name: value_after(told, label) for name, label in _FACTS.items()}
+    chosen = [(label, value_after(told, re.escape(label))) for label in _SETTINGS]
+    line = cv2.getCPUFeaturesLine() if hasattr(cv2, "getCPUFeaturesLine") else ""
+    facts.update(
+        version=cv2.__version__,
+        instruction_sets=(value_after(told, "Baseline:") or "").split(),
+        dispatched=(value_after(told, "Dispatched code generation:") or "").split(),
+        used=" ".join(word.lstrip("*") for word in line.split() if word[:1] == "*" and word[-1:] != "?"),
+        options=["%s %s" % (label, value) for label, value in chosen if value],
+    )
+    return facts

@@ -6,6 +6,7 @@ import threading
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import kind
+from .build import tells_build
 from .onnx_places import refuse_outside
 from .predictor import Layer, ModelError, Predictor, Profile, Tensor, no_call, predictor
 from .protobuf import Damaged, view
@@ -232,3 +233,15 @@ def _reason(error):
     """The last line that says something: those before it are places in OpenVINO's own source."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return lines[-1] if lines else type(error).__name__
+
+
+@tells_build("openvino", "openvino")
+def _build():
+    import openvino as ov
+
+    core = ov.Core() if hasattr(ov, "Core") else None
+    devices = list(core.available_devices) if core is not None else []
+    plugins = ["%s %s" % (each.description, each.build_number) for each in core.get_versions("CPU").values()]
+    can = core.get_property("CPU", "OPTIMIZATION_CAPABILITIES") if "CPU" in devices else ()
+    version = ov.get_version() if hasattr(ov, "get_version") else ov.__version__
+    return {"version": version, "options": plugins + ["CPU can %s" % each for each in can]}

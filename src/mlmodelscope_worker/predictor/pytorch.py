@@ -5,10 +5,12 @@ TorchScript says neither types nor shapes: an input's type is that of the weight
 
 import contextlib
 import os
+import re
 import warnings
 
 from ..parameters import Integer, Text
 from . import pytorch_file
+from .build import tells_build, value_after
 from .device import Device, choose, name
 from .predictor import ModelError, NotSupported, predictor
 from .pytorch_built import open_built
@@ -114,3 +116,33 @@ def _weights_only():
 
 def _split(text):
     return [word.strip() for word in text.split(",")] if text else []
+
+
+_FACTS = {
+    "openmp": r"OpenMP",
+    "onednn": r"Intel\(R\) MKL-DNN",
+    "used": r"CPU capability usage:",
+    "cuda": r"CUDA Runtime",
+    "cudnn": r"CuDNN",
+}
+
+
+@tells_build("pytorch", "torch")
+def build():
+    import torch
+
+    told = torch.__config__.show() if hasattr(torch, "__config__") else ""  # since 1.2
+    facts = {name: value_after(told, label) for name, label in _FACTS.items()}
+    settings = dict(re.findall(r"([A-Z][A-Z0-9_]*)=([^,]*)", value_after(told, "Build settings:") or ""))
+    blas, compiler = settings.get("BLAS_INFO"), re.search(r"^ *- ((?:GCC|clang|MSVC) .*)$", told, re.MULTILINE)
+    if blas == "mkl" or not blas:
+        blas = value_after(told, r"(?=Intel\(R\) (?:oneAPI )?Math Kernel Library)") or blas
+    left_out = ("CXX_FLAGS", "CXX_COMPILER", "BLAS_INFO")
+    facts.update(
+        version=torch.__version__,
+        compiler=compiler.group(1) if compiler else settings.get("CXX_COMPILER"),
+        flags=settings.get("CXX_FLAGS"),
+        blas=blas,
+        options=["%s=%s" % (name, value) for name, value in sorted(settings.items()) if name not in left_out],
+    )
+    return facts

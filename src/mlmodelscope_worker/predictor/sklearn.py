@@ -7,6 +7,7 @@ import warnings
 
 from ..clock import nanoseconds
 from ..parameters import Choice, Flag, Integer, Text
+from .build import tells_build
 from .predictor import Layer, ModelError, NotSupported, Predictor, Tensor, predictor
 
 _METHODS = ("predict_proba", "decision_function", "predict")
@@ -158,3 +159,20 @@ def _load_skops(path, trust_types, version):
             "if you do, say `trust_types: %s`" % (version, ", ".join(strange))
         )
     return skops.io.load(path, trusted=trusted)
+
+
+@tells_build("sklearn", "scikit-learn")
+def _build():
+    import sklearn as framework
+    import threadpoolctl
+
+    pools = threadpoolctl.threadpool_info()
+    spelled = {"blas": [], "openmp": []}
+    for pool in pools:
+        words = [pool.get(name) for name in ("internal_api", "version", "architecture", "threading_layer")]
+        spelled.setdefault(pool.get("user_api"), []).append(" ".join(str(each) for each in words if each))
+    return {
+        "version": framework.__version__,
+        "blas": "; ".join(sorted(set(spelled["blas"]))),
+        "openmp": "; ".join(sorted(set(spelled["openmp"]))),
+    }

@@ -8,11 +8,12 @@ are refused.
 import os
 
 from ..parameters import Integer, Text
+from .build import tells_build
 from .device import Device, choose
 from .predictor import ModelError, predictor
 from .tensorflow_graph import read_graph, reason_of
 from .tensorflow_keras import open_keras
-from .tensorflow_library import load, local_devices
+from .tensorflow_library import build, load, local_devices
 from .tensorflow_saved_model import SavedModel
 from .tensorflow_session import FrozenGraph
 
@@ -105,3 +106,6 @@ def _find_gpus(tf):
     if hasattr(experimental, "list_physical_devices"):
         return experimental.list_physical_devices("GPU")
     return [each for each in local_devices() if each.device_type == "GPU"]
+
+
+tells_build("tensorflow", "tensorflow")(build)

@@ -7,6 +7,7 @@ and copies go through the driver's own library; nothing but `tensorrt` has to be
 import json
 
 from ..parameters import Choice, Integer
+from .build import tells_build
 from .cuda import Cuda
 from .device import Device
 from .predictor import COPY_IN, COPY_OUT, RUN, Layer, NotSupported, Predictor, predictor
@@ -106,3 +107,10 @@ class TensorRT(Predictor):
         if self._call is not None:
             self._call.close()
         self._call = self._engine = self._model = None
+
+
+@tells_build("tensorrt", "tensorrt")
+def _build():
+    import tensorrt as trt
+
+    return {"version": trt.__version__}

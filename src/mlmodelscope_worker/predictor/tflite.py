@@ -9,6 +9,7 @@ import warnings
 from ..parameters import Flag, Integer
 from ..pipeline import library
 from . import litert_profiler
+from .build import tells_build
 from .predictor import ModelError, NotSupported, Predictor, Tensor, no_call, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
@@ -214,3 +215,9 @@ class _OfTensorFlow(object):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that LiteRT has taken over; here it is not installed
             return self._lite.Interpreter(**settings)
+
+
+@tells_build("tflite", "tflite")
+def _build():
+    """The runtimes tell nothing but their version: what they calculate with is built into them."""
+    return {"version": _find_runtime()[1]}

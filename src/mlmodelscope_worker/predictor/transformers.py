@@ -7,12 +7,13 @@ import os
 
 from ..clock import nanoseconds
 from ..parameters import Choice, Integer
+from .build import tells_build
 from .device import Device
 from .drawing import check_rows, checked
 from .kind import named
 from .language_model import LanguageModel, Written, is_followed, seed_of
 from .predictor import ModelError, predictor
-from .pytorch import torch_on
+from .pytorch import build, torch_on
 from .transformers_reach import refuse_folder
 from .transformers_weights import LAYOUTS, ROUNDINGS, rearrange_rotary, round_weights
 
@@ -267,3 +268,6 @@ def _chosen(torch, scores, settings, draws):
         scores = torch.full_like(scores, float("-inf")).scatter(1, order, ordered)
     shares = scores.softmax(dim=-1)
     return torch.cat([torch.multinomial(shares[row], 1, generator=each) for row, each in enumerate(draws)])
+
+
+tells_build("transformers", "torch")(build)

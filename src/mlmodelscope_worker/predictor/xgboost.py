@@ -3,6 +3,7 @@
 import json
 
 from ..parameters import Flag, Integer
+from .build import tells_build
 from .predictor import ModelError, Predictor, Tensor, predictor
 
 
@@ -128,3 +129,19 @@ def _integer(data, position):
     if len(taken) < size or value < 0:
         raise ValueError("its UBJSON is cut off or malformed at byte %d" % position)
     return value, position + 1 + size
+
+
+@tells_build("xgboost", "xgboost")
+def _build():
+    import xgboost as framework
+
+    told = framework.build_info() if hasattr(framework, "build_info") else {}  # since 1.6
+    compiler = [(name, told[name]) for name in ("GCC_VERSION", "CLANG_VERSION") if told.get(name)]
+    cuda = told.get("CUDA_VERSION")
+    return {
+        "version": framework.__version__,
+        "compiler": ", ".join("%s %s" % (name, ".".join(map(str, number))) for name, number in compiler),
+        "openmp": "on" if told.get("USE_OPENMP") else None,
+        "cuda": ".".join(map(str, cuda)) if cuda else None,
+        "options": [name for name, value in sorted(told.items()) if value is True],
+    }

@@ -19,6 +19,7 @@ import pytest
 
 from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
+from mlmodelscope_worker.predictor.build import BUILDS, describe_builds
 from mlmodelscope_worker.session import open_predictor
 
 Files = Dict[str, str]
@@ -276,6 +277,12 @@ class Conformance:
         alike = [each for each in inside.values() if each.size == answer.size]
         near = 10 * self.tolerance
         assert any(np.allclose(each.reshape(answer.shape), answer, rtol=near, atol=near / 10) for each in alike)
+
+    def test_the_build_of_the_framework_is_told(self, tmp_path: Path) -> None:
+        with self.open(self.save(tmp_path)):
+            if self.name not in BUILDS:
+                pytest.skip("this predictor has no library that could tell")
+            assert describe_builds(self.name)[BUILDS[self.name][0]]["version"]
 
     # One life.
 

@@ -1946,6 +1946,14 @@ export interface components {
              */
             offers: components["schemas"]["Offer"][];
             /**
+             * Makes
+             * @description Releases of frameworks that it has no stack of and can make one of, by framework.
+             * @default {}
+             */
+            makes: {
+                [key: string]: string[];
+            };
+            /**
              * Models
              * @description Models whose files are there already.
              * @default []
@@ -2721,6 +2729,57 @@ export interface components {
             kind: "box";
         };
         /**
+         * BuildRecord
+         * @description How a library was built, as far as it tells; each text is the library's own.
+         */
+        BuildRecord: {
+            /** Version */
+            version?: string | null;
+            /** Compiler */
+            compiler?: string | null;
+            /**
+             * Flags
+             * @description What it was compiled with.
+             */
+            flags?: string | null;
+            /**
+             * Blas
+             * @description Linear algebra that it calculates with.
+             */
+            blas?: string | null;
+            /** Onednn */
+            onednn?: string | null;
+            /** Openmp */
+            openmp?: string | null;
+            /** Cuda */
+            cuda?: string | null;
+            /** Cudnn */
+            cudnn?: string | null;
+            /**
+             * Instruction Sets
+             * @description Those that all of its code needs.
+             * @default []
+             */
+            instruction_sets: string[];
+            /**
+             * Dispatched
+             * @description Those that it has further code for.
+             * @default []
+             */
+            dispatched: string[];
+            /**
+             * Used
+             * @description Those that it runs with on this machine, as it was set.
+             */
+            used?: string | null;
+            /**
+             * Options
+             * @description What else it tells: providers, features, settings.
+             * @default []
+             */
+            options: string[];
+        };
+        /**
          * Cache
          * @description One kind of cache.
          */
@@ -2843,7 +2902,7 @@ export interface components {
         };
         /**
          * ChatTurn
-         * @description What somebody said in a conversation.
+         * @description One turn of a conversation.
          */
         ChatTurn: {
             /**
@@ -2979,6 +3038,19 @@ export interface components {
         ChosenInt: {
             /** Value */
             value: number;
+            /**
+             * Optional
+             * @default false
+             */
+            optional: boolean;
+        };
+        /** Chosen[Annotated[Literal['sse4.2', 'avx', 'avx2', 'avx512', 'avx512_vnni', 'avx512_bf16', 'amx'], BeforeValidator]] */
+        ChosenLiteral: {
+            /**
+             * Value
+             * @enum {string}
+             */
+            value: "sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx";
             /**
              * Optional
              * @default false
@@ -4230,6 +4302,9 @@ export interface components {
          *       "built": [
          *         "lab-1"
          *       ],
+         *       "makeable": [
+         *         "lab-3"
+         *       ],
          *       "name": "onnxruntime",
          *       "stacks": [
          *         "onnxruntime-1.17"
@@ -4254,6 +4329,11 @@ export interface components {
             buildable: string[];
             /** Stacks */
             stacks: string[];
+            /**
+             * Makeable
+             * @description Agents that can make a stack of it, where a framework is named.
+             */
+            makeable: string[];
         };
         /** FrameworkChoice */
         FrameworkChoice: {
@@ -5494,6 +5574,12 @@ export interface components {
             /** @description Threads inside one call of the framework, as --threads says it. */
             threads?: number | {
                 value: number;
+                optional?: boolean;
+            } | null;
+            /** @description The most that libraries use of the processor's vector instructions, such as `avx2`. */
+            instruction_sets?: ("sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx") | {
+                /** @enum {unknown} */
+                value: "sse4.2" | "avx" | "avx2" | "avx512" | "avx512_vnni" | "avx512_bf16" | "amx";
                 optional?: boolean;
             } | null;
         };
@@ -8252,6 +8338,7 @@ export interface components {
          *       "model_version": "1.0.0",
          *       "plan_digest": "0000000000000000000000000000000000000000000000000000000000000000",
          *       "samples": 50000,
+         *       "stack": "onnxruntime-1.31",
          *       "status": "finished",
          *       "top1": 0.7601,
          *       "top1_high": 0.7638,
@@ -8302,6 +8389,11 @@ export interface components {
             samples: number;
             /** Failed */
             failed: number;
+            /**
+             * Stack
+             * @description What it ran in; `current` is the Python of the agent.
+             */
+            stack?: string | null;
             /** @description The first number of its task, where it has one. */
             headline: components["schemas"]["Headline"] | null;
             /**
@@ -9872,6 +9964,14 @@ export interface components {
             packages: {
                 [key: string]: string;
             };
+            /**
+             * Builds
+             * @description How the framework, NumPy and OpenCV were built; `process` is what the worker has loaded.
+             * @default {}
+             */
+            builds: {
+                [key: string]: components["schemas"]["BuildRecord"];
+            };
         };
         /**
          * StageTime
@@ -10791,6 +10891,11 @@ export interface components {
             software?: string | null;
             /** Hardware */
             hardware?: string | null;
+            /**
+             * Framework
+             * @description Constraint on the model's framework, beside the one of its manifest.
+             */
+            framework?: string | null;
             /**
              * Options
              * @default {}

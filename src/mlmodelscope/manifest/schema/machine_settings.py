@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from pydantic import AfterValidator, BeforeValidator, Field, WithJsonSchema
 
@@ -126,6 +126,22 @@ Nodes = Annotated[str, BeforeValidator(_list), AfterValidator(_nodes)]
 Clocks = Annotated[GpuClocks, BeforeValidator(_clocks), AfterValidator(_some_clock)]
 
 
+INSTRUCTION_SETS = ("sse4.2", "avx", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx")
+
+
+def _level(value: Any) -> Any:
+    """`AVX-512` and `SSE4_2` are the same words."""
+    spelled = value.lower().replace("-", "").replace(" ", "") if isinstance(value, str) else value
+    return {"sse4_2": "sse4.2", "sse42": "sse4.2"}.get(spelled, spelled) if isinstance(spelled, str) else value
+
+
+InstructionSets = Annotated[
+    Literal["sse4.2", "avx", "avx2", "avx512", "avx512_vnni", "avx512_bf16", "amx"], BeforeValidator(_level)
+]
+_OURS_ALONE = ("cpu_affinity", "numa", "threads", "instruction_sets")
+"""What concerns our own processes only."""
+
+
 class MachineSettings(Part):
     """How the machine is set while a task runs. It is set back afterwards."""
 
@@ -171,6 +187,12 @@ class MachineSettings(Part):
         _schema({"type": "integer", "minimum": 1}),
         Field(description="Threads inside one call of the framework, as --threads says it."),
     ] = None
+    instruction_sets: Annotated[
+        Chosen[InstructionSets] | None,
+        BeforeValidator(_chosen),
+        _schema({"enum": list(INSTRUCTION_SETS)}),
+        Field(description="The most that libraries use of the processor's vector instructions, such as `avx2`."),
+    ] = None
 
     @property
     def chosen(self) -> dict[str, Chosen[Any]]:
@@ -180,4 +202,4 @@ class MachineSettings(Part):
     @property
     def reaches_beyond_us(self) -> dict[str, Chosen[Any]]:
         """What changes the machine for everybody on it, and so needs trust."""
-        return {name: each for name, each in self.chosen.items() if name not in ("cpu_affinity", "numa", "threads")}
+        return {name: each for name, each in self.chosen.items() if name not in _OURS_ALONE}

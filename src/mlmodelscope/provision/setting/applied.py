@@ -10,6 +10,7 @@ from typing import Any
 
 from mlmodelscope.errors import SetupError
 from mlmodelscope.manifest.schema.machine_settings import Chosen, MachineSettings
+from mlmodelscope.plan.instruction_set import is_obedient
 from mlmodelscope.provision.machine import nvml
 from mlmodelscope.provision.setting import cpu
 from mlmodelscope.provision.setting.gpu import Clocks, restore_clocks
@@ -29,8 +30,11 @@ class Place:
 
 
 @contextlib.contextmanager
-def applied(settings: MachineSettings | None, threads: int, place: Place) -> Iterator[tuple[Setting, ...]]:
-    """What became of each setting. `threads` is what the plan says, which had the last word on it."""
+def applied(
+    settings: MachineSettings | None, threads: int, place: Place, predictor: str | None = None
+) -> Iterator[tuple[Setting, ...]]:
+    """What became of each setting. `threads` is what the plan says, which had the last word on it, and `predictor`
+    is what must keep to instruction sets."""
     if settings is None or not settings.chosen:
         yield ()
         return
@@ -44,6 +48,8 @@ def applied(settings: MachineSettings | None, threads: int, place: Place) -> Ite
             outcomes[name] = _apply(name, lever, settings.chosen[name], place)
         if settings.threads is not None:
             outcomes["threads"] = _threads(settings.threads, threads)
+        if settings.instruction_sets is not None:
+            outcomes["instruction_sets"] = _instruction_sets(settings.instruction_sets.value, predictor)
         yield tuple(outcomes[name] for name in settings.chosen)
 
 
@@ -106,6 +112,14 @@ def _threads(chosen: Chosen[int], threads: int) -> Setting:
     if chosen.value == threads:
         return Setting(name="threads", asked=chosen.value, after=threads)
     return _left("threads", chosen, Refused(f"the plan has {threads}"))
+
+
+def _instruction_sets(level: str, predictor: str | None) -> Setting:
+    """The plan has put them into the worker's environment, or refused to."""
+    if is_obedient(predictor):
+        return Setting(name="instruction_sets", asked=level, after=level)
+    note = f"{predictor} chooses its kernels by the processor; NumPy and OpenCV alone are kept to it"
+    return Setting(name="instruction_sets", asked=level, note=note)
 
 
 def _plain(value: Any) -> Any:

@@ -51,6 +51,13 @@ def find_interpreter(constraint: str) -> Interpreter:
     )
 
 
+def installed_minors() -> frozenset[int]:
+    """Which Pythons 3.x there are."""
+    others = _ask_all(path for place in _PLACES for path in place())
+    numbers = [re.match(r"3\.(\d+)", each.version) for each in others]
+    return frozenset({sys.version_info.minor, *(int(each[1]) for each in numbers if each)})
+
+
 def _ask_all(paths: Iterable[str]) -> list[Interpreter]:
     return [found for path in paths if (found := ask(path)) is not None]
 

@@ -61,18 +61,23 @@ def known_software(model: ModelManifest) -> SoftwareManifest | None:
 
 def known_stacks(framework: Framework) -> list[Known]:
     """Those of a framework that this machine can run by itself: emulation is for those who ask for it."""
-    found = []
+    return known_by_framework(framework).get(framework_word(framework), [])
+
+
+def known_by_framework(only: Framework | None = None) -> dict[str, list[Known]]:
+    """The same for every framework, or for one, by the predictor's name."""
+    found: dict[str, list[Known]] = {}
     for entry in list_catalog("software"):
         try:
             software = find_manifest(SoftwareManifest, entry.path)
         except MLModelScopeError:
             continue  # somebody's broken manifest is not what was asked for
-        if software.framework is None or not same_framework(software.framework, framework):
+        if software.framework is None or not (only is None or same_framework(software.framework, only)):
             continue
         if software.stack is not None and is_for_this_machine(software.stack.architecture):
             brought = brings(software)
             if brought is not None:
-                found.append(Known(software, *brought))
+                found.setdefault(framework_word(software.framework), []).append(Known(software, *brought))
     return found
 
 

@@ -115,6 +115,11 @@ def _asked(release: Release, neighbor: Known, beside: list[str]) -> tuple[str, l
     return _python(neighbor, release.minors), [f"{release.package}==={release.version}", *beside], caps
 
 
+def likely_minor(release: Release, known: list[Known]) -> int:
+    """The Python 3.x that a stack of a release is made on first."""
+    return int(_python(_around(release, known)[0], release.minors).partition(".")[2])
+
+
 def _around(release: Release, known: list[Known]) -> list[Known]:
     """The nearest known stack, and the nearest newer one where that is another."""
 

@@ -26,6 +26,7 @@ from mlmodelscope.bench.compare import facts_of, latencies
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.provision.artifact import ArtifactStore
+from mlmodelscope.record.builds import build_differences
 from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.latencies import RawRun, load_latencies
 from mlmodelscope.record.record import Record
@@ -48,6 +49,7 @@ def compare(desk: Desk, person: Person, names: Sequence[str]) -> dict[str, Any]:
     called = _names(records)
     columns = [dict(facts_of(record)) for record in records]
     facts = [{"name": name, "values": [each[name] for each in columns]} for name in columns[0]]
+    facts += [{"name": name, "values": list(values)} for name, values in build_differences(records)]
     return {
         "records": [_spell(record, name) for record, name in zip(records, called, strict=True)],
         "facts": [{**each, "differs": len(set(each["values"])) > 1} for each in facts if any(each["values"])],

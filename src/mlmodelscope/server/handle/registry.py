@@ -21,7 +21,8 @@ def agents_of(desk: Desk) -> list[AgentDescription]:
 
 
 def frameworks(desk: Desk, person: Person, name: str | None = None, version: str | None = None) -> list[dict[str, Any]]:
-    """Each framework and version, with the agents that have it or can build it."""
+    """Each framework and version, with the agents that have it or can build it; of one that is named also releases
+    that no stack is described for and an agent can make one of."""
     demand(person, "read")
     constraint = Constraint(version or "*")
     found: dict[tuple[str, str], dict[str, list[str]]] = {}
@@ -31,12 +32,20 @@ def frameworks(desk: Desk, person: Person, name: str | None = None, version: str
                 continue
             if version is not None and not _matches(constraint, offer.version):
                 continue
-            places = found.setdefault((offer.framework, offer.version), {"built": [], "buildable": [], "stacks": []})
+            places = found.setdefault((offer.framework, offer.version), _nowhere())
             if agent.id not in places[offer.state]:
                 places[offer.state].append(agent.id)
             if offer.stack not in places["stacks"]:
                 places["stacks"].append(offer.stack)
+        word = name.lower() if name is not None else ""
+        for release in agent.makes.get(word, ()):
+            if version is None or _matches(constraint, release):
+                found.setdefault((word, release), _nowhere())["makeable"].append(agent.id)
     return [{"name": name, "version": version, **places} for (name, version), places in sorted(found.items())]
+
+
+def _nowhere() -> dict[str, list[str]]:
+    return {"built": [], "buildable": [], "stacks": [], "makeable": []}
 
 
 def stacks(desk: Desk, person: Person, q: str | None = None) -> list[dict[str, Any]]:

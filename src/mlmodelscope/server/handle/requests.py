@@ -10,13 +10,14 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from mlmodelscope.cluster.description import AgentDescription
-from mlmodelscope.cluster.resolve import Needs, Resolution, resolve
-from mlmodelscope.errors import PlanError, TrustError, UsageError
+from mlmodelscope.cluster.resolve import Needs, Resolution, narrows, resolve
+from mlmodelscope.errors import PlanError, TrustError, UsageError, VersionError
 from mlmodelscope.ledger.queue import Planned
 from mlmodelscope.ledger.request import ManifestChoice, Request, Work
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.aspects import CURRENT, Aspects, find_aspects
 from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, ModelManifest, SoftwareManifest
+from mlmodelscope.manifest.version import both
 from mlmodelscope.plan.claim import claimed_dataset, parse_claim
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.pairing import check_manifests
@@ -95,6 +96,7 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         split=aspects.dataset.split if with_dataset else None,
         software=aspects.software_word or texts[SoftwareManifest],
         hardware=texts[HardwareManifest],
+        framework=_narrowed(request, aspects),
         options=request.options,
         arguments=request.arguments,
         trust=request.trust,
@@ -111,6 +113,21 @@ def _dataset_of(request: Request, shelf: Shelf) -> ManifestChoice | None:
         return request.dataset
     claim = request.arguments.get("claim")
     return claimed_dataset(shelf(ModelManifest, request.model), parse_claim(claim) if claim else None)
+
+
+def _narrowed(request: Request, aspects: Aspects) -> str | None:
+    """The constraint on the model's framework that a request adds; where it names software, that decides."""
+    choice, model = request.where.framework, aspects.model
+    if choice is None or aspects.software is not None or aspects.software_word is not None:
+        return None
+    if not narrows(choice, model):
+        return None
+    assert model.framework is not None
+    try:
+        both(model.framework.version, choice.version)
+    except VersionError as error:
+        raise UsageError(f"where.framework.version: {error.message}", hint=error.hint) from None
+    return choice.version
 
 
 def needs_of(request: Request, aspects: Aspects) -> Needs:

@@ -17,6 +17,7 @@ from mlmodelscope.cluster.agent import Agent
 from mlmodelscope.cluster.description import describe_agent
 from mlmodelscope.cluster.link import DirectLink
 from mlmodelscope.errors import MLModelScopeError
+from mlmodelscope.provision.stack.makeable import list_makeable
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import backlog, budgets, checks, shards
 from mlmodelscope.server.inference import check_inference, serving_models
@@ -135,7 +136,7 @@ async def _own_agent(app: FastAPI, stop: asyncio.Event) -> None:
         lambda joined: backlog.offer(desk, joined),
         lambda evaluation, record: checks.keep(desk, evaluation, record),
     )
-    agent = Agent(link, description, desk.settings)
+    agent = Agent(link, description, desk.settings, makes=list_makeable)
     try:
         async with serving_models(app, agent):
             await agent.run(stop)

@@ -204,13 +204,19 @@ class DatasetPage(Answer):
 
 class Framework(Answer):
     model_config = example(
-        name="onnxruntime", version="1.17.3", built=["lab-1"], buildable=["lab-2"], stacks=["onnxruntime-1.17"]
+        name="onnxruntime",
+        version="1.17.3",
+        built=["lab-1"],
+        buildable=["lab-2"],
+        stacks=["onnxruntime-1.17"],
+        makeable=["lab-3"],
     )
     name: str
     version: str
     built: Annotated[list[str], Field(description="Agents that have it.")]
     buildable: Annotated[list[str], Field(description="Agents that can build it.")]
     stacks: list[str]
+    makeable: Annotated[list[str], Field(description="Agents that can make a stack of it, where a framework is named.")]
 
 
 class FrameworkList(Answer):

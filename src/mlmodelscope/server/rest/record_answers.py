@@ -49,6 +49,7 @@ class RecordSummary(Answer):
         finished_at="2026-01-31T10:41:40Z",
         samples=50000,
         failed=0,
+        stack="onnxruntime-1.31",
         headline=HEADLINE,
         top1=0.7601,
         top1_low=0.7563,
@@ -71,6 +72,7 @@ class RecordSummary(Answer):
     finished_at: datetime | None
     samples: int
     failed: int
+    stack: Annotated[str | None, Field(description="What it ran in; `current` is the Python of the agent.")] = None
     headline: Annotated[Headline | None, Field(description="The first number of its task, where it has one.")]
     top1: Annotated[float | None, Field(deprecated=True, description="Older name of `headline` of a classification.")]
     top1_low: Annotated[float | None, Field(deprecated=True)]

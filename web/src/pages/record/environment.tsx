@@ -82,7 +82,35 @@ function Software({ record }: { record: Schemas["Record"] }) {
           </p>
         </details>
       )}
+      <Builds of={record.stack?.builds ?? {}} />
     </Card>
+  );
+}
+
+/** How the framework and the libraries beside it were compiled, as each tells it of itself. */
+function Builds({ of }: { of: Record<string, Schemas["BuildRecord"]> }) {
+  const builds = Object.entries(of);
+  if (builds.length === 0) return null;
+  const spell = (value: string | string[]) => (typeof value === "string" ? value : value.join(", "));
+  return (
+    <details className="mt-2 text-sm">
+      <summary className="cursor-pointer text-accent">How it was built</summary>
+      {builds.map(([library, build]) => (
+        <section key={library} className="mt-3">
+          <h3 className="font-semibold">{library === "process" ? "loaded by the worker" : library}</h3>
+          <dl className="font-mono text-xs [overflow-wrap:anywhere]">
+            {Object.entries(build).map(([name, value]) =>
+              value == null || value.length === 0 ? null : (
+                <div key={name}>
+                  <dt className="inline text-muted">{`${called(name)}: `}</dt>
+                  <dd className="inline">{spell(value)}</dd>
+                </div>
+              ),
+            )}
+          </dl>
+        </section>
+      ))}
+    </details>
   );
 }
 

@@ -7,12 +7,18 @@ import json
 
 from mlmodelscope_worker.parameters import Integer
 from mlmodelscope_worker.predictor import ModelError, Predictor, Tensor, predictor
+from mlmodelscope_worker.predictor.build import tells_build
 
 
 @predictor(packages=("numpy",))
 def toylinear(files, *, threads: Integer("Ignored: a product of matrices is quick.", at_least=1) = 1):
     """A linear model, in NumPy."""
     return ToyLinear(_read(files["graph"]))
+
+
+@tells_build("toylinear", "toy library")  # the predictor's name, and what its library is called in records
+def build():
+    return {"version": "1.0", "compiler": "gcc 13.2", "flags": "-O2", "options": ["WITH_TOYS=1"]}
 
 
 def _read(path):

@@ -166,6 +166,25 @@ def test_a_dataset_that_has_gone_is_named_once(visit: Visit, site: Site) -> None
     expect(dialog.get_by_role("region", name="What it says")).to_be_visible()
 
 
+def test_latencies_that_are_all_alike_have_brief_ticks(visit: Visit, records: dict[str, str]) -> None:
+    """The median in seconds times a thousand is not the run in nanoseconds by a million, to the last digit."""
+
+    def alike(route: Any) -> None:
+        found = route.fetch().json()
+        found["latency"]["raw_ns"] = [62_743]
+        for quantile in ("p50_s", "p90_s", "p99_s"):
+            found["latency"][quantile]["value"] = 62_743 / 1e9
+        route.fulfill(json=found)
+
+    name = records["audio_classification"]
+    visit.page.route(f"**/api/v1/records/{name}", alike)
+    page = visit.to(f"/records/{name}")
+    ticks = page.get_by_role("img", name="Chart: latency-").first.locator("text")
+    expect(ticks.first).to_be_visible()
+    assert all(len(each) <= 16 for each in ticks.all_text_contents()), ticks.all_text_contents()
+    assert visit.sticks_out() == []
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("task", own_world.WORLDS)
 def test_it_fits_phones_and_screens(browser: Any, site: Site, records: dict[str, str], task: str, scheme: str) -> None:

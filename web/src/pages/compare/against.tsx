@@ -2,6 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { reach, tick } from "../../lib/axis";
 import { bytes, digits } from "../../lib/format";
 import { ChartCard } from "../../ui/chart-card";
 import { accuracyOf, type Point, points } from "./points";
@@ -44,6 +45,7 @@ export function Against({ of, speed, legend }: Props) {
 
 function plot(data: Point[], title: string, unit: string, accuracy: string, legend: Props["legend"], width: number) {
   const speeds = data.map((each) => each.speed);
+  const heights = data.flatMap((each) => [each.accuracy, each.low ?? each.accuracy, each.high ?? each.accuracy]);
   const wide = Math.max(...speeds) > 5 * Math.min(...speeds);
   const front = data.filter((each) => each.on_front).sort((one, two) => one.speed - two.speed);
   const names = (each: Point) => `${each.model}\n${each.system}\n${bytes(each.size_bytes)}`;
@@ -57,8 +59,8 @@ function plot(data: Point[], title: string, unit: string, accuracy: string, lege
     insetTop: 18,
     ariaLabel: title,
     ariaDescription: `${accuracy} against ${unit}, ${data.length} points`,
-    x: { label: unit, type: wide ? "log" : "linear", grid: true, nice: true },
-    y: { label: accuracy, grid: true, nice: true },
+    x: { label: unit, type: wide ? "log" : "linear", domain: reach(speeds), tickFormat: tick, grid: true, nice: true },
+    y: { label: accuracy, domain: reach(heights), tickFormat: tick, grid: true, nice: true },
     r: { range: [5, 16], domain: [0, Math.max(...data.map((each) => each.size_bytes ?? 0), 1)] },
     color: { type: "categorical", ...legend },
     marks: [

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { reach, tick } from "../../lib/axis";
 import { Chart } from "../../ui/chart";
 
 export default function Curve({ points }: { points: readonly Schemas["CurvePoint"][] }) {
@@ -16,8 +17,8 @@ export default function Curve({ points }: { points: readonly Schemas["CurvePoint
       Plot.plot({
         width,
         height: 240,
-        x: { label: "seconds" },
-        y: { grid: true },
+        x: { label: "seconds", domain: reach(rows.map((each) => each.seconds)), tickFormat: tick },
+        y: { domain: reach(rows.map((each) => each.value)), tickFormat: tick, grid: true },
         color: { legend: true },
         marks: [
           Plot.lineY(rows, { x: "seconds", y: "value", stroke: "metric" }),

@@ -1,6 +1,7 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { reach, tick } from "../../lib/axis";
 import { Chart } from "../../ui/chart";
 
 export default function Latencies({ latency, name }: { latency: Schemas["LatencyRecord"]; name: string }) {
@@ -17,21 +18,24 @@ export default function Latencies({ latency, name }: { latency: Schemas["Latency
     [latency],
   );
   const draw = useCallback(
-    (width: number) =>
-      Plot.plot({
+    (width: number) => {
+      const domain = reach([...times, ...marks].map((each) => each.ms));
+      const bins = Plot.binX({ y: "count" }, { x: { value: "ms", domain, thresholds: 40 } });
+      return Plot.plot({
         width,
         height: 240,
         marginTop: 28,
-        x: { label: "milliseconds" },
+        x: { label: "milliseconds", domain, tickFormat: tick },
         y: { label: "runs", grid: true },
         marks: [
-          Plot.rectY(times, { ...Plot.binX({ y: "count" }, { x: "ms", thresholds: 40 }), fill: "var(--accent)" }),
+          Plot.rectY(times, { ...bins, fill: "var(--accent)" }),
           Plot.ruleX(marks, { x: "ms", stroke: "var(--warn)", strokeDasharray: "3,3" }),
           Plot.text(marks.slice(0, 1), { x: "ms", text: "said", frameAnchor: "top", dy: -14, fill: "var(--warn)" }),
           Plot.text(marks.slice(2), { x: "ms", text: "said", frameAnchor: "top", dy: -14, fill: "var(--warn)" }),
           Plot.ruleY([0]),
         ],
-      }),
+      });
+    },
     [times, marks],
   );
   return <Chart name={`latency-${name}`} data={times} draw={draw} />;

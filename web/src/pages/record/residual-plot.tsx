@@ -2,6 +2,7 @@
 import * as Plot from "@observablehq/plot";
 import { useCallback, useMemo } from "react";
 import type { Schemas } from "../../api/client";
+import { reach, tick } from "../../lib/axis";
 import { spelled } from "../../lib/parts";
 import { Chart } from "../../ui/chart";
 
@@ -23,15 +24,25 @@ export default function ResidualPlot({ found, kind, name }: Props) {
   const draw = useCallback(
     (width: number) => {
       const ends = rows.flatMap(({ truth, answer }) => [truth, answer]);
-      const line = [Math.min(...ends), Math.max(...ends)];
+      const line = reach(ends);
+      const drawn = kind === "predicted" ? "answer" : "residual";
       const isAlike = kind === "predicted" && found.has_residuals;
+      const across = isAlike ? line : reach(rows.map(({ truth }) => truth));
+      const zero = kind === "residual" ? [0] : [];
+      const upward = isAlike ? line : reach([...zero, ...rows.map((each) => each[drawn])]);
       return Plot.plot({
         width,
         height: 280,
         marginTop: 28,
         marginLeft: 56,
-        x: { label: "true", nice: true, grid: true },
-        y: { label: kind === "predicted" ? "predicted" : "predicted less true", nice: true, grid: true },
+        x: { label: "true", domain: across, tickFormat: tick, nice: true, grid: true },
+        y: {
+          label: kind === "predicted" ? "predicted" : "predicted less true",
+          domain: upward,
+          tickFormat: tick,
+          nice: true,
+          grid: true,
+        },
         marks: [
           isAlike
             ? Plot.line(line, { x: (each) => each, y: (each) => each, stroke: "var(--muted)", strokeDasharray: "4,4" })
@@ -39,7 +50,7 @@ export default function ResidualPlot({ found, kind, name }: Props) {
           kind === "residual" ? Plot.ruleY([0], { stroke: "var(--muted)", strokeDasharray: "4,4" }) : null,
           Plot.dot(rows, {
             x: "truth",
-            y: kind === "predicted" ? "answer" : "residual",
+            y: drawn,
             r: (each) => (each.is_far ? 4.5 : 3),
             fill: (each) => (each.is_far ? "var(--series-b)" : "var(--accent)"),
             fillOpacity: 0.6,

@@ -2,6 +2,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# The tests start hundreds of interpreters. Where the environment forbids compiled files, each would compile all modules again,
+# which takes a third of the whole time.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: demo web test coverage fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help

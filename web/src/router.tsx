@@ -1,5 +1,5 @@
 /** Every page has an address, and what is chosen on it is in that address: a link shows others the same. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, redirect } from "@tanstack/react-router";
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
 import { Agents } from "./pages/agents";
 import { EvaluationPage } from "./pages/evaluation";
 import { Evaluations } from "./pages/evaluations";
@@ -38,9 +38,7 @@ const withWindow =
 const home = createRoute({
   getParentRoute: () => root,
   path: "/",
-  beforeLoad: () => {
-    throw redirect({ to: "/models" });
-  },
+  component: lazyRouteComponent(() => import("./pages/home"), "Home"),
 });
 const models = createRoute({
   getParentRoute: () => root,

@@ -27,7 +27,7 @@ export function Shell() {
       </a>
       <header className="border-b border-line bg-card">
         <div className="mx-auto flex max-w-6xl flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3 sm:px-6">
-          <Link to="/models" className="flex items-center gap-2.5 font-semibold text-ink hover:no-underline">
+          <Link to="/" className="flex items-center gap-2.5 font-semibold text-ink hover:no-underline">
             <svg width="30" height="16" viewBox="0 0 30 16" aria-hidden="true" className="text-accent">
               <path
                 d="M1 2v12M29 2v12M1 8h28"
@@ -66,7 +66,26 @@ export function Shell() {
       <main id="main" className="mx-auto w-full max-w-6xl flex-1 px-4 py-8 sm:px-6">
         <Outlet />
       </main>
+      <Footer />
     </div>
+  );
+}
+
+/** Which version answers, its license, and its API for programs. */
+function Footer() {
+  const { data } = useQuery({
+    queryKey: ["health"],
+    queryFn: () => answer(api.GET("/api/v1/health")),
+    staleTime: Infinity,
+  });
+  return (
+    <footer className="border-t border-line">
+      <p className="mx-auto flex max-w-6xl flex-wrap gap-x-5 gap-y-1 px-4 py-4 text-xs text-muted sm:px-6">
+        <span>MLModelScope {data?.version}</span>
+        <a href="/api/v1/openapi.json">API (OpenAPI)</a>
+        <span>License: Apache-2.0</span>
+      </p>
+    </footer>
   );
 }
 

@@ -65,6 +65,21 @@ def test_another_version_is_not_taken(index: Server, store: ArtifactStore, versi
         store.fetch(f"pypi:my-data=={version}/my_data/a.bin")
 
 
+def test_a_mirror_that_lags_is_asked_once_more(index: Server, store: ArtifactStore) -> None:
+    older = json_index({name.replace("1.0", "0.9"): body for name, body in FILES.items()})
+    index.at("/simple/my-data/", whole(older, kind=JSON), whole(json_index(FILES), kind=JSON))
+    assert store.fetch("pypi:my-data==1.0/my_data/a.bin").path.read_bytes() == b"a"
+
+
+def test_a_folder_of_other_packages_has_no_other_version(
+    server: Server, store: ArtifactStore, wheels: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
+    monkeypatch.setenv("PIP_INDEX_URL", server.url("/simple/"))
+    with pytest.raises(ArtifactError, match="nobody has it"):
+        store.fetch("pypi:their-data==1.0/their_data/a.bin")
+
+
 @pytest.mark.parametrize("make", [html_index, json_index])
 def test_the_checksum_that_the_index_promises_is_checked(
     index: Server, store: ArtifactStore, leftovers: Callable[[], list[str]], make: Callable[..., bytes]
@@ -161,7 +176,7 @@ def test_a_file_name_from_an_index_is_no_path(index: Server, store: ArtifactStor
     name = "my_data-1.0-py3-none-../../../../../evil.whl"
     entry = {"filename": name, "url": "/files/my_data-1.0-py3-none-any.whl", "hashes": {}}
     index.at("/simple/my-data/", whole(json.dumps({"files": [entry]}).encode(), kind=JSON))
-    with pytest.raises(ArtifactError, match="other versions only"):
+    with pytest.raises(ArtifactError, match="nobody has it"):
         store.fetch("pypi:my-data==1.0/my_data/a.bin")
 
 

@@ -10,6 +10,7 @@ import json
 import netrc
 import os
 import re
+import time
 from base64 import b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from mlmodelscope.errors import ArtifactError
 from mlmodelscope.manifest.shown_address import without_secrets
+from mlmodelscope.provision import web
 from mlmodelscope.provision.pip_settings import PUBLIC_INDEX, IndexSettings, read_index_settings
 from mlmodelscope.provision.web import WebError, credentials, is_same_host, read_url
 from mlmodelscope.types import Checksum
@@ -49,27 +51,39 @@ class PackageFile:
 def find_package_file(name: str, version: str, member: str, settings: IndexSettings) -> PackageFile:
     """The wheel or source distribution that holds a member.
 
-    The first place that has it is taken, and folders come first: where they suffice, no network is needed.
+    The first place that has it is taken, and folders come first: where they suffice, no network is needed. When no
+    place has it, all are asked once more: a mirror may still be fetching the page that it answered with.
     """
+    for wait_s in (*web.BACK_OFF_S[-1:], None):
+        found, reasons, lists_others = _asked_once(name, version, member, settings)
+        if found is not None:
+            return found
+        if wait_s is not None and any(urlsplit(place).scheme in ("http", "https") for place in settings.indexes):
+            time.sleep(wait_s)
+    tried = "; ".join(reasons) or ("it lists other versions only" if lists_others else "nobody has it")
+    raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
+
+
+def _asked_once(
+    name: str, version: str, member: str, settings: IndexSettings
+) -> tuple[PackageFile | None, list[str], bool]:
+    """The file, why places did not answer, and whether one has other versions of the package."""
     normal = _normalise(name)
     second_best: list[PackageFile] = []
-    reasons, seen = [], False
+    reasons, lists_others = [], False
     for place in (*settings.find_links, *settings.indexes):
         try:
             files = _links(place, normal, settings)
         except (OSError, ValueError, WebError) as error:
             reasons.append(f"{without_secrets(place)}: {getattr(error, 'strerror', None) or error}")
             continue
-        seen = seen or bool(files)
+        lists_others = lists_others or any(_normalise(file.name).startswith(f"{normal}-") for file in files)
         files = sorted((file for file in files if _is_of(file.name, normal, version)), key=_order)
         best = [file for file in files if is_file_of(file.name, name, version, member)]
         if best:
-            return best[0]
+            return best[0], reasons, lists_others
         second_best += files
-    if second_best:
-        return second_best[0]
-    tried = "; ".join(reasons) or ("it lists other versions only" if seen else "nobody has it")
-    raise ArtifactError(f"the package index has no file of {name} {version}: {tried}")
+    return (second_best[0] if second_best else None), reasons, lists_others
 
 
 def list_files(name: str, settings: IndexSettings, refused: list[str] | None = None) -> list[str]:

@@ -20,8 +20,8 @@ help:
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
-	@echo "make check   formatting, lint, types, the worker's Python floor"
-	@echo "make audit   look for known weaknesses in the source and in what it depends on"
+	@echo "make check   formatting, lint, types, weak spots of the source, the worker's Python floor"
+	@echo "make audit   look for known weaknesses in what it depends on"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
 
@@ -111,13 +111,13 @@ check: $(VENV)/.dev web/node_modules/.installed
 	$(BIN)/mypy
 	$(BIN)/vermin --target=3.6- --no-tips --violations --eval-annotations src/mlmodelscope_worker
 	$(BIN)/mlmodelscope check manifests
+	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src 2>/dev/null
 	$(NPM) run --silent check
 
-# Its tools come when they are asked for; advisories come from the package index. It fails for a package of which the
+# Its tool comes when it is asked for; advisories come from the package index. It fails for a package of which the
 # index has no advisories: that nothing was found where nobody looked would say nothing.
 audit: $(VENV)/.dev
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'bandit[toml]' pip-audit
-	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
 	$(BIN)/python -m pip list --disable-pip-version-check --format=freeze --exclude-editable > $(VENV)/audited.txt
 	$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement $(VENV)/audited.txt
 

@@ -79,13 +79,13 @@ def search(index: sqlite3.Connection, query: Query) -> Page:
     """Models by how well they fit the text, else in the order of their sources."""
     where, values = _conditions(index, query)
     clause = f" WHERE {' AND '.join(where)}" if where else ""
-    total = int(index.execute(f"SELECT count(*) FROM models{clause}", values).fetchone()[0])
+    total = int(index.execute(f"SELECT count(*) FROM models{clause}", values).fetchone()[0])  # nosec B608 # our names
     limit = MOST if query.limit <= 0 else min(query.limit, MOST)
     # Whoever types a whole name gets that first.
     order = "CASE WHEN plain = ? THEN 0 WHEN substr(plain, 1, length(?)) = ? THEN 1 ELSE 2 END, id"
     word = plain_words(query.text)
     rows = index.execute(
-        f"SELECT {_COLUMNS} FROM models{clause} ORDER BY {order} LIMIT ? OFFSET ?",
+        f"SELECT {_COLUMNS} FROM models{clause} ORDER BY {order} LIMIT ? OFFSET ?",  # nosec B608 # our names; values are bound
         (*values, word, word, word, limit, max(query.offset, 0)),
     )
     return Page(tuple(_row(row) for row in rows), total)
@@ -164,7 +164,8 @@ def _add_claims(query: Query, add: Any) -> None:
         parts.append("number >= ?")
         values.append(query.at_least)
     if parts:
-        add(f"id IN (SELECT model FROM claims WHERE {' AND '.join(parts)})", *values)
+        clause = " AND ".join(parts)
+        add(f"id IN (SELECT model FROM claims WHERE {clause})", *values)  # nosec B608 # our names; values are bound
 
 
 def least_share(metric: str | None, value: float | None) -> float | None:
@@ -241,7 +242,7 @@ def claims(
     """
     where, values = _conditions(index, query)
     inner = f" WHERE {' AND '.join(where)}" if where else ""
-    parts = [f"claims.model IN (SELECT id FROM models{inner})"]
+    parts = [f"claims.model IN (SELECT id FROM models{inner})"]  # nosec B608 # our names; values are bound
     for column, wanted in (("metric", query.metric), ("dataset", query.dataset)):
         if wanted is not None:
             measure = find_measure(wanted) if column == "metric" else None
@@ -254,13 +255,13 @@ def claims(
         index.create_function("is_wanted", 1, keep, deterministic=True)
         parts.append("is_wanted(claims.key)")
     clause = " AND ".join(parts)
-    total = int(index.execute(f"SELECT count(*) FROM claims WHERE {clause}", values).fetchone()[0])
+    total = int(index.execute(f"SELECT count(*) FROM claims WHERE {clause}", values).fetchone()[0])  # nosec B608 # our names
     limit = MOST if query.limit <= 0 else min(query.limit, MOST)
     rows = index.execute(
         "SELECT models.label || ':' || models.name, metric, value, unit, dataset, conditions, place, key, split, fits, "
         "measurable FROM claims "
         f"JOIN models ON models.id = claims.model WHERE {clause} "
-        "ORDER BY claims.id LIMIT ? OFFSET ?",
+        "ORDER BY claims.id LIMIT ? OFFSET ?",  # nosec B608 # our names; values are bound
         (*values, limit, max(query.offset, 0)),
     )
     found = (ClaimRow(*row) for row in rows)

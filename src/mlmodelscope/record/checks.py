@@ -52,7 +52,7 @@ ON CONFLICT (claim, record) DO UPDATE SET
   cause = CASE WHEN excluded.cause = '' AND excluded.verdict = checks.verdict THEN checks.cause
     ELSE excluded.cause END,
   replication = COALESCE(excluded.replication, checks.replication)
-"""
+"""  # nosec B608 # our names; values are bound
 _LIST = "SELECT * FROM checks{where} ORDER BY checked_at DESC, record DESC"
 
 

@@ -34,7 +34,8 @@ def described_models(index: sqlite3.Connection, wish: Wish) -> list[Known]:
     if wish.task is not None:
         where.append("models.task = ?")
         values.append(wish.task)
-    chosen = f"SELECT claims.model FROM claims JOIN models ON models.id = claims.model WHERE {' AND '.join(where)}"
+    clause = " AND ".join(where)
+    chosen = f"SELECT claims.model FROM claims JOIN models ON models.id = claims.model WHERE {clause}"  # nosec B608 # our names
     found = {row[0]: _known(row) for row in index.execute(f"{_MODELS} WHERE models.id IN ({chosen})", values)}
     marks = ", ".join("?" * len(metrics))
     asked = f"{_CLAIMS} WHERE claims.model IN ({chosen}) AND (metric IN ({marks})"

@@ -72,25 +72,33 @@ def is_served(words: Sequence[str]) -> bool:
 
 def take_server(arguments: list[str]) -> list[str]:
     """The command line without `--server` and `--token`, which may stand anywhere; they are kept as variables."""
-    verb = next((word for word in arguments[1:] if not word.startswith("-")), "")
+    kept, named = _without_server(arguments)
+    said = [word for word in kept[1:] if not word.startswith("-")]
+    verb = said[0] if said else ""
     if verb in _OWN:
         return arguments
-    kept, words = [], iter(arguments)
+    if None in named.values():
+        raise UsageError(f"{next(name for name, value in named.items() if not value)} needs a value")
+    if "--server" in named and verb and verb not in SERVED:
+        raise UsageError(f"`{verb}` is done on this machine: {HERE.get(verb, 'a server cannot be asked to')}")
+    if "--server" in named and _is_part_here(said):
+        raise UsageError(f"`{verb} {said[1]}` {_WHY_HERE[verb]}")
+    os.environ.update({_VARIABLES[name]: value for name, value in named.items() if value})
+    return kept
+
+
+def _without_server(arguments: list[str]) -> tuple[list[str], dict[str, str | None]]:
+    """The other words, and what was named; None for an option without its value."""
+    kept: list[str] = []
+    named: dict[str, str | None] = {}
+    words = iter(arguments)
     for word in words:
         name, equals, value = word.partition("=")
-        if name not in _VARIABLES:
+        if name in _VARIABLES:
+            named[name] = (value if equals else next(words, None)) or None
+        else:
             kept.append(word)
-            continue
-        found = value if equals else next(words, None)
-        if not found:
-            raise UsageError(f"{name} needs a value")
-        os.environ[_VARIABLES[name]] = found
-    if "--server" in " ".join(arguments) and verb not in SERVED and verb:
-        raise UsageError(f"`{verb}` is done on this machine: {HERE.get(verb, 'a server cannot be asked to')}")
-    said = [word for word in kept[1:] if not word.startswith("-")]
-    if _is_part_here([verb, *said[1:2]]) and "--server" in " ".join(arguments):
-        raise UsageError(f"`{verb} {said[1]}` {_WHY_HERE[verb]}")
-    return kept
+    return kept, named
 
 
 def _is_part_here(words: Sequence[str]) -> bool:

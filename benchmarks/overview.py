@@ -20,7 +20,8 @@ from mlmodelscope.analysis.overview import Entry, make_overview
 from mlmodelscope.analysis.overview_page import overview_html
 from mlmodelscope.analysis.overview_table import overview_analyses
 from mlmodelscope.record.bench import BenchRecord, LoadRecord, Stability, SweepRecord
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.summary import summarise_latency
 from mlmodelscope.types import Interval
 

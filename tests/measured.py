@@ -1,6 +1,6 @@
 """Numbers as records have them, made by hand."""
 
-from mlmodelscope.record.record import MeasuredNumber
+from mlmodelscope.record.number import MeasuredNumber
 from mlmodelscope.types import Interval
 
 

@@ -140,6 +140,17 @@ def test_every_command_of_a_page_runs(
         assert done.stdout, words
 
 
+@pytest.mark.slow(reason="a real model is evaluated, and a claim about it checked")
+def test_the_program_of_the_page_on_python_runs(evaluated: Path, fetched: Path, tmp_path: Path) -> None:
+    shutil.copytree(evaluated / "home", tmp_path / "home")
+    program = "\n".join(blocks(ROOT / "docs" / "python.md", "python"))
+    variables = environment(tmp_path / "home", fetched)
+    run = [sys.executable, "-c", program]
+    done = subprocess.run(run, cwd=tmp_path, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "of 70 are wrong" in done.stdout and "\nreproduced\n" in done.stdout
+
+
 @pytest.mark.nightly
 @pytest.mark.slow(reason="all the commands of the docs, for as long as they say")
 def test_every_command_of_the_docs_runs_in_a_process(tmp_path: Path) -> None:

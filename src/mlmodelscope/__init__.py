@@ -19,15 +19,18 @@ if TYPE_CHECKING:
     from mlmodelscope.plan.make import make_plan
     from mlmodelscope.prediction import predict
     from mlmodelscope.record.record import Record
-    from mlmodelscope.record.store import Store
+    from mlmodelscope.record.store import Store, samples
+    from mlmodelscope.replicate.replication import check_claims
     from mlmodelscope.settings import Settings
 
 _HOMES = {
+    "check_claims": "mlmodelscope.replicate.replication",
     "AsyncClient": "mlmodelscope.client.async_client",
     "Options": "mlmodelscope.evaluation",
     "connect": "mlmodelscope.client.connect",
     "evaluate": "mlmodelscope.evaluation",
     "predict": "mlmodelscope.prediction",
+    "samples": "mlmodelscope.record.store",
     "load_manifest": "mlmodelscope.manifest.load",
     "parse_manifest": "mlmodelscope.manifest.load",
     "make_plan": "mlmodelscope.plan.make",
@@ -43,12 +46,14 @@ __all__ = [
     "Settings",
     "Store",
     "__version__",
+    "check_claims",
     "connect",
     "evaluate",
     "load_manifest",
     "make_plan",
     "parse_manifest",
     "predict",
+    "samples",
 ]
 
 

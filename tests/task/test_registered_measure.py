@@ -9,7 +9,7 @@ from mlmodelscope import Record, Settings, Store, evaluate
 from mlmodelscope.cli.evaluate import show_record
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.log import log_of
-from mlmodelscope.record.record import MeasuredNumber
+from mlmodelscope.record.number import MeasuredNumber
 from mlmodelscope.record.summary import Summary
 from mlmodelscope.report.html import write_html
 from mlmodelscope.report.markdown import write_markdown

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from mlmodelscope.analysis.answer_distance import AnswerDistance, Told, answer_distance
 from mlmodelscope.record.log import expected_rows
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.report.numbers import headline_of
 

@@ -37,7 +37,8 @@ from mlmodelscope.cli.terminal import (
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
-    from mlmodelscope.record.record import MeasuredNumber, Record
+    from mlmodelscope.record.number import MeasuredNumber
+    from mlmodelscope.record.record import Record
 
 
 @verb

@@ -6,20 +6,19 @@ import secrets
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.provision.machine import Machine
 from mlmodelscope.provision.setting import Setting
 from mlmodelscope.record.bench import BenchRecord
+from mlmodelscope.record.number import MeasuredNumber, Part
+from mlmodelscope.record.shown import as_html
+from mlmodelscope.record.spelling import significant
 from mlmodelscope.record.upgrade import upgraded
 from mlmodelscope.types import Interval
 
 MadeFor = Literal["replicate", "sensitivity", "study"]
-
-
-class Part(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 class Failure(Part):
@@ -100,25 +99,6 @@ class ServerRecord(Part):
     model_versions: tuple[str, ...] = ()
     platform: str | None = Field(default=None, description="What runs the model there.")
     files: dict[str, str] = Field(default={}, description="sha256 of each file handed over, by its name there.")
-
-
-class MeasuredNumber(Part):
-    """A number over all samples that did not fail."""
-
-    value: float
-    title: str = Field(default="", description="What people call it.")
-    low: float | None = Field(default=None, description="Lower end of its interval, where it has one.")
-    high: float | None = None
-    confidence: float = Field(default=0.95, description="How sure the interval is.")
-    unit: str = Field(default="share", description="`share` is a number between 0 and 1.")
-    better: Literal["higher", "lower"] = "higher"
-    samples: int = Field(default=0, description="Samples that it is made of.")
-
-    @property
-    def interval(self) -> Interval | None:
-        if self.low is None or self.high is None:
-            return None
-        return Interval(self.value, self.low, self.high, self.confidence)
 
 
 class CurvePoint(Part):
@@ -238,6 +218,22 @@ class Record(Part):
             if getattr(self, name) is None:
                 written.pop(name, None)
         return written
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        plan = self.plan
+        facts = {"samples": f"{self.samples:,}" + (f", {self.failed:,} failed" if self.failed else "")}
+        if self.latency is not None:
+            p50 = self.latency.p50_s
+            range_ms = f"95 % between {significant(1e3 * p50.low)} and {significant(1e3 * p50.high)} ms"
+            facts["latency"] = (
+                f"{significant(1e3 * p50.value)} ms at the median ({range_ms}), batch {self.latency.batch_size}"
+            )
+        if self.status != "finished":
+            facts["status"] = "not finished"
+        facts |= {"measured": f"{self.created_at:%Y-%m-%d %H:%M} UTC", "record": self.id}
+        heading = f"{plan.model.reference} on {plan.dataset.reference}"
+        return as_html(heading, self.metrics, facts, self.notes)
 
 
 def new_record_id(now: datetime | None = None) -> str:

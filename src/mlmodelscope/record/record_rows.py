@@ -10,7 +10,8 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from mlmodelscope.record.headline import headline_name
 from mlmodelscope.record.kind import kind_of
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.tables import metrics, records
 from mlmodelscope.types import Interval
 

@@ -301,3 +301,12 @@ def _read(document: str) -> Iterator[None]:
             f"a record of schema {written_by} cannot be read: {error.errors()[0]['msg']}",
             hint="upgrade mlmodelscope",
         ) from None
+
+
+def samples(record: Record, settings: Settings | None = None) -> pa.Table:
+    """The samples of a record with truth, answer and what went wrong: a row each, for pandas, Polars or DuckDB."""
+    store = Store(settings or Settings.from_environment())
+    try:
+        return store.samples(record)
+    finally:
+        store.close()

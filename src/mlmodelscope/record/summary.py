@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.journal import Journal
-from mlmodelscope.record.record import Failure, LatencyRecord, MeasuredNumber
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Failure, LatencyRecord
 from mlmodelscope.record.sample_rows import Row, rows_of
 from mlmodelscope.statistic.interval import percentile_interval
 from mlmodelscope.task.measure import MEASURES

@@ -23,13 +23,6 @@ from mlmodelscope.errors import StoreError, UsageError
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.record.store import Store
 from mlmodelscope.replicate.candidate import Candidate
-from mlmodelscope.replicate.describe import (
-    describe_claims,
-    describe_inside,
-    describe_paired,
-    describe_search,
-    describe_verdict,
-)
 from mlmodelscope.replicate.edits import PLUS, edits_of
 from mlmodelscope.replicate.evidence_text import Abilities, evidence_lines
 from mlmodelscope.replicate.export import to_json, to_junit, to_markdown
@@ -94,7 +87,7 @@ def _split(done: Replication) -> tuple[Finding, list[dict[str, Any]], dict[str, 
             flip["seen"] = _seen(flip["seen"], number, pictures)
     plan = done.record.plan
     body |= {"model": plan.model.reference, "dataset": plan.dataset.reference}
-    body["said"] = _said(done)
+    body["said"] = done.said
     body["causes"] = [_cause(each, plan) for each in done.causes[:_CAUSES]]
     if done.evidence is not None:
         body |= {"evidence": evidence, "shown": list(evidence_lines(done.evidence, Abilities(width=_WIDTH)))}
@@ -108,14 +101,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list):
         return [_finite(inner) for inner in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _said(done: Replication) -> list[str]:
-    lines = [f"{done.verdict.kind}: {describe_verdict(done.verdict)}"]
-    lines += [*describe_claims(done.others, done.unchecked), *describe_paired(done.verdict)]
-    lines += [done.not_sought] if done.not_sought else []
-    lines += describe_search(done.found, done.verdict) if done.found is not None else ()
-    return lines + (list(describe_inside(done.inside, done.verdict)) if done.inside is not None else [])
 
 
 def _cause(each: Candidate, plan: Plan) -> dict[str, Any]:

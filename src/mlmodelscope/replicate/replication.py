@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from html import escape
 from pathlib import Path
 from typing import Unpack
 
@@ -17,7 +18,7 @@ from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.manifest.splits import claimed_on
 from mlmodelscope.model_file.describe import describe_model
 from mlmodelscope.model_file.model_file import ModelFile
-from mlmodelscope.plan.claim import Claim, claim_of, claimed_dataset, is_measurable
+from mlmodelscope.plan.claim import Claim, claim_of, claimed_dataset, is_measurable, parse_claim
 from mlmodelscope.plan.language import planned_task
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan, PlannedDataset
@@ -26,6 +27,13 @@ from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.site import provision, provision_model
 from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.candidate import Candidate
+from mlmodelscope.replicate.describe import (
+    describe_claims,
+    describe_inside,
+    describe_paired,
+    describe_search,
+    describe_verdict,
+)
 from mlmodelscope.replicate.evidence import Evidence, collect
 from mlmodelscope.replicate.goal import Goal
 from mlmodelscope.replicate.inside import (
@@ -90,13 +98,27 @@ class Replication:
         near = self.found.near
         return self.found.explained or ((near,) if near is not None else ())
 
+    @property
+    def said(self) -> list[str]:
+        """All of it in sentences, the verdict first."""
+        lines = [f"{self.verdict.kind}: {describe_verdict(self.verdict)}"]
+        lines += [*describe_claims(self.others, self.unchecked), *describe_paired(self.verdict)]
+        lines += [self.not_sought] if self.not_sought else []
+        lines += describe_search(self.found, self.verdict) if self.found is not None else ()
+        return lines + (list(describe_inside(self.inside, self.verdict)) if self.inside is not None else [])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows of it."""
+        first, *others = (escape(line) for line in self.said)
+        return f"<p><strong>{first}</strong></p>" + "".join(f"<p>{line}</p>" for line in others)
+
 
 def replicate(
     model: ModelSource | None = None,
     dataset: DatasetSource | None = None,
     options: Options | None = None,
     *,
-    claim: Claim | None = None,
+    claim: Claim | str | None = None,
     log: LogSource | None = None,
     reference: ModelSource | None = None,
     within: float | None = None,
@@ -109,11 +131,13 @@ def replicate(
 ) -> Replication:
     """Evaluate as the manifest says, judge every claim about the dataset, and search for the pitfall where one fails.
 
-    Without a dataset, it is the one that the claim names. `log` is the claimant's reference log: what is not named
-    otherwise is what it names, and its answers are compared with ours. `reference` is a model that is taken for right:
-    where no pitfall explains a gap, the two are compared layer by layer. `stacks` are other software to try, `budget`
-    is how many evaluations a search may take, `pictures` how many samples are looked at as evidence.
+    Without a dataset, it is the one that the claim names; a claim may be a text such as `top1=78.8@imagenet-val`. `log`
+    is the claimant's reference log: what is not named otherwise is what it names, and its answers are compared with
+    ours. `reference` is a model that is taken for right: where no pitfall explains a gap, the two are compared layer by
+    layer. `stacks` are other software to try, `budget` is how many evaluations a search may take, `pictures` how many
+    samples are looked at as evidence.
     """
+    claim = parse_claim(claim) if isinstance(claim, str) else claim
     settings = conditions["settings"] = conditions.get("settings") or Settings.from_environment()
     watcher = conditions["watcher"] = conditions.get("watcher") or Watcher()
     implementation = reference_implementation(reference) if reference is not None else None
@@ -145,6 +169,10 @@ def replicate(
     if (done.found is not None and done.found.explained) or (implementation is None and logged is None):
         return done
     return replace(done, inside=_inside(done, implementation, logged, (model, dataset, options), conditions))
+
+
+check_claims = replicate
+"""The same under a name that no folder has: `from mlmodelscope import check_claims`."""
 
 
 def _searched(

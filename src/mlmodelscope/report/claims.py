@@ -15,7 +15,8 @@ from mlmodelscope.manifest.splits import is_same_split, parted
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.claim import Claim, claim_of, is_measurable
 from mlmodelscope.plan.plan import PlannedDataset
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.report import words
 from mlmodelscope.statistic.interval import samples_needed
 from mlmodelscope.task.measure import NUMBER, UNITS

@@ -16,7 +16,8 @@ from mlmodelscope.errors import UsageError
 from mlmodelscope.manifest.dialect.lm_eval_scores import MEASURES
 from mlmodelscope.manifest.schema.task import ASKED
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.task.quality import quality_of
 from mlmodelscope.task.task import task_named

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mlmodelscope.record.record import MeasuredNumber, Record
+from mlmodelscope.record.number import MeasuredNumber
+from mlmodelscope.record.record import Record
 from mlmodelscope.task.task import task_named
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from mlmodelscope.record.record import MeasuredNumber, Record
-from mlmodelscope.task.measure import MEASURES, NUMBER, SHARE, UNITS, Unit
+from mlmodelscope.record.record import Record
+from mlmodelscope.record.spelling import (
+    SPACE,
+    digits_of,
+    half_width,
+    measured_range,
+    measured_value,
+    significant,
+    unit_of,
+    with_symbol,
+)
+from mlmodelscope.task.measure import MEASURES, Unit
 from mlmodelscope.types import Interval
 
-_SPACE = "\N{NO-BREAK SPACE}"
+__all__ = ["digits_of", "half_width", "measured_range", "measured_value", "significant", "unit_of"]
+"""Spelled by the record itself, and used beside the words here."""
+
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 
@@ -25,26 +36,17 @@ def plural(number: int, noun: str) -> str:
 
 
 def percent(share: float, digits: int = 1) -> str:
-    return f"{100 * share:.{digits}f}{_SPACE}%"
-
-
-def half_width(interval: Interval) -> float:
-    return (interval.high - interval.low) / 2
-
-
-def digits_of(interval: Interval) -> int:
-    """As many decimals of a percentage as the interval deserves."""
-    return 2 if half_width(interval) < 0.005 else 1
+    return f"{100 * share:.{digits}f}{SPACE}%"
 
 
 def percent_range(interval: Interval) -> str:
     digits = digits_of(interval)
-    return f"{100 * interval.low:.{digits}f} – {100 * interval.high:.{digits}f}{_SPACE}%"
+    return f"{100 * interval.low:.{digits}f} – {100 * interval.high:.{digits}f}{SPACE}%"
 
 
 def points(width: float) -> str:
     """Half an interval in percentage points: `±8.8 points`."""
-    return f"±{100 * width:.{2 if width < 0.005 else 1}f}{_SPACE}points"
+    return f"±{100 * width:.{2 if width < 0.005 else 1}f}{SPACE}points"
 
 
 def time_unit(seconds: float) -> tuple[float, str]:
@@ -54,12 +56,12 @@ def time_unit(seconds: float) -> tuple[float, str]:
 
 def duration(seconds: float, unit: tuple[float, str] | None = None) -> str:
     size, name = unit or time_unit(seconds)
-    return f"{significant(seconds / size)}{_SPACE}{name}"
+    return f"{significant(seconds / size)}{SPACE}{name}"
 
 
 def duration_range(interval: Interval, unit: tuple[float, str] | None = None) -> str:
     size, name = unit or time_unit(interval.value)
-    return f"{significant(interval.low / size)} – {significant(interval.high / size)}{_SPACE}{name}"
+    return f"{significant(interval.low / size)} – {significant(interval.high / size)}{SPACE}{name}"
 
 
 def title(metric: str) -> str:
@@ -74,52 +76,18 @@ def headed(metric: str) -> str:
     return name[:1].upper() + name[1:]
 
 
-def measured_value(number: MeasuredNumber) -> str:
-    """A number with as many digits as its interval deserves, and its unit."""
-    return _with_symbol(_written(number.value, number), unit_of(number))
-
-
-def measured_range(number: MeasuredNumber) -> str:
-    """Both ends of its interval; empty where it has none."""
-    if number.low is None or number.high is None:
-        return ""
-    return _with_symbol(f"{_written(number.low, number)} – {_written(number.high, number)}", unit_of(number))
-
-
 def in_unit(value: float, unit: Unit) -> str:
     """A number without an interval: two digits behind the point, or four where it has no unit."""
-    return _with_symbol(f"{unit.factor * value:.{2 if unit.symbol else 4}f}", unit)
-
-
-def unit_of(number: MeasuredNumber) -> Unit:
-    return UNITS.get(number.unit, NUMBER)
-
-
-def _with_symbol(text: str, unit: Unit) -> str:
-    return f"{text}{_SPACE}{unit.symbol}" if unit.symbol else text
-
-
-def _written(value: float, number: MeasuredNumber) -> str:
-    unit, interval = unit_of(number), number.interval
-    if unit is SHARE:
-        return f"{100 * value:.{digits_of(interval) if interval is not None else 1}f}"
-    return f"{value * unit.factor:.2f}" if unit is not NUMBER else significant(value)
-
-
-def significant(number: float) -> str:
-    """Three significant digits, never in powers of ten."""
-    if number == 0 or not math.isfinite(number):
-        return f"{number:g}"
-    return f"{number:,.{max(0, 2 - math.floor(math.log10(abs(number))))}f}"
+    return with_symbol(f"{unit.factor * value:.{2 if unit.symbol else 4}f}", unit)
 
 
 def size(count_bytes: int) -> str:
     number = float(count_bytes)
     for unit in ("bytes", "KiB", "MiB"):
         if number < 1024:
-            return f"{significant(number)}{_SPACE}{unit}"
+            return f"{significant(number)}{SPACE}{unit}"
         number /= 1024
-    return f"{significant(number)}{_SPACE}GiB"
+    return f"{significant(number)}{SPACE}GiB"
 
 
 def value(given: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from mlmodelscope.ledger.request import Request
-from mlmodelscope.record.record import MeasuredNumber
+from mlmodelscope.record.number import MeasuredNumber
 from mlmodelscope.server.rest.answers import Answer, example
 from mlmodelscope.task.shape import Shape
 from mlmodelscope.types import Interval

@@ -6,12 +6,13 @@ BIN := $(VENV)/bin
 # which takes a third of the whole time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo web test coverage fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
+.PHONY: demo web docs test coverage fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    evaluate a real ImageNet classifier on real images and write a report"
 	@echo "make web     build the pages that mlmodelscope serve shows"
+	@echo "make docs    build the documentation as a site, which the server shows under /docs/"
 	@echo "make test    install everything the tests need and run them"
 	@echo "make test-all   the same with everything slow: stacks, acceptance, random kills, large fuzz budgets (hours)"
 	@echo "make coverage   the tests again, and which lines and branches they reach (slow)"
@@ -59,6 +60,10 @@ $(PAGES): web/node_modules/.installed web/index.html web/vite.config.ts $(shell 
 	$(NPM) run --silent build
 
 web: $(PAGES)
+
+# The theme prints an advertisement unless it is asked not to.
+docs: $(VENV)/.dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict
 
 PYTEST := $(BIN)/python -m pytest
 # Tests marked `alone` come first, one at a time, if there are any; the others run side by side, in random order. The
@@ -125,5 +130,5 @@ bench: $(VENV)/.dev
 	$(BIN)/python benchmarks/run_all.py $(if $(QUICK),--quick)
 
 clean:
-	rm -rf $(VENV) web/node_modules src/mlmodelscope/server/pages build dist reports benchmarks/results .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) web/node_modules src/mlmodelscope/server/pages src/mlmodelscope/server/docs build dist reports benchmarks/results .mypy_cache .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -179,3 +179,19 @@ def test_the_exception_tree_in_the_errors_module_is_the_real_one() -> None:
         )
 
     assert names(MLModelScopeError) == set(re.findall(r"\b(\w+Error)\b", errors.__doc__ or ""))
+
+
+@pytest.mark.slow(reason="all of the documentation is built")
+def test_the_documentation_builds_with_every_link_and_needs_no_network(tmp_path: Path) -> None:
+    pytest.importorskip("mkdocs", reason="mkdocs-material is not installed")
+    build = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--strict", "--site-dir", str(tmp_path / "site")]
+    quiet = {"PATH": "/usr/bin:/bin", "NO_MKDOCS_2_WARNING": "1", "LANG": "C.UTF-8"}
+    done = subprocess.run(build, cwd=ROOT, env=quiet, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and not done.stderr, done.stderr
+    built = list((tmp_path / "site").rglob("*.html"))
+    assert len(built) > len(PAGES)
+    for page in built:
+        fetched = re.findall(
+            r"<(?:script|link|img|iframe)\b[^>]*?\b(?:src|href)=\"?(https?:[^\s\">]+)", page.read_text()
+        )
+        assert fetched == [], page

@@ -82,6 +82,7 @@ function Footer() {
     <footer className="border-t border-line">
       <p className="mx-auto flex max-w-6xl flex-wrap gap-x-5 gap-y-1 px-4 py-4 text-xs text-muted sm:px-6">
         <span>MLModelScope {data?.version}</span>
+        <a href="/docs/">Documentation</a>
         <a href="/api/v1/openapi.json">API (OpenAPI)</a>
         <span>License: Apache-2.0</span>
       </p>

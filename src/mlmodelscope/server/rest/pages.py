@@ -16,6 +16,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from mlmodelscope.server.rest.documentation import PREFIX, Documentation
+
 FOLDER = Path(str(resources.files("mlmodelscope.server"))) / "pages"
 _NOT_PAGES = ("/api/", "/metrics")
 _ASSETS = "/assets/"  # their names change with what is in them
@@ -48,13 +50,17 @@ class Pages:
     def __init__(self, app: ASGIApp, folder: Path = FOLDER) -> None:
         self._app = app
         self._pages = _read(folder)
+        self._documentation = Documentation()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         path = scope.get("path", "")
         if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD") or path.startswith(_NOT_PAGES):
             await self._app(scope, receive, send)
             return
-        await self._answer(Request(scope), path)(scope, receive, send)
+        request = Request(scope)
+        is_documentation = f"{path}/".startswith(PREFIX)
+        answer = self._documentation.answer(path) if is_documentation else self._answer(request, path)
+        await answer(scope, receive, send)
 
     def _answer(self, request: Request, path: str) -> Response:
         page = self._pages.get(path)

@@ -132,8 +132,8 @@ def _kind(data: SourceMap, file: str) -> str:
 
 def _validate(data: SourceMap, kind: str, file: str, folder: Path) -> Manifest:
     schema = KINDS[kind]
-    if "license" in data and "licence" not in data:  # both spellings are welcome, one is kept
-        data.move("license", data, "licence")
+    if "licence" in data and "license" not in data:  # both spellings are accepted, one is kept
+        data.move("licence", data, "license")
     problems = rearrange(data, kind)
     try:
         manifest = schema.model_validate(data)

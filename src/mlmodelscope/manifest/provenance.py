@@ -79,7 +79,7 @@ def _origins(value: Any, written: Any, path: DataPath, above: str | None = None)
 
 def _look_up(written: Any, key: str, above: str | None) -> tuple[Any, str]:
     if isinstance(written, SourceMap):
-        for word in (key, "license" if key == "licence" else key):
+        for word in (key, "licence" if key == "license" else key):
             if word in written:
                 reason = written.reasons.get(word)
                 line = written.places[word][0]

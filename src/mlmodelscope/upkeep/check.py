@@ -68,7 +68,7 @@ def _mended(finding: Finding) -> Finding:
     try:
         finding.mend()
     except (MLModelScopeError, OSError) as error:
-        return replace(finding, mend=None, what=f"{finding.what} (it could not be mended: {error})")
+        return replace(finding, mend=None, what=f"{finding.what} (it could not be fixed: {error})")
     return replace(finding, is_mended=True)
 
 

@@ -106,7 +106,7 @@ function Reached() {
   if (reached) return null;
   return (
     <p role="alert" className="bg-warn-soft px-4 py-2 text-center text-sm text-warn">
-      The server does not answer. What you see is what it said last; it is asked again by itself.
+      The server is not responding. You see its last answer; retrying.
     </p>
   );
 }

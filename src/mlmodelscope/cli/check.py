@@ -47,7 +47,7 @@ def check(
             metavar="PATH... | --explain CODE",
         ),
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what has only one meaning; comments stay.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what has only one meaning; comments stay.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change, and write nothing.")] = False,
     explain: Annotated[
         str | None, typer.Option(help="Explain a rule by its code or name, or `all`.", metavar="CODE")

@@ -1,4 +1,4 @@
-"""`convert`: an old manifest in today's form."""
+"""`convert`: an old manifest in the current format."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ DataPath = tuple[str | int, ...]
 
 
 def resolve(document: Document) -> tuple[Manifest, dict[str, Any], dict[DataPath, str]]:
-    """The manifest, everything explicit in today's form, and the origin of each value by its path."""
+    """The manifest, everything explicit in the current format, and the origin of each value by its path."""
     written = copy.deepcopy(document.data)
     manifest = document.manifest()
     explicit = _authored(manifest.model_dump(mode="json", exclude_none=True, by_alias=False))

@@ -55,7 +55,7 @@ class Metrics:
 
 
 class _Ledger(Collector):
-    """How the ledger stands; looked up every two seconds at the most, however often somebody asks."""
+    """How the ledger stands; looked up every two seconds at most, however often somebody asks."""
 
     def __init__(self, desk: Desk, metrics: Metrics) -> None:
         self._desk, self._metrics = desk, metrics

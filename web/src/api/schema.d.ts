@@ -538,7 +538,7 @@ export interface paths {
         };
         /**
          * Get Sample Picture
-         * @description A sample's picture, small, where its dataset is at hand; nothing is fetched for it.
+         * @description A sample's picture, small, where its dataset is available; nothing is fetched for it.
          */
         get: operations["get_sample_picture"];
         put?: never;
@@ -558,7 +558,7 @@ export interface paths {
         };
         /**
          * Get Sample Input
-         * @description What the model was asked about, where the dataset is at hand: texts, cells of a row, or how loud a sound is.
+         * @description What the model was asked about, where the dataset is available: texts, cells of a row, or how loud a sound is.
          */
         get: operations["get_sample_input"];
         put?: never;
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Get Dataset Samples
-         * @description Samples of a dataset that is at hand, to try a model with.
+         * @description Samples of a dataset that is available, to try a model with.
          */
         get: operations["get_dataset_samples"];
         put?: never;
@@ -3615,7 +3615,7 @@ export interface components {
             notes: string[];
             /**
              * Text
-             * @description Today's form, with the author's comments.
+             * @description The current format, with the author's comments.
              */
             text: string;
         };
@@ -10879,7 +10879,7 @@ export interface components {
         };
         /**
          * Where
-         * @description Which agents will do. What is not said does not matter.
+         * @description Which agents will do. What is unspecified does not matter.
          */
         Where: {
             /**

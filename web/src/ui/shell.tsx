@@ -163,7 +163,7 @@ function Theme() {
   }, [theme]);
   return (
     <label className="text-muted">
-      <span className="sr-only">Colours</span>
+      <span className="sr-only">Colors</span>
       <select
         value={theme}
         onChange={(event) => setTheme(event.target.value)}

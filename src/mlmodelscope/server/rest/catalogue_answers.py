@@ -80,7 +80,7 @@ class Converted(Answer):
     kind: str
     dialect: str
     notes: Annotated[list[str], Field(description="What a person should look at.")]
-    text: Annotated[str, Field(description="Today's form, with the author's comments.")]
+    text: Annotated[str, Field(description="The current format, with the author's comments.")]
 
 
 class FoundFact(Answer):

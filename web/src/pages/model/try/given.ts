@@ -69,7 +69,7 @@ export async function checked(blob: Blob, name: string, wants: Wants, largest: n
     throw new Problem(
       413,
       "TooLarge",
-      `${name} has ${bytes(blob.size)}, and this server takes ${bytes(largest)} at the most.`,
+      `${name} has ${bytes(blob.size)}, and this server takes ${bytes(largest)} at most.`,
       "Make it smaller: models look at a few hundred pixels only.",
     );
   const type = typeOf(new Uint8Array(await blob.slice(0, 512).arrayBuffer()));

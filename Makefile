@@ -21,7 +21,7 @@ help:
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
-	@echo "make check   formatting, lint, types, weak spots of the source, the worker's Python floor"
+	@echo "make check   formatting, lint, types, words, weak spots of the source, the worker's Python floor"
 	@echo "make audit   look for known weaknesses in what it depends on"
 	@echo "make bench   measure what we promise, beside bare loops (QUICK=1 for a short run)"
 	@echo "make clean   remove what the other targets made"
@@ -117,6 +117,7 @@ check: $(VENV)/.dev web/node_modules/.installed
 	$(BIN)/vermin --target=3.6- --no-tips --violations --eval-annotations src/mlmodelscope_worker
 	$(BIN)/mlmodelscope check manifests
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src 2>/dev/null
+	$(BIN)/python tools/check_words.py
 	$(NPM) run --silent check
 
 # Its tool comes when it is asked for; advisories come from the package index. It fails for a package of which the

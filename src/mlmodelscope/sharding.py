@@ -69,7 +69,7 @@ def evaluate_shard(
 
 
 def part_of(batches: Sequence[Batch], number: int, of: int) -> Sequence[Batch]:
-    """A part of the batches, in order; parts differ by one batch at the most."""
+    """A part of the batches, in order; parts differ by one batch at most."""
     size, rest = divmod(len(batches), of)
     start = number * size + min(number, rest)
     return batches[start : start + size + (1 if number < rest else 0)]

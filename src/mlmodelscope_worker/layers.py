@@ -1,4 +1,4 @@
-"""What the layers of a model pass on, read one after the other into a folder that the host named.
+"""What the layers of a model pass on, read in turn into a folder that the host named.
 
 A tensor is written, summed up in a few numbers, and forgotten: the host pairs layers of two models by these numbers and
 reads only what it compares. They are the same in whatever order the axes are.

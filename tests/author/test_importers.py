@@ -167,7 +167,7 @@ def test_timm_resizes_to_the_floor_of_size_by_share(make: Make) -> None:
 def test_timms_other_size_for_tests_is_named(make: Make) -> None:
     written = make(samples.TIMM)
     assert written.data["attributes"]["timm"]["test_input_size"] == [3, 288, 288]
-    assert written.data["licence"] == "apache-2.0"
+    assert written.data["license"] == "apache-2.0"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_a_zoos_files_become_the_source(make: Make) -> None:
     written = make(samples.MODEL_YML)
     assert written.data["source"]["graph_path"] == "https://example.org/toynet.onnx"
     assert written.data["source"]["graph_checksum"].startswith("sha384:")
-    assert written.data["licence"] == "https://example.org/LICENSE"
+    assert written.data["license"] == "https://example.org/LICENSE"
     assert "google_drive" in written.text
 
 

@@ -57,7 +57,7 @@ def test_a_folder_becomes_a_model_that_runs(tmp_path: Path) -> None:
         }
     ]
     assert written.data["files"]["tokenizer_config"]["url"] == "toy-lm/tokenizer_config.json"
-    assert found.licence == "apache-2.0" and not found.outputs
+    assert found.license == "apache-2.0" and not found.outputs
     (tmp_path / "out.yml").write_text(written.text)
     _, told = check_text(written.text, str(tmp_path / "out.yml"), tmp_path)
     assert not [each for each in told if each.severity == "error"]

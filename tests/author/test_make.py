@@ -179,7 +179,7 @@ def test_flags_replace_what_was_found() -> None:
         scale="255",
         mean="0.485,0.456,0.406",
         std="0.229,0.224,0.225",
-        licence="MIT",
+        license="MIT",
         description="A toy.",
         framework_version="^1.10",
         dataset="imagenet-70",
@@ -303,5 +303,5 @@ def test_the_example_in_the_documentation_is_what_is_written(tmp_path: Path, mon
     monkeypatch.chdir(tmp_path)
     shutil.copy(MODELS / "onnx_softmax.onnx", "toy.onnx")
     Path("preprocessor_config.json").write_text(json.dumps({**samples.VIT, "size": {"height": 8, "width": 8}}))
-    request = Request(Path("toy.onnx"), (Path("preprocessor_config.json"),), licence="MIT", output=Path("toy.yml"))
+    request = Request(Path("toy.onnx"), (Path("preprocessor_config.json"),), license="MIT", output=Path("toy.yml"))
     assert make_manifest(request).text == example

@@ -20,7 +20,7 @@ def test_percentiles_come_with_intervals_around_them() -> None:
 def test_a_percentile_that_so_few_queries_cannot_tell_is_refused() -> None:
     made = summarise(run(latencies(100, 1)))
     assert list(made.percentiles_s) == ["p50", "p90"]
-    assert made.refused["p99"] == "100 queries are too few: 563 tell it with its interval"
+    assert made.refused["p99"] == "100 queries are too few: a 95 % interval needs 563"
 
 
 @pytest.mark.parametrize("quantile", [0.5, 0.9, 0.95, 0.99, 0.999])

@@ -80,7 +80,7 @@ def test_a_bound_is_met_or_not_and_says_who_wants_it() -> None:
 
 def test_a_bound_that_too_few_texts_can_tell_is_undecided() -> None:
     (found,) = judge_limits(many(350, 20), [Limit(FIRST, 0.4)])
-    assert found.verdict == "undecided" and found.because == "20 texts are too few: 563 tell it with its interval"
+    assert found.verdict == "undecided" and found.because == "20 texts are too few: a 95 % interval needs 563"
     (found,) = judge_limits(run([(0, -1, 5, -1, -1)], [MS]), [Limit(FIRST, 0.4)])
     assert found.verdict == "undecided" and found.because == "nobody knows when the tokens came"
     assert not keeps_to(run([(0, -1, 5, -1, -1)], [MS]), [Limit(FIRST, 0.4)])

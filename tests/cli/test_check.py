@@ -14,7 +14,7 @@ name: toy
 version: 1.0 # ours
 task: classification
 framework: {name: mxnet, version: 1.4.0}
-licence: MIT
+license: MIT
 container:
   amd64:
     cpu: example/mxnet:gpu
@@ -26,7 +26,7 @@ source: {graph_path: https://example.org/x.json, graph_checksum: 4d234b5833aca44
 RIGHT = """\
 name: pictures
 version: 1.0.0
-licence: MIT
+license: MIT
 references: [https://example.org]
 format: folder
 sources: [{url: pictures, checksum: 4d234b5833aca44928065a180db3016a}]
@@ -35,7 +35,7 @@ size: 3
 CODE = """\
 name: carrier
 version: 1.0.0
-licence: MIT
+license: MIT
 task: general
 framework: {name: pytorch}
 run: |
@@ -62,7 +62,7 @@ def check(*words: str, text: str | None = None) -> Result:
 def test_each_finding_has_its_place_code_and_severity(place: Path) -> None:
     done = check("swapped.yml")
     assert done.exit_code == 0
-    assert "swapped.yml: right, 2 warnings" in done.stdout
+    assert "swapped.yml: OK, 2 warnings" in done.stdout
     assert "swapped.yml:7:3  M020 warning  the images for cpu and gpu are swapped under `amd64`" in done.stdout
     assert "1 manifest: 0 errors, 2 warnings, 5 infos (5 not shown: --verbose)" in done.stdout
     assert "not shown" not in check("swapped.yml", "--verbose").stdout
@@ -127,12 +127,12 @@ def test_a_rule_is_explained() -> None:
 def test_fixing_writes_the_file_and_says_what_it_did(place: Path) -> None:
     os.chmod("swapped.yml", 0o600)
     done = check("swapped.yml", "right.yaml", "--fix")
-    assert done.exit_code == 0 and "2 mended" in done.stdout and "M020 mended" in done.stdout
+    assert done.exit_code == 0 and "2 fixed" in done.stdout and "M020 fixed" in done.stdout
     text = (place / "swapped.yml").read_text()
     assert "version: '1.0' # ours" in text and "cpu: example/mxnet:cpu" in text
     assert (place / "swapped.yml").stat().st_mode & 0o777 == 0o600
     assert (place / "right.yaml").read_text() == RIGHT
-    assert "mended" not in check("swapped.yml", "--fix").stdout
+    assert "fixed" not in check("swapped.yml", "--fix").stdout
 
 
 def test_a_diff_shows_and_does_not_write(place: Path) -> None:
@@ -144,7 +144,7 @@ def test_a_diff_shows_and_does_not_write(place: Path) -> None:
 
 
 def test_a_diff_of_a_wrong_file_still_fails(place: Path) -> None:
-    (place / "wrong.yml").write_text(SWAPPED.replace("licence:", "licnce:"))
+    (place / "wrong.yml").write_text(SWAPPED.replace("license:", "licnse:"))
     assert check("wrong.yml", "--diff").exit_code == 1
     assert check("wrong.yml", "--fix").exit_code == 0
 
@@ -152,7 +152,7 @@ def test_a_diff_of_a_wrong_file_still_fails(place: Path) -> None:
 def test_standard_input_is_mended_to_standard_output(place: Path) -> None:
     done = check("-", "--fix", text=SWAPPED)
     assert done.exit_code == 0 and done.stdout.startswith("name: toy\nversion: '1.0' # ours\n")
-    assert done.stdout.endswith("}\n") and "2 mended" in done.stderr
+    assert done.stdout.endswith("}\n") and "2 fixed" in done.stderr
 
 
 def test_only_selected_rules_are_mended(place: Path) -> None:
@@ -189,7 +189,7 @@ def test_a_manifest_with_a_misspelt_name_is_not_skipped(place: Path) -> None:
 
 def test_a_missing_file_is_told_beside_the_others(place: Path) -> None:
     done = check("none.yml", "right.yaml")
-    assert done.exit_code == 1 and "No such file" in done.stderr and "right.yaml: right" in done.stdout
+    assert done.exit_code == 1 and "No such file" in done.stderr and "right.yaml: OK" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,11 @@ def test_paths_and_patterns_that_lead_nowhere_are_found(place: Path, url: str, i
 
 
 def test_json_has_findings_and_problems(place: Path) -> None:
-    (place / "wrong.yml").write_text(SWAPPED.replace("licence:", "licnce:"))
+    (place / "wrong.yml").write_text(SWAPPED.replace("license:", "licnse:"))
     done = check("wrong.yml", "swapped.yml", "--json")
     wrong, swapped = json.loads(done.stdout)
     assert done.exit_code == 1 and wrong["problems"][0]["line"] == 5
-    assert [each["fix"][0]["text"] for each in wrong["findings"] if each["code"] == "M001"] == ["licence"]
+    assert [each["fix"][0]["text"] for each in wrong["findings"] if each["code"] == "M001"] == ["license"]
     assert {each["code"] for each in swapped["findings"]} >= {"M020", "M030", "M042"}
 
 
@@ -233,3 +233,14 @@ def test_the_pre_commit_hooks_call_this_verb() -> None:
     hooks = yaml.safe_load((Path(__file__).parent.parent.parent / ".pre-commit-hooks.yaml").read_text())
     for hook in hooks:
         assert hook["entry"].startswith("mlmodelscope check") and hook["language"] == "python"
+
+
+def test_a_rule_answers_to_the_name_it_had_before(place: Path) -> None:
+    for name in ("no-license", "no-licence"):
+        done = check("swapped.yml", "--select", name)
+        assert done.exit_code == 0 and "no rule" not in done.output, done.output
+
+
+def test_json_keeps_the_former_name_of_fixes(place: Path) -> None:
+    (result,) = json.loads(check("swapped.yml", "--fix", "--json").stdout)
+    assert result["fixed"] and result["mended"] == result["fixed"]

@@ -118,7 +118,7 @@ def test_check_says_what_is_wrong_and_fails(process: Run, toy: Path) -> None:
     (toy / "bad.yml").write_text(LISTING.replace("resize:", "resise:"))
     done = process("check", "toy.yml", "bad.yml")
     assert done.returncode == 1
-    assert "toy.yml: right" in done.stdout
+    assert "toy.yml: OK" in done.stdout
     assert "bad.yml:30:7" in done.stderr and "did you mean `resize`?" in done.stderr and "Traceback" not in done.stderr
 
 

@@ -79,7 +79,7 @@ def test_a_person_is_asked_and_a_wrong_answer_is_asked_again(tmp_path: Path) -> 
         text=True,
     )
     os.close(terminal)
-    # name, task (twice), colours, mean, std, licence
+    # name, task (twice), colours, mean, std, license
     os.write(host, b"asked\ncooking\nclassification\nBGR\n127.5\n\nMIT\n")
     out, error = process.communicate(timeout=300)
     os.close(host)
@@ -88,6 +88,6 @@ def test_a_person_is_asked_and_a_wrong_answer_is_asked_again(tmp_path: Path) -> 
     assert "name: asked\n" in text
     assert "color_layout: BGR" in text
     assert "- mean: 127.5" in text
-    assert "licence: MIT" in text
+    assert "license: MIT" in text
     assert "is not known" in error
     assert out.strip() == "toy.yml"

@@ -91,7 +91,7 @@ def test_programs_get_files_of_the_same(run: Run, tmp_path: Path) -> None:
     done = run(*words, "--junit", "out/junit.xml", "--summary", "summary.md", "--report", "out/page.html")
     body = json.loads(done.stdout)
     assert body["verdict"] == "not reproduced" and body["explained_by"][0]["pitfalls"] == ["color-layout"]
-    assert body["evidence"]["right_now"] == 8 and body["evidence"]["flips"][0]["seen"]["before"]["picture"]
+    assert body["evidence"]["fixed"] == 8 and body["evidence"]["flips"][0]["seen"]["before"]["picture"]
     suite = ElementTree.parse(tmp_path / "out" / "junit.xml").getroot()
     assert suite.get("failures") == "1"
     assert "not reproduced" in (tmp_path / "summary.md").read_text()

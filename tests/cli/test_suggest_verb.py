@@ -12,7 +12,7 @@ import yaml
 from cli.command import Run, run_command
 from small_world import DATASET, MODEL, write_pictures
 
-CLAIM = "claims: [{metric: top1, value: 75.1, dataset: pictures, source: a paper}]\nlicence: MIT\n"
+CLAIM = "claims: [{metric: top1, value: 75.1, dataset: pictures, source: a paper}]\nlicense: MIT\n"
 
 
 @pytest.fixture

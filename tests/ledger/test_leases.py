@@ -62,7 +62,7 @@ def ledger(database: Database) -> Ledger:
 
 def test_a_clock_that_is_set_forward_loses_no_agent_and_no_evaluation(ledger: Ledger) -> None:
     ledger.set_clock(TWO_HOURS)
-    assert ledger.alive() == ["alive"] and ledger.agents.states() == {"there": 1, "gone": 1}
+    assert ledger.alive() == ["alive"] and ledger.agents.states() == {"online": 1, "gone": 1}
     assert ledger.queue.reap(ledger.leases) == []
     assert ledger.agents.get("alive")["lease_until"] <= later(LEASE_S)
 

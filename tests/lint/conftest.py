@@ -15,7 +15,7 @@ MODEL: dict[str, Any] = {
     "name": "toy",
     "version": "1.0.0",
     "task": "classification",
-    "licence": "MIT",
+    "license": "MIT",
     "references": ["https://example.org"],
     "framework": {"name": "onnxruntime", "version": "^1.17"},
     "inputs": [

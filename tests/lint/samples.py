@@ -315,7 +315,7 @@ LISTING1 = """\
 name: MLPerf_ResNet50
 version: 1.0.0
 task: classification
-licence: Apache-2.0
+license: Apache-2.0
 framework:
   name: TensorFlow
   version: ^1.x

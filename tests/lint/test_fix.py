@@ -45,7 +45,7 @@ def test_misspelt_keys_and_values_are_spelt_right() -> None:
     ("right", "wrong"),
     [
         ("resize:", "resise:"),
-        ("licence: ", "licnce: "),
+        ("license: ", "licnse: "),
         ("type: probability", "type: probabilty"),
         ("color_layout: RGB", "color_layuot: RGB"),
         ("keep_aspect_ratio: true", "keep_aspect_ration: true"),
@@ -61,12 +61,12 @@ def test_a_near_miss_of_the_schema_is_mended(right: str, wrong: str) -> None:
 
 
 def test_what_could_mean_two_things_is_left_alone() -> None:
-    text = LISTING1.replace("licence: Apache-2.0", "zzz: Apache-2.0")
+    text = LISTING1.replace("license: Apache-2.0", "zzz: Apache-2.0")
     assert mended(text).text == text
 
 
 def test_a_key_is_not_renamed_to_one_that_is_there() -> None:
-    text = LISTING1.replace("licence: Apache-2.0", "licence: Apache-2.0\nlicnce: MIT")
+    text = LISTING1.replace("license: Apache-2.0", "license: Apache-2.0\nlicnse: MIT")
     assert mended(text).text == text
 
 

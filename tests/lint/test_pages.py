@@ -62,7 +62,7 @@ def whole(each: Rule, fragment: str) -> str:
         base["source"].update(part)
     else:
         # What the fragment is about is not there from elsewhere.
-        for key in ("licence", "references"):
+        for key in ("license", "references"):
             if each.code in ("M090", "M091"):
                 base.pop(key, None)
         if "run" not in part and "preprocess" in part:

@@ -210,7 +210,8 @@ def test_a_manifest_is_validated_once_and_its_digest_is_the_same_wherever_it_lie
 
 
 def test_both_spellings_of_licence_are_welcome() -> None:
-    assert model(LISTING.replace("licence:", "license:")).licence == "MIT"
+    one, other = (model(LISTING.replace("licence:", f"{word}:")) for word in ("licence", "license"))
+    assert one.license == other.license == "MIT" and one.digest == other.digest
 
 
 def test_a_manifest_may_be_a_mapping_made_by_a_program() -> None:
@@ -226,7 +227,7 @@ def test_every_manifest_we_ship_loads_and_is_pinned(kind: str) -> None:
     assert entries
     for entry in entries:
         manifest = load_manifest(entry.path)
-        assert manifest.licence and manifest.description and manifest.references, entry.name
+        assert manifest.license and manifest.description and manifest.references, entry.name
         text = entry.path.read_text().partition("\nconnect:")[
             0
         ]  # a folder of the user's is pinned when it is connected

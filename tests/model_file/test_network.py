@@ -173,7 +173,7 @@ def test_weights_of_onnx_are_not_looked_for_outside_of_its_folder(tmp_path: Path
     graph = field(1, node) + field(5, tensor) + field(12, field(1, "y"))
     (inside / "a.onnx").write_bytes(field(1, 8) + field(8, field(2, 17)) + field(7, graph))
     network = read_network(inside / "a.onnx")
-    assert network.weights["w"].data is None and "not at hand" in network.notes[0]
+    assert network.weights["w"].data is None and "not available" in network.notes[0]
     (inside / "a.onnx").write_bytes(
         (inside / "a.onnx").read_bytes().replace(field(2, location), field(2, "b" * len(location)))
     )

@@ -11,7 +11,7 @@ MODEL = """
 name: {name}
 version: 1.0.0
 task: toy_counting
-licence: MIT
+license: MIT
 framework: {{name: toylinear}}
 inputs: [{{type: image, processing: {{rescale: 255, layout: NCHW}}}}]
 outputs: [{{type: count}}]
@@ -23,7 +23,7 @@ DATASET = """
 name: squares
 version: 1.0.0
 task: toy_counting
-licence: MIT
+license: MIT
 format: toysquares
 size: 64
 sources: [{url: squares.toy}]

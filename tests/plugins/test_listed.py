@@ -21,7 +21,7 @@ MODEL = """
 name: wrong
 version: 1.0.0
 task: classification
-licence: MIT
+license: MIT
 framework: {name: toylinear}
 inputs: [{type: image, processing: {rescale: 255}}]
 outputs: [{type: logits, processing: {softmax: }}]

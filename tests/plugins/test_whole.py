@@ -39,7 +39,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "linear.json").write_text(json.dumps({"shape": [1, SIDE, SIDE], "weights": weights}))
     (folder / "grid.toy").write_bytes(grid())
     (folder / "grid.yml").write_text(
-        "name: grid\nversion: 1.0.0\ntask: classification\nlicence: MIT\nformat: toygrid\nsources: [{url: grid.toy}]\n"
+        "name: grid\nversion: 1.0.0\ntask: classification\nlicense: MIT\nformat: toygrid\nsources: [{url: grid.toy}]\n"
     )
     for name, negatives in (("right", True), ("wrong", False)):
         (folder / f"{name}.json").write_text(json.dumps({"toy_model": "linear.json", "negatives": negatives}))
@@ -68,7 +68,7 @@ def run(place: Path, toy: Path) -> Run:
 def begun(run: Run, place: Path) -> Path:
     """Both manifests, as `init` writes them from the toy's own configuration."""
     for name in ("right", "wrong"):
-        words = ("--name", name, "--licence", "MIT", "--claim", "top1=100@grid", "--output", f"{name}.yml")
+        words = ("--name", name, "--license", "MIT", "--claim", "top1=100@grid", "--output", f"{name}.yml")
         run("init", f"{name}.json", "--yes", *words)
     return place
 

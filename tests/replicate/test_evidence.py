@@ -18,6 +18,8 @@ from mlmodelscope.replicate.evidence_text import (
     half_blocks,
     stretched,
 )
+from mlmodelscope.replicate.finding import Flip as FoundFlip
+from mlmodelscope.replicate.finding import Shown
 from mlmodelscope.replicate.pitfall import Variant, variants_of
 from mlmodelscope.replicate.pitfall.pitfall import step, steps_of, with_steps
 from mlmodelscope.replicate.replication import Replication, open_trials
@@ -43,7 +45,7 @@ def shown(uri: str) -> Image.Image:
 
 def test_the_samples_whose_answer_flips_are_found(evidence: Evidence) -> None:
     assert evidence.compared == 12 and len(evidence.flips) == 8  # green stays green
-    assert (evidence.count("right now"), evidence.count("wrong now"), evidence.count("other answer")) == (8, 0, 0)
+    assert (evidence.count("fixed"), evidence.count("broken"), evidence.count("other answer")) == (8, 0, 0)
     first = evidence.flips[0]
     assert first.label in ("1-red", "3-blue") and first.after[0].name == first.label and first.after[0].is_right
     assert [each.change for each in evidence.flips] == sorted((each.change for each in evidence.flips), reverse=True)
@@ -64,7 +66,7 @@ def test_before_and_after_show_the_fault(evidence: Evidence) -> None:
 
 def test_programs_can_read_it(evidence: Evidence) -> None:
     body = json.loads(json.dumps(evidence_json(evidence)))
-    assert (body["pitfalls"], body["samples"], body["right_now"]) == (["color-layout"], 12, 8)
+    assert (body["pitfalls"], body["samples"], body["fixed"]) == (["color-layout"], 12, 8)
     assert len(body["flips"]) == 8 and "seen" not in body["flips"][-1]
 
 
@@ -148,7 +150,7 @@ def test_names_of_classes_cannot_steer_the_terminal(evidence: Evidence) -> None:
 
 def test_a_failed_sample_has_no_answers_to_show() -> None:
     blank = View(None, "it is broken")
-    flip = Flip("a", "wrong now", "red", (), (), 0.0, Sight(blank, blank))
+    flip = Flip("a", "broken", "red", (), (), 0.0, Sight(blank, blank))
     assert describe_difference(Sight(blank, blank)) == "it is broken."
     some = Evidence(Variant(("p",), "words", None), 1, (flip, flip, flip, flip), True)  # type: ignore[arg-type]
     assert "failed" in "\n".join(evidence_lines(some, Abilities(100)))
@@ -157,3 +159,17 @@ def test_a_failed_sample_has_no_answers_to_show() -> None:
 @pytest.mark.parametrize(("stretch", "words"), [(1.0, "as it is"), (31.4, "× 31"), (0.91, "× 0.91"), (0.01, "÷ 1e+02")])
 def test_how_far_a_difference_is_stretched(stretch: float, words: str) -> None:
     assert stretched(stretch) == words
+
+
+def test_findings_of_older_versions_are_read_by_the_former_names() -> None:
+    flip = FoundFlip(sample="a", kind="wrong now", change=0.1, before=(), after=())
+    old = {
+        "pitfalls": ["color-layout"],
+        "words": "BGR",
+        "samples": 9,
+        "right_now": 3,
+        "wrong_now": 1,
+        "other_answer": 0,
+    }
+    shown = Shown.model_validate(old)
+    assert flip.kind == "broken" and (shown.fixed, shown.broken) == (3, 1)

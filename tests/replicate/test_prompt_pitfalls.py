@@ -285,7 +285,7 @@ def test_flips_are_samples_whose_choice_is_another_and_show_both(place: Path, tm
     done = replicated(place, tmp_path, dataset(place, prompt={"choices": ["{{b}}", "{{a}}"]}))
     assert done.evidence is not None and done.found is not None
     first = done.found.explained[0]
-    assert done.evidence.count("right now") == first.gained and done.evidence.count("wrong now") == first.lost
+    assert done.evidence.count("fixed") == first.gained and done.evidence.count("broken") == first.lost
     shown = [each.overlaid for each in done.evidence.flips if each.overlaid is not None]
     assert shown and all(each.before and each.after and each.truth for each in shown)
     assert "choices one place further" in render(done)

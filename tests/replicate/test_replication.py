@@ -29,7 +29,7 @@ def test_two_mistakes_at_once_are_both_named(tmp_path: Path, settings: Settings)
     done = replicate(model, make_colours(tmp_path), claim=claim, settings=settings)
     assert done.found is not None and done.found.explained
     assert set(done.found.explained[0].pitfalls) == {"color-layout", "label-offset"}
-    assert done.evidence is not None and done.evidence.count("right now") == 12
+    assert done.evidence is not None and done.evidence.count("fixed") == 12
 
 
 @pytest.mark.parametrize(("first", "label_offset"), [(1, 0), (0, 1)])

@@ -82,7 +82,7 @@ def test_candidates_are_drawn_where_they_lie(done: Replication) -> None:
 def test_programs_learn_the_unit(done: Replication) -> None:
     body = json.loads(json.dumps(to_json(done)))
     assert (body["claim"]["title"], body["claim"]["unit"]) == ("PSNR", "dB")
-    assert body["evidence"]["graded"] and body["evidence"]["wrong_now"] == 3
+    assert body["evidence"]["graded"] and body["evidence"]["broken"] == 3
     number = body["evidence"]["flips"][0]["number"]
     assert number["before"] - number["after"] == pytest.approx(6.0206, abs=1e-4)
     finding = finding_of(done)

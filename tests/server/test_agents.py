@@ -51,7 +51,7 @@ class Cluster:
         self.world.until(lambda: self._there() == ["one", "two"], "both agents are there")
 
     def _there(self) -> list[str]:
-        return sorted(each["id"] for each in self.client.agents() if each["state"] == "there")
+        return sorted(each["id"] for each in self.client.agents() if each["state"] == "online")
 
     def start(self, name: str) -> subprocess.Popen[bytes]:
         return self.world.agent(name, "--label", f"name={name}", "--slots", "1", token=self.token)

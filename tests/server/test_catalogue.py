@@ -93,18 +93,18 @@ def names(page: dict[str, Any]) -> list[str]:
 
 def test_models_are_searched_and_narrowed_down(client: Client) -> None:
     for version in ("1.9.0", "2.0.0"):
-        client.put_manifest(text_of(version, description="Sees cats.", licence="MIT"))
+        client.put_manifest(text_of(version, description="Sees cats.", license="MIT"))
     everything = client.get("/models")
     assert {"toy", "mine", "resnet20-cifar10"} <= set(names(everything)) and everything["total"] == len(
         everything["items"]
     )
     (mine,) = client.get("/models", {"q": "CATS sees"})["items"]
     assert (mine["name"], mine["version"], mine["versions"][0]) == ("mine", "2.0.0", "2.0.0")
-    assert (mine["owner"], mine["verdict"], mine["licence"]) == ("local", "no claim", "MIT")
+    assert (mine["owner"], mine["verdict"], mine["license"]) == ("local", "no claim", "MIT")
     fake = client.get("/models", {"framework": "fake"})
     assert {"mine", "toy"} <= set(names(fake)) and "resnet20-cifar10" not in names(fake)
     assert fake["facets"]["framework"] == everything["facets"]["framework"]
-    assert fake["facets"]["licence"] == {"MIT": 1, "not said": len(fake["items"]) - 1}
+    assert fake["facets"]["license"] == {"MIT": 1, "unspecified": len(fake["items"]) - 1}
     assert names(client.get("/models", {"verdict": "not checked", "q": "resnet20"})) == ["resnet20-cifar10"]
     first = client.get("/models", {"limit": 1})
     assert first["next"] == 1 and names(client.get("/models", {"start": 1, "limit": 1})) == names(everything)[1:2]

@@ -115,7 +115,7 @@ def test_the_same_catalogue_looks_the_same_here_and_there(world: World, client: 
     """Tables tell more of this machine: which folders are connected, which models sources describe."""
 
     def told(*more: str) -> list[tuple[str, ...]]:
-        keys = ("name", "version", "task", "licence", "description")
+        keys = ("name", "version", "task", "license", "description")
         return sorted(tuple(str(each[key]) for key in keys) for each in json.loads(world.say(verb, "--json", *more)[1]))
 
     assert told("--server", world.url) == told()

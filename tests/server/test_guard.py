@@ -111,7 +111,7 @@ def test_numbers_for_prometheus(tmp_path: Path) -> None:
     assert numbers[f'mlmodelscope_requests_total{{{route}",status="200"}}'] == "1.0"
     assert numbers[f'mlmodelscope_requests_total{{{route}/{{identity}}",status="404"}}'] == "1.0"
     assert numbers[f'mlmodelscope_request_seconds_count{{{route}"}}'] == "1.0"
-    assert numbers['mlmodelscope_agents{state="there"}'] == "1.0"
+    assert numbers['mlmodelscope_agents{state="online"}'] == "1.0"
     assert numbers['mlmodelscope_evaluations{state="waiting"}'] == "0.0"
     assert numbers["mlmodelscope_queue_age_seconds"] == "0.0" and numbers["mlmodelscope_database_up"] == "1.0"
     assert numbers["mlmodelscope_database_errors_total"] == "0.0"

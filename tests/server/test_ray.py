@@ -87,7 +87,7 @@ def mend(world: World, nodes: Any, client: Client) -> None:
         nodes.add_node(num_cpus=1, node_ip_address="127.0.0.3")
 
     def is_there() -> bool:
-        return sum(each["state"] == "there" for each in client.agents()) == 2
+        return sum(each["state"] == "online" for each in client.agents()) == 2
 
     world.until(is_there, "both nodes have an agent")
 

@@ -482,7 +482,7 @@ def test_a_token_does_what_its_scopes_say(world: World, make_caller: Callable[..
     assert ada("ListRecords").items == []
     (agent,) = ada("ListAgents").items
     assert root("DrainAgent", id=agent.id).state == "draining"
-    assert root("DrainAgent", id=agent.id, draining=False).state == "there"
+    assert root("DrainAgent", id=agent.id, draining=False).state == "online"
     assert reader not in world.logs() and admin not in world.logs()
 
 

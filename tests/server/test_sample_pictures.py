@@ -133,7 +133,7 @@ def test_a_dataset_that_is_gone_has_no_pictures_and_says_so(shown: tuple[World, 
     with Confined() as confined:
         fresh = Gallery(Settings(world.place, world.place / "cache"), confined)
         for _ in range(2):  # the second time it is only remembered
-            with pytest.raises(NoPictures, match="there is no copy of leaving at hand"):
+            with pytest.raises(NoPictures, match="there is no copy of leaving available"):
                 fresh.opened(plan.dataset)
 
 

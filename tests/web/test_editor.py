@@ -17,7 +17,7 @@ MINE = """\
 name: mine
 version: 1.0.0
 task: classification
-licence: MIT
+license: MIT
 framework: {name: fake}
 inputs:
   - type: image

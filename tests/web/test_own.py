@@ -162,7 +162,7 @@ def test_a_dataset_that_has_gone_is_named_once(visit: Visit, site: Site) -> None
     place.rename(site.place / "own-elsewhere")
     page = visit.to(f"/records/{record}?tab=samples&sample=take-1.wav")
     dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_text("there is no copy of speech at hand")).to_be_visible()
+    expect(dialog.get_by_text("there is no copy of speech available")).to_be_visible()
     expect(dialog.get_by_role("region", name="What it says")).to_be_visible()
 
 

@@ -71,7 +71,7 @@ def test_an_admin_drains_an_agent_and_lets_it_work_again(browser: Any, guarded: 
         page.get_by_role("button", name="Drain").click()
         expect(page.get_by_text("draining", exact=True)).to_be_visible()
         page.get_by_role("button", name="Let it work again").click()
-        expect(page.get_by_text("there", exact=True)).to_be_visible()
+        expect(page.get_by_text("online", exact=True)).to_be_visible()
         page.locator("main a[href^='/agents/']").first.click()
         expect(page.get_by_role("heading", name="Machine")).to_be_visible()
         expect(page.get_by_role("region", name="Stacks")).to_contain_text("onnxruntime")

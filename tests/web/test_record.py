@@ -72,7 +72,7 @@ def test_samples_are_found_and_shown(visit: Visit, record: str) -> None:
     expect(rows.first).to_contain_text("wrong")
     expect(page.get_by_text(re.compile(r"^\d+ of 70 samples$"))).to_be_visible()
     page.get_by_role("searchbox", name="Find samples").fill("nothing is called that")
-    expect(page.get_by_text("No sample is like that.")).to_be_visible()
+    expect(page.get_by_text("No matches.")).to_be_visible()
 
 
 def test_a_sample_is_looked_at_and_a_link_shows_others_the_same(visit: Visit, record: str) -> None:
@@ -209,9 +209,9 @@ def test_samples_whose_dataset_is_gone_have_a_quiet_place(visit: Visit, site: Si
     record = site.evaluated("toy", "vanishing", options={"timed_runs": 1, "warm_up_runs": 1})
     shutil.rmtree(folder / "vanishing")
     page = visit.to(f"/records/{record}?tab=samples")
-    expect(page.locator("[title^='there is no copy of vanishing at hand']").first).to_be_visible()
+    expect(page.locator("[title^='there is no copy of vanishing available']").first).to_be_visible()
     page.get_by_role("button", name="class0/0000.png").click()
-    expect(page.get_by_role("dialog")).to_contain_text("there is no copy of vanishing at hand")
+    expect(page.get_by_role("dialog")).to_contain_text("there is no copy of vanishing available")
 
 
 def test_a_record_that_is_not_there_is_said_so(visit: Visit) -> None:

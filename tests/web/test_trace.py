@@ -143,7 +143,7 @@ def test_a_search_steps_everything_else_back_and_lists_what_fits(visit: Visit, t
     facts = page.locator("section", has=page.get_by_role("button", name="Zoom to it"))
     expect(facts).to_contain_text("1×64×56×56")
     page.get_by_role("searchbox").fill("nothing is called so")
-    expect(page.get_by_text("None. Zoom out, or search for less.")).to_be_visible()
+    expect(page.get_by_text("No matches. Zoom out or broaden your search.")).to_be_visible()
 
 
 def test_a_level_hides_what_is_below_it(visit: Visit, traces: dict[str, str]) -> None:
@@ -162,7 +162,7 @@ def test_the_flame_graph_is_walked_and_taken_along(visit: Visit, traces: dict[st
     expect(where).to_contain_text("run")
     page.locator("g[data-node='compute']").click()
     expect(where).to_contain_text("compute")
-    expect(page.get_by_role("table", name="Own time")).to_contain_text("layer1.0.conv1")
+    expect(page.get_by_role("table", name="Self time")).to_contain_text("layer1.0.conv1")
     where.get_by_role("button", name="all").click()
     expect(where).to_have_text(re.compile("all, "))
     with page.expect_download() as caught:

@@ -226,7 +226,7 @@ def test_code_does_not_run_for_who_may_not(visit: Visit, models: None) -> None:
 BAD = {
     "drawing.svg": (b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>", "may hold scripts"),
     "page.jpg": (b"<!doctype html><script>alert(1)</script>", "may hold scripts"),
-    "notes.txt": (b"only words", "is no picture that is known here"),
+    "notes.txt": (b"only words", "unsupported file type"),
     "none.jpg": (b"", "is empty"),
     "large.jpg": (b"\xff\xd8\xff" + bytes(17 << 20), "this server takes 16.0 MiB at the most"),
     "half.jpg": (picture(400)[:2000], "truncated"),

@@ -43,7 +43,7 @@ const home = createRoute({
 const models = createRoute({
   getParentRoute: () => root,
   path: "/models",
-  validateSearch: texts("q", "task", "framework", "architecture", "licence", "verdict", "sort"),
+  validateSearch: texts("q", "task", "framework", "architecture", "license", "verdict", "sort"),
   component: lazyRouteComponent(() => import("./pages/models"), "Models"),
 });
 const model = createRoute({
@@ -55,7 +55,7 @@ const model = createRoute({
 const datasets = createRoute({
   getParentRoute: () => root,
   path: "/datasets",
-  validateSearch: texts("q", "task", "format", "licence", "sort"),
+  validateSearch: texts("q", "task", "format", "license", "sort"),
   component: lazyRouteComponent(() => import("./pages/datasets"), "Datasets"),
 });
 const dataset = createRoute({

@@ -41,7 +41,7 @@ def fact_rows(found: Divergence) -> list[tuple[str, str]]:
         mean, most = found.means[name], found.most[name]
         if mean is not None and most is not None:
             unit = "" if name == "hellinger" else " nat"
-            rows.append((_MEASURES[name], f"{mean:.3g}{unit} on average, {most:.3g} at the most"))
+            rows.append((_MEASURES[name], f"{mean:.3g}{unit} on average, {most:.3g} at most"))
     if found.infinite:
         rows.append(("infinite KL", words.plural(found.infinite, "sample")))
     return rows

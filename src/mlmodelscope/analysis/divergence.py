@@ -180,7 +180,7 @@ def kullback_leibler(first: Sequence[float], second: Sequence[float]) -> float:
 
 
 def jensen_shannon(first: Sequence[float], second: Sequence[float]) -> float:
-    """In nats; ln 2 at the most."""
+    """In nats; ln 2 at most."""
     middle = [(p + q) / 2 for p, q in zip(first, second, strict=True)]
     return (kullback_leibler(first, middle) + kullback_leibler(second, middle)) / 2
 

@@ -78,7 +78,7 @@ class Draft:
     inputs: list[TensorInfo] = field(default_factory=list)
     outputs: list[DraftOutput] = field(default_factory=list)
     steps: list[DraftStep] | None = None
-    """From `decode` to the arithmetic, for the image input; None where nothing is said about it."""
+    """From `decode` to the arithmetic, for the image input; None if there is none."""
     steps_are_whole: bool = False
     """Whether a configuration says all of them, so that what is missing is missing on purpose."""
     last_remarks: list[str] = field(default_factory=list)
@@ -87,7 +87,7 @@ class Draft:
     references: list[str] = field(default_factory=list)
     attributes: dict[str, Any] = field(default_factory=dict)
     prompt: list[DraftStep] | None = None
-    """What a language model does with a prompt; None where nothing is said about it."""
+    """What a language model does with a prompt; None if there is none."""
     files: dict[str, Path] = field(default_factory=dict)
     """Files that the steps name, where they lie."""
     writing: dict[str, Fact] = field(default_factory=dict)

@@ -86,7 +86,7 @@ def _read_words(draft: Draft, model: ModelFile, path: Path) -> None:
     draft.learn("name", given, "the file calls itself so", guess=True)
     stem = path.stem if not _PLAIN_NAMES.fullmatch(path.stem) else path.absolute().parent.name
     draft.learn("name", name_from(stem) or name_from(path.name) or "model", "the file's name", guess=True)
-    for key, name in (("description", "description"), ("author", "author"), ("license", "licence")):
+    for key, name in (("description", "description"), ("author", "author"), ("license", "license")):
         text = words.get(key, "").strip()
         draft.learn(name, text[:2000] or None, "the file says so")
     if words.get("doc", "").strip():

@@ -21,7 +21,7 @@ from mlmodelscope.task.class_answer import CLASS_TASKS
 Path = tuple[str | int, ...]
 
 _ELEMENT_TYPES = get_args(ElementType)
-_PLAIN_FACTS = ("name", "version", "task", "author", "licence", "description", "dataset")
+_PLAIN_FACTS = ("name", "version", "task", "author", "license", "description", "dataset")
 _NESTED_FACTS = (
     "framework.name",
     "framework.version",

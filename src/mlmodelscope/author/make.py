@@ -25,7 +25,7 @@ from mlmodelscope.model_file.labels import labels_from_lines, labels_from_text
 from mlmodelscope.model_file.limit import clean
 from mlmodelscope.task.class_answer import CLASS_TASKS
 
-_ASKED = ("name", "task", "resize", "color", "mean", "std", "labels", "licence")
+_ASKED = ("name", "task", "resize", "color", "mean", "std", "labels", "license")
 
 # Without a file the outputs are what the task answers with.
 _OUTPUTS = {
@@ -95,7 +95,7 @@ def _add_flags(draft: Draft, request: Request) -> None:
         "name": request.name,
         "version": request.version,
         "task": request.task,
-        "licence": request.licence,
+        "license": request.license,
         "description": request.description,
         "framework.version": request.framework_version,
         "dataset": request.dataset,
@@ -209,8 +209,8 @@ def _ask(draft: Draft, request: Request) -> None:
         draft.ask("color", "Order of the colours", str(decode.value.get("color_layout", "RGB")), ("RGB", "BGR"))
     for question in later:
         draft.ask(question.key, question.text, question.default, question.choices)
-    if "licence" not in facts:
-        draft.ask("licence", "Licence of the model's files (empty: not known)")
+    if "license" not in facts:
+        draft.ask("license", "License of the model's files (empty: not known)")
 
 
 def write_files(written: Written, output: Path, force: bool) -> list[Path]:

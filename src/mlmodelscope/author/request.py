@@ -38,7 +38,7 @@ class Request:
     labels: str | None = None
     """A file, or a reference as manifests have them."""
     label_offset: int | None = None
-    licence: str | None = None
+    license: str | None = None
     description: str | None = None
     framework_version: str | None = None
     dataset: str | None = None

@@ -35,7 +35,7 @@ class Goal:
 
 
 GOALS = (Goal(0.5, 0.01), Goal(0.9, 0.02), Goal(0.99, 0.05))
-"""For calls one after the other."""
+"""For calls in turn."""
 LOOSE = (Goal(0.5, 0.05), Goal(0.9, 0.05), Goal(0.99, 0.1))
 """For queries that wait for one another, whose times are spread by the load itself."""
 

@@ -82,7 +82,7 @@ class Station:
         return self.lab.samples_per_query or self.batch_size
 
     def closed(self, scenario: str, queries: int, seconds: float, warm_up_runs: int = 0) -> Run:
-        """Queries one after the other: single-stream or multi-stream."""
+        """Queries in turn: single-stream or multi-stream."""
         per_query = self.samples_per_query if scenario == "multi-stream" else self.batch_size
         request = self._request(scenario, seconds)._replace(
             queries=queries, warm_up_runs=warm_up_runs, calls_per_query=-(-per_query // self.batch_size)

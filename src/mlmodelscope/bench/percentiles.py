@@ -49,5 +49,5 @@ def percentiles(
         else:
             one = of.replace("queries", "query").removesuffix("s")
             few = f"1 {one} is" if len(ordered) == 1 else f"{len(ordered)} {of} are"
-            refused[name] = f"{few} too few: {queries_needed(quantile)} tell it with its interval"
+            refused[name] = f"{few} too few: a 95 % interval needs {queries_needed(quantile)}"
     return found, refused

@@ -24,7 +24,7 @@ class Run:
 
 
 def join(runs: Sequence[Run]) -> Run:
-    """Runs of the same kind as one: their queries together, their time one after the other."""
+    """Runs of the same kind as one: their queries together, their time in turn."""
     first = runs[0]
     if len(runs) == 1:
         return first

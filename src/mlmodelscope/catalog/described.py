@@ -105,9 +105,9 @@ def _add_facts(draft: Draft, entry: Entry, source: Source) -> None:
     if entry.description:
         draft.facts["description"] = Fact(one_line(entry.description), "")
     # The model's license is that of its weights; that of the code is noted beside it.
-    draft.facts.pop("licence", None)
+    draft.facts.pop("license", None)
     if entry.weights_license:
-        draft.facts["licence"] = Fact(one_line(entry.weights_license), "")
+        draft.facts["license"] = Fact(one_line(entry.weights_license), "")
     if entry.framework:
         draft.facts["framework.name"] = Fact(entry.framework, "")
     about = {

@@ -26,7 +26,7 @@ def rows_of(path: Path) -> list[ManifestRow]:
 def row_of(manifest: ModelManifest) -> ManifestRow:
     framework = f"{manifest.framework.name} {manifest.framework.version}" if manifest.framework else ""
     claims = tuple(f"{claim.metric} {claim.value}{_sign(claim.unit)}" for claim in manifest.claims)
-    facts = manifest.name, manifest.version, manifest.task, framework, manifest.licence or "", claims
+    facts = manifest.name, manifest.version, manifest.task, framework, manifest.license or "", claims
     published = tuple(_published(manifest, each) for each in manifest.claims)
     return ManifestRow(*facts, published=published, digest=manifest.digest)
 

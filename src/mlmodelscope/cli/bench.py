@@ -50,7 +50,7 @@ def bench(
     scenario: Annotated[
         ScenarioName,
         typer.Option(
-            help="How queries arrive: one after the other; several samples together; by chance, as at a server; all at "
+            help="How queries arrive: in turn; several samples together; by chance, as at a server; all at "
             "once. Or: fresh processes; batch sizes doubled until it does not pay; the highest rate below --bound."
         ),
     ] = ScenarioName.single_stream,
@@ -82,7 +82,7 @@ def bench(
         str | None,
         typer.Option(help="Language models: both by MLPerf's rule, such as llama2-70b-interactive.", metavar="RULE"),
     ] = None,
-    budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at the most.", min=0.1)] = 20,
+    budget: Annotated[float, typer.Option(help="Seconds that measuring may take, at most.", min=0.1)] = 20,
     queries: Annotated[
         int, typer.Option(help="Queries that each process answers at least, even if the budget is over.", min=1)
     ] = 1,

@@ -47,7 +47,7 @@ def check(
             metavar="PATH... | --explain CODE",
         ),
     ] = None,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what has only one meaning; comments stay.")] = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Fix what has only one meaning; comments stay.")] = False,
     diff: Annotated[bool, typer.Option("--diff", help="Show what --fix would change, and write nothing.")] = False,
     explain: Annotated[
         str | None, typer.Option(help="Explain a rule by its code or name, or `all`.", metavar="CODE")
@@ -202,7 +202,7 @@ def _show_to_people(results: list[Result], verbose: bool, diff: bool, to_stdout:
             print(result.mended_text or result.text, end="")
         else:
             for found in result.mended:
-                print(_printable(f"{found.place}  {found.code} mended  {found.message}"), file=stream)
+                print(_printable(f"{found.place}  {found.code} fixed  {found.message}"), file=stream)
     failed = any(result.count("error") for result in results)
     shown = [found for result in results if not result.skipped for found in result.findings]
     hidden = sum(not _is_shown(found, verbose) for found in shown)
@@ -212,7 +212,7 @@ def _show_to_people(results: list[Result], verbose: bool, diff: bool, to_stdout:
 def _show_result(result: Result, verbose: bool, stream: TextIO) -> None:
     if not result.count("error"):
         warned = _number(result.count("warning"), "warning")
-        print(f"{result.file}: right{f', {warned}' if result.count('warning') else ''}", file=stream)
+        print(f"{result.file}: OK{f', {warned}' if result.count('warning') else ''}", file=stream)
     for found in result.findings:
         if not _is_shown(found, verbose):
             continue
@@ -229,7 +229,7 @@ def _show_diff(result: Result) -> None:
 
     if result.mended:
         before, after = (text.splitlines(keepends=True) for text in (result.text, result.mended_text))
-        for line in difflib.unified_diff(before, after, result.file, f"{result.file} (mended)"):
+        for line in difflib.unified_diff(before, after, result.file, f"{result.file} (fixed)"):
             print(_printable(line.rstrip("\r\n")))
 
 
@@ -245,7 +245,7 @@ def _summary(results: list[Result], diff: bool, hidden: int) -> str:
         text += f"; {wrong} of {len(checked)} manifests have problems"
     mended = sum(len(result.mended) for result in checked)
     if mended:
-        text += f"; {mended} {'could be mended' if diff else 'mended'}"
+        text += f"; {mended} {'fixable' if diff else 'fixed'}"
     skipped = len(results) - len(checked)
     if skipped:
         text += f"; {_number(skipped, 'file')} skipped, not manifests"

@@ -1,4 +1,4 @@
-"""`convert`: an old manifest in today's form."""
+"""`convert`: an old manifest in the current format."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def convert(
     force: Annotated[bool, typer.Option("--force", help="Overwrite what is there.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Write manifests of any dialect in today's form; comments are kept where they have a place.
+    """Upgrade manifests of any dialect to the current format; comments are kept where they have a place.
 
     A folder is searched for manifests, and its subfolders are kept. A file that cannot be converted stops no other;
     the exit code is 1 if there was one.

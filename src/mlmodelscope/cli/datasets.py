@@ -44,7 +44,7 @@ def show(
     from mlmodelscope.manifest.schema import DatasetManifest
 
     if name is None:
-        titles = ("task", "samples", "files", "licence")
+        titles = ("task", "samples", "files", "license")
         show_catalogue("datasets", titles, _row, as_json)
         return
     there = remote()
@@ -90,7 +90,7 @@ def disconnect(name: Name) -> None:
 
 
 def _row(manifest: DatasetManifest) -> tuple[str, ...]:
-    return manifest.task, f"{manifest.size:,}" if manifest.size else "", _where(manifest), manifest.licence or ""
+    return manifest.task, f"{manifest.size:,}" if manifest.size else "", _where(manifest), manifest.license or ""
 
 
 def _where(manifest: DatasetManifest) -> str:

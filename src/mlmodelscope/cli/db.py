@@ -60,12 +60,12 @@ def _migrate(to: str, as_json: bool, *, upwards: bool) -> None:
 @app.command("check")
 @verb
 def check(
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what can be mended without losing anything.")] = False,
+    repair: Annotated[bool, typer.Option("--repair", help="Fix what can be fixed without losing anything.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Look whether the database is sound and every record has its files, byte by byte.
 
-    Exit code 0: all is well, or was mended; 1: something is wrong.
+    Exit code 0: no problems, or all were fixed; 1: problems remain.
     """
     from mlmodelscope.upkeep.check import check as look
 
@@ -76,7 +76,9 @@ def check(
             {
                 "about": each.about,
                 "what": each.what,
-                "can_be_mended": each.mend is not None,
+                "can_be_fixed": each.mend is not None,
+                "is_fixed": each.is_mended,
+                "can_be_mended": each.mend is not None,  # former names, for one more minor version
                 "is_mended": each.is_mended,
             }
             for each in found
@@ -86,9 +88,9 @@ def check(
     for each in found:
         print(f"{each.about}: {each.what}" + (f"; {each.remedy}" if each.is_mended else ""))
     if not left:
-        print(f"{count} finished records, all is well")
+        print(f"{count} finished records, no problems")
     elif any(each.mend is not None for each in left):
-        print("mlmodelscope db check --repair mends what can be mended without losing anything")
+        print("mlmodelscope db check --repair fixes what can be fixed without losing anything")
     return int(bool(left))
 
 

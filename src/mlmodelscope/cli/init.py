@@ -52,7 +52,8 @@ def init(
     method: Annotated[str | None, _option("--method", "Interpolation, for example bicubic.")] = None,
     labels: Annotated[str | None, _option("--labels", "File with one class name a line.", "FILE")] = None,
     label_offset: Annotated[int | None, _option("--label-offset", "Output number of the dataset's class 0.")] = None,
-    licence: Annotated[str | None, _option("--licence", "Licence of the model's files.")] = None,
+    license: Annotated[str | None, _option("--license", "License of the model's files.")] = None,
+    former_license: Annotated[str | None, typer.Option("--licence", hidden=True)] = None,
     description: Annotated[str | None, _option("--description", "What the model is.")] = None,
     framework_version: Annotated[
         str | None, _option("--framework-version", "Which versions of the framework will do, for example ^1.10.")
@@ -71,9 +72,10 @@ def init(
     from mlmodelscope.author.make import make_manifest, write_files
     from mlmodelscope.author.request import Request
 
+    license = license if license is not None else former_license
     if model is not None and (described := _described(model)) is not None:
         answers = (configs, name, version, task, color, scale, mean, std, resize, crop, library, method, labels)
-        more = (label_offset, licence, description, framework_version, dataset, claim, model_name, launcher)
+        more = (label_offset, license, description, framework_version, dataset, claim, model_name, launcher)
         if any(each is not None for each in (*answers, *more)):
             raise UsageError(
                 f"{model} is a model of a catalog source, whose facts take no other options",
@@ -106,7 +108,7 @@ def init(
         method=method,
         labels=labels,
         label_offset=label_offset,
-        licence=licence,
+        license=license,
         description=description,
         framework_version=framework_version,
         dataset=dataset,

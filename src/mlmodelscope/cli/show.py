@@ -85,7 +85,7 @@ def _show_manifest(name: str, as_json: bool) -> None:
         }
         print_json(body)
         return
-    written = f"dialect {dialect}: {document.dialect.meaning}" if document.dialect else "today's form"
+    written = f"dialect {dialect}: {document.dialect.meaning}" if document.dialect else "current format"
     print(f"# {document.kind} manifest {document.file}, {written}")
     print(f"# sha256:{manifest.digest}")
     print(write_manifest(explicit, document.kind, beside=origins), end="")

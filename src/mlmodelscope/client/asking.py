@@ -1,4 +1,4 @@
-"""Asking a model on a server about some inputs, one after the other while it stays open there."""
+"""Asking a model on a server about some inputs, in turn while it stays open there."""
 
 from __future__ import annotations
 

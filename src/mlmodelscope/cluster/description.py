@@ -1,4 +1,4 @@
-"""What an agent publishes: its machine, the stacks it has or can build, the frameworks in them, the models at hand."""
+"""What an agent publishes: its machine, the stacks it has or can build, the frameworks in them, cached models."""
 
 from __future__ import annotations
 

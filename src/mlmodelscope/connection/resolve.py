@@ -65,7 +65,7 @@ def how_to_obtain(manifest: DatasetManifest, connect: Connect) -> str:
     """What a user must know to have it: license, page, files and steps."""
     lines = [
         f"{manifest.name} is known, and not connected: its files must come from its publisher",
-        f"license: {manifest.licence or 'not stated by its authors'}",
+        f"license: {manifest.license or 'not stated by its authors'}",
         f"publisher: {connect.page}",
     ]
     for each in connect.archives:

@@ -10,7 +10,7 @@ from typing import Any
 from mlmodelscope.errors import DatasetError
 
 _MOST = 10_000
-"""Things in one picture; real ones have a few hundred at the most."""
+"""Things in one picture; real ones have a few hundred at most."""
 
 
 def is_finite(value: Any) -> bool:

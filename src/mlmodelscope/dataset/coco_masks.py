@@ -9,7 +9,7 @@ from mlmodelscope.dataset.boxes import is_finite
 from mlmodelscope.errors import DatasetError
 
 _MOST_NUMBERS = 200_000
-"""Of the polygons of one thing; real ones have a few thousand at the most."""
+"""Of the polygons of one thing; real ones have a few thousand at most."""
 _MOST_POINTS = 1000
 
 

@@ -21,7 +21,7 @@ from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope_worker.pipeline.header import ImageError, size
 
 _MOST_NUMBERS = 200_000
-"""Of one line; real polygons have a few thousand at the most."""
+"""Of one line; real polygons have a few thousand at most."""
 
 _MOST_CLASSES = 1_000_000
 

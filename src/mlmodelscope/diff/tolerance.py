@@ -27,7 +27,7 @@ class Tolerance:
         return replace(self, precision=coarser(precision, self.precision))
 
     def at(self, names: Iterable[str], depth: int, precision: str, before: float) -> float:
-        """Of a layer with so many layers in front of it, which are apart by `before` at the most."""
+        """Of a layer with so many layers in front of it, which are apart by `before` at most."""
         for name in names:
             if name in self.layers:
                 return self.layers[name]

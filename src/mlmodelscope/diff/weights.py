@@ -204,7 +204,7 @@ def _described(weight: Weight) -> dict[str, Any]:
 
 
 def _sums(weight: Weight) -> Sequence[float]:
-    """Of a tensor whose numbers are not at hand, sums that none has."""
+    """Of a tensor whose numbers are not available, sums that none has."""
     if not _can_be_read(weight) or weight.data is None:
         return [float("inf")] * 5
     return ruler().weight_sums(_described(weight), bytes(weight.data))
@@ -216,7 +216,9 @@ def _judged(pair: Pair) -> WeightPair:
         return WeightPair(one, other, "", "missing" if other is None else "extra", _alone(pair), {})
     if not _can_be_read(one) or not _can_be_read(other) or one.data is None or other.data is None:
         lost = one if not _can_be_read(one) else other
-        why = f"the numbers of {lost.name} are not at hand" if lost.data is None else f"{lost.element_type} is not read"
+        why = (
+            f"the numbers of {lost.name} are not available" if lost.data is None else f"{lost.element_type} is not read"
+        )
         return WeightPair(one, other, pair.by, "not compared", why, {})
     facts = ruler().compare_weights(_described(one), bytes(one.data), _described(other), bytes(other.data))
     verdict: Verdict = facts["relation"]

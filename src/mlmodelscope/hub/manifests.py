@@ -20,7 +20,7 @@ from mlmodelscope.record.store import Store
 
 
 def manifests_of(record: Record, store: Store) -> dict[str, str]:
-    """Text by aspect (model, dataset, …), of those that are at hand; never another one of the same name."""
+    """Text by aspect (model, dataset, …), of those that are available; never another one of the same name."""
     found = {}
     for aspect, planned in record.plan.manifests.items():
         for text in _candidates(aspect, planned.name, planned.version, planned.digest, record, store):

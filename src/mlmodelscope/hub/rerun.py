@@ -28,7 +28,7 @@ def write_rerun(record: Record, store: Store, folder: Path) -> tuple[Path, dict[
 
 
 def _nearest(manifest: Manifest) -> Manifest:
-    """Where the same one is at hand, its files lie beside that."""
+    """Where the same one is available, its files lie beside that."""
     try:
         own = find_manifest(type(manifest), f"{manifest.name}@{manifest.version}")
     except MLModelScopeError:

@@ -44,7 +44,7 @@ class Tensor:
         return {"name": self.name, "element_type": self.element_type, "shape": list(self.shape)}
 
     def listed(self) -> list[Any]:
-        """Its values, one after the other."""
+        """Its values, in turn."""
         if self.element_type == "bool":
             return [bool(each) for each in bytes(self.content)]
         if self.element_type == "float16":

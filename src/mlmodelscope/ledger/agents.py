@@ -103,10 +103,10 @@ class Agents:
             return connection.execute(query).mappings().all()
 
     def states(self) -> dict[str, int]:
-        """How many agents are there, draining or gone."""
+        """How many agents are online, draining or gone."""
         self._leases.settle()
         state = case(
-            (agents.c.lease_until <= now(), "gone"), (agents.c.draining.is_(True), "draining"), else_="there"
+            (agents.c.lease_until <= now(), "gone"), (agents.c.draining.is_(True), "draining"), else_="online"
         ).label("state")
         with self._database.reading() as connection:
             rows = connection.execute(select(state, func.count()).group_by("state")).all()

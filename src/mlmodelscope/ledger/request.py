@@ -48,7 +48,7 @@ def _named(value: Any) -> Any:
 
 
 class Where(Part):
-    """Which agents will do. What is not said does not matter."""
+    """Which agents will do. What is unspecified does not matter."""
 
     agent: Annotated[str | None, Field(max_length=100, description="This one.")] = None
     hardware: Annotated[

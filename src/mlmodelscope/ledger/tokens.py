@@ -82,7 +82,7 @@ class Tokens:
         return Person(row["owner"], frozenset(row["scopes"].split()))
 
     def _row(self, hashed: str) -> RowMapping | None:
-        """Looked up once a second at the most: agents show theirs all the time."""
+        """Looked up once a second at most: agents show theirs all the time."""
         moment = time.monotonic()
         looked_at, row = self._recent.get(hashed, (float("-inf"), None))
         if row is not None and moment - looked_at < _LOOK_EVERY_S:

@@ -1,4 +1,4 @@
-"""What a rule found, where, and how to mend it."""
+"""What a rule found, where, and how to fix it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Finding:
     hint: str | None = None
     known: tuple[str, ...] = ()
     fix: tuple[Edit, ...] = ()
-    """All of them together mend it; empty where only the author can know."""
+    """All of them together fix it; empty where only the author can know."""
     code: str = ""
     severity: Severity | None = None
     """None while a rule leaves it to its own."""

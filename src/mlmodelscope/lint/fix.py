@@ -1,4 +1,4 @@
-"""Mending a manifest: edits that touch nothing else, kept only where the result means the same or is better."""
+"""Fixing a manifest: edits that touch nothing else, kept only where the result means the same or is better."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ABOUT = {"M014": "framework", "M020": "container"}
 
 @dataclass(frozen=True)
 class Mended:
-    """A text after its fixes, with what was mended and what is left to say."""
+    """A text after its fixes, with what was fixed and what is left to say."""
 
     text: str
     applied: tuple[Finding, ...]

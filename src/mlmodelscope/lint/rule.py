@@ -86,12 +86,17 @@ def rule(
     return register
 
 
+_FORMER_NAMES = {"no-licence": "no-license"}
+"""Names that rules had in earlier releases, which scripts still use."""
+
+
 def find_rules(words: Iterable[str], option: str) -> set[str]:
     """Codes that are meant by codes, beginnings of codes, or names; UsageError where a word means none."""
     known = all_rules()
     found: set[str] = set()
     for word in words:
-        meant = {each.code for each in known if each.code.startswith(word.upper()) or each.name == word.lower()}
+        name = _FORMER_NAMES.get(word.lower(), word.lower())
+        meant = {each.code for each in known if each.code.startswith(word.upper()) or each.name == name}
         if not meant:
             for plugin in REGISTRY.plugins():  # one that is broken has no rules, and that is why
                 if word.upper().startswith(plugin.name):

@@ -10,8 +10,8 @@ _HEAD = """# Lints
 
 What `mlmodelscope check` says about manifests. An *error* means that the manifest cannot be used, a *warning* that it
 probably does something else than its author meant, an *info* that an evaluator may want to know it; those are counted
-and shown with `--verbose`. `--fix` mends what has only one meaning, `--diff` shows that first. `--select` and
-`--ignore` take codes, beginnings of codes and names, such as `--ignore M03,no-licence`.
+and shown with `--verbose`. `--fix` fixes what has only one meaning, `--diff` shows that first. `--select` and
+`--ignore` take codes, beginnings of codes and names, such as `--ignore M03,no-license`.
 
 | code | name | severity | meaning |
 |---|---|---|---|

@@ -1,4 +1,4 @@
-"""What a rule sees of one file: its text, what was written, today's form with places, and the manifest."""
+"""What a rule sees of one file: its text, what was written, the current format with places, and the manifest."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class Subject:
 
     @cached_property
     def form(self) -> SourceMap:
-        """Today's form with its places; the document's own was used up when it was validated."""
+        """The current format with its places; the document's own was used up when it was validated."""
         try:
             return parse_document(self.text, self.file, self.folder).data
         except ManifestError:
@@ -95,7 +95,7 @@ class Subject:
 
     @cached_property
     def model_file(self) -> ModelFile | None:
-        """What the model's file says of itself, where it is at hand and can be read."""
+        """What the model's file says of itself, where it is available and can be read."""
         return self._model_file[0]
 
     @property
@@ -124,7 +124,7 @@ class Subject:
             return None
 
     def locate(self, path: DataPath) -> tuple[Place, Span | None]:
-        """Line and column of a path in today's form, and the value's span where the author wrote just that value."""
+        """Line and column of a path in the current format, and its span if the author wrote just that value."""
         data: Any = self.form
         place: Place = data.place
         span: Span | None = None
@@ -143,7 +143,7 @@ class Subject:
         fix: tuple[Edit, ...] = (),
         severity: Severity | None = None,
     ) -> Finding:
-        """At a path of today's form."""
+        """At a path of the current format."""
         return self.finding_at(self.locate(path)[0], message, spell_path(path), hint, fix, severity)
 
     def finding_at(

@@ -1,4 +1,4 @@
-"""A manifest of any dialect as text in today's form, with its author's comments where they belong."""
+"""A manifest of any dialect as text in the current format, with its author's comments where they belong."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEFT_OVER = "Comments of the source that have no place of their own here:"
 
 
 def convert_document(document: Document, *, explain: bool = False) -> str:
-    """Today's form; with `explain`, each value that the dialect only implied says so beside it."""
+    """The current format; with `explain`, each value that the dialect only implied says so beside it."""
     comments = _Comments(document.text)
     above, beside = comments.place(document.data)
     if explain:

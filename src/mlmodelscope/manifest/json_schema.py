@@ -77,8 +77,8 @@ def _steps_schema(steps: dict[str, Declaration]) -> dict[str, Any]:
 
 
 def _finish(schema: dict[str, Any], kind: str) -> dict[str, Any]:
-    # The word `license` is as welcome as `licence`, and a manifest may say what it is.
-    schema["properties"]["license"] = schema["properties"]["licence"]
+    # The word `licence` is accepted as well, and a manifest may say which kind it is.
+    schema["properties"]["licence"] = {**schema["properties"]["license"], "description": "The same as `license`."}
     schema["properties"]["kind"] = {"const": kind, "description": "Which kind of manifest this is."}
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"MLModelScope {kind} manifest"} | {
         key: value for key, value in schema.items() if key != "title"

@@ -37,7 +37,7 @@ from mlmodelscope.manifest.source import (
 
 @dataclass(frozen=True)
 class Document:
-    """A manifest as it was read: today's form, and what was decided on the way there."""
+    """A manifest as it was read: the current format, and what was decided on the way there."""
 
     file: str
     folder: Path
@@ -45,7 +45,7 @@ class Document:
     kind: str
     dialect: Dialect | None
     data: SourceMap
-    """Today's form as an author would write it, before any default is filled in."""
+    """The current format as an author would write it, before any default is filled in."""
     notes: Notes = field(default_factory=Notes)
     looks_like_log: bool = False
     """Whether a file that names no kind has a reference log's keys and was taken for something else."""
@@ -132,8 +132,8 @@ def _kind(data: SourceMap, file: str) -> str:
 
 def _validate(data: SourceMap, kind: str, file: str, folder: Path) -> Manifest:
     schema = KINDS[kind]
-    if "license" in data and "licence" not in data:  # both spellings are welcome, one is kept
-        data.move("license", data, "licence")
+    if "licence" in data and "license" not in data:  # both spellings are accepted, one is kept
+        data.move("licence", data, "license")
     problems = rearrange(data, kind)
     try:
         manifest = schema.model_validate(data)

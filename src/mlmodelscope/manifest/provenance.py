@@ -15,7 +15,7 @@ DataPath = tuple[str | int, ...]
 
 
 def resolve(document: Document) -> tuple[Manifest, dict[str, Any], dict[DataPath, str]]:
-    """The manifest, everything explicit in today's form, and the origin of each value by its path."""
+    """The manifest, everything explicit in the current format, and the origin of each value by its path."""
     written = copy.deepcopy(document.data)
     manifest = document.manifest()
     explicit = _authored(manifest.model_dump(mode="json", exclude_none=True, by_alias=False))
@@ -79,7 +79,7 @@ def _origins(value: Any, written: Any, path: DataPath, above: str | None = None)
 
 def _look_up(written: Any, key: str, above: str | None) -> tuple[Any, str]:
     if isinstance(written, SourceMap):
-        for word in (key, "license" if key == "licence" else key):
+        for word in (key, "licence" if key == "license" else key):
             if word in written:
                 reason = written.reasons.get(word)
                 line = written.places[word][0]

@@ -37,7 +37,7 @@ def write_manifest(
     above: Mapping[Path, str] | None = None,
     beside: Mapping[Path, str] | None = None,
 ) -> str:
-    """YAML of data in today's form. `above` and `beside` are comments by the path of the key or item they belong to."""
+    """YAML of data in the current format. `above` and `beside` are comments by the path of their key or item."""
     writer = _Writer(above or {}, beside or {})
     writer.mapping({key: data[key] for key in ordered(data, kind)}, (), 0)
     return "\n".join(writer.lines) + "\n"

@@ -33,7 +33,7 @@ class Weight:
     shape: tuple[int, ...]
     role: Role
     data: memoryview | bytes | None = None
-    """Row-major and little-endian, mostly a view into the file; None where the numbers are not at hand."""
+    """Row-major and little-endian, mostly a view into the file; None where the numbers are not available."""
     quantization: Quantization | None = None
 
     @property

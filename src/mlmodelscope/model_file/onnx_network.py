@@ -242,7 +242,7 @@ class _Elsewhere:
 
     def notes(self) -> list[str]:
         lost = [name for name, data in self._files.items() if data is None]
-        return [f"the numbers of some weights are not at hand: {listed(lost)}"] if lost else []
+        return [f"the numbers of some weights are not available: {listed(lost)}"] if lost else []
 
 
 def _with_roles(found: _Found) -> dict[str, Weight]:

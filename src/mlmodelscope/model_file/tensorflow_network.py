@@ -61,7 +61,7 @@ def read_saved_network(data: memoryview, folder: Path | None = None) -> Network:
 def _variables(folder: Path | None) -> tuple[Mapping[str, Tensor], list[str]]:
     place = folder / "variables" if folder is not None else None
     if place is None or not (place / "variables.index").is_file():
-        return {}, ["its variables are not at hand: the folder `variables` must lie beside saved_model.pb"]
+        return {}, ["its variables are not available: the folder `variables` must lie beside saved_model.pb"]
     try:
         return read_bundle(place), []
     except ArtifactError as error:
@@ -216,7 +216,7 @@ def _network(network: Network, found: _Flat, variables: Mapping[str, Tensor]) ->
     taken = {name for layer in layers for name in layer.inputs}
     kept = {name: weight for name, weight in weights.items() if name in taken}
     lost = [weight for weight in kept.values() if weight.data is None and weight.name in renamed.values()]
-    notes = (f"the numbers of {len(lost):,} variables are not at hand",) if lost and variables else ()
+    notes = (f"the numbers of {len(lost):,} variables are not available",) if lost and variables else ()
     inputs = {tensor.name: Known(tensor.element_type, tensor.shape) for tensor in network.file.inputs}
     return replace(
         network,

@@ -25,7 +25,7 @@ class Options:
     warm_up_runs: int = 5
     """Calls before latency is measured."""
     timed_runs: int = 100
-    """Calls whose latency is measured, at the most."""
+    """Calls whose latency is measured, at most."""
     timed_budget_s: float = 3.0
     """Seconds that measuring latency may take."""
     hyperparameters: dict[str, Any] = field(default_factory=dict)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 _ANSWER = {"probabilities": False, "top_k": 5, "label_offset": 0, "names": None}
-"""What version 1 always said of its output, and what it is where today's form leaves it out."""
+"""What version 1 always said of its output, and what it is where the current format leaves it out."""
 _MORE = ("label_order", "tie_breaking")
 
 
 def upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """A plan's data in today's form, whatever release wrote it."""
+    """A plan's data in the current format, whatever release wrote it."""
     if "output" not in data:
         return data
     rest = {key: value for key, value in data.items() if key not in ("input", "output", "schema_version")}

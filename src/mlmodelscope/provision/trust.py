@@ -17,7 +17,7 @@ from mlmodelscope.manifest.schema import Manifest
 from mlmodelscope.manifest.trust import Carried, code_digest, code_of
 from mlmodelscope.settings import Settings
 
-_MENDED = "mend it, or delete it: then nothing is trusted until you say so again"
+_MENDED = "fix or delete the file; after that, nothing is trusted until you trust it again"
 
 
 class Trusted:

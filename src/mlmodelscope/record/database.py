@@ -30,7 +30,7 @@ _MIGRATION_LOCK = 0x6D6C6D73  # a number that only we lock in PostgreSQL
 
 
 class Database:
-    """One database at its newest schema. Readers never wait; writers come one after the other."""
+    """One database at its newest schema. Readers never wait; writers come in turn."""
 
     def __init__(self, home: Path, engine: Engine | None = None) -> None:
         """Without an engine it is the SQLite file of the home folder."""

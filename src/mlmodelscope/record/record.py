@@ -128,7 +128,7 @@ class TrainingRecord(Part):
 
 
 class LevelCost(Part):
-    """What looking closer cost: the same spans without a level and with it."""
+    """Profiling overhead: the same spans without a level and with it."""
 
     level: str
     compared: str = Field(description="Name of the spans that are compared.")

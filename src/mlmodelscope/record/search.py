@@ -32,7 +32,7 @@ _KEPT = 64
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which samples; what is not said does not matter."""
+    """Which samples; what is unspecified does not matter."""
 
     only: Only | None = None
     word: str = ""

@@ -1,4 +1,4 @@
-"""Records of older releases, brought into today's form when they are read. Nothing of them is lost."""
+"""Records of older releases, brought into the current format when they are read. Nothing of them is lost."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """A record's data in today's form, whatever release wrote it."""
+    """A record's data in the current format, whatever release wrote it."""
     return _from_version_1(data) if data.get("schema_version") == 1 else data
 
 
@@ -41,7 +41,7 @@ def _details(written: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def measured(name: str, number: Any, samples: int) -> dict[str, Any]:
-    """A number of version 1, an interval or bare, in today's form."""
+    """A number of version 1, an interval or bare, in the current format."""
     known = number if isinstance(number, dict) else {"value": number}
     titles = {"top1": "top-1", "top5": "top-5", "ece": "calibration error"}
     return {

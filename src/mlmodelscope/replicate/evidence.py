@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import MLModelScopeError
@@ -18,6 +18,7 @@ from mlmodelscope.manifest.schema import Step
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.replicate.candidate import spoken
+from mlmodelscope.replicate.kind import CHANGES, Change
 from mlmodelscope.replicate.pitfall import Variant
 from mlmodelscope.replicate.trial import Trials
 from mlmodelscope.report.sample_pictures import picture_size
@@ -28,11 +29,9 @@ from mlmodelscope.task.ruled import shown_of
 from mlmodelscope.task.shape import Shape, named_by
 from mlmodelscope.worker.variants import Difference, Picture, View
 
-Kind = Literal["right now", "wrong now", "other answer"]
-KINDS: tuple[Kind, ...] = ("right now", "wrong now", "other answer")
-SPELLED: dict[Kind, str] = {"right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer"}
-"""What people read; programs know them by the names above."""
-GRADED: dict[Kind, str] = {"right now": "better", "wrong now": "worse", "other answer": "as good as before"}
+SPELLED: dict[Change, str] = {"fixed": "fixed", "broken": "broken", "other answer": "another wrong answer"}
+"""What people read; programs know them by their names."""
+GRADED: dict[Change, str] = {"fixed": "better", "broken": "worse", "other answer": "as good as before"}
 """The same where answers are more or less good."""
 _TOP = 5
 
@@ -79,7 +78,7 @@ class Flip:
     """A sample whose answer is another one."""
 
     sample: str
-    kind: Kind
+    kind: Change
     label: str | None
     before: tuple[Choice, ...]
     """The best classes, best first; none where the sample failed."""
@@ -120,7 +119,7 @@ class Evidence:
         """Whether answers are more or less good, and not simply right or wrong."""
         return any(each.quality is not None for each in self.flips)
 
-    def count(self, kind: Kind) -> int:
+    def count(self, kind: Change) -> int:
         return sum(each.kind == kind for each in self.flips)
 
     @property
@@ -146,7 +145,7 @@ def collect(
         kind = _kind(sample, before, after, k, measure)
         if kind is not None:
             flips.append((at, _flip(sample, kind, before, after, names, measure)))
-    flips.sort(key=lambda pair: (KINDS.index(pair[1].kind), -pair[1].change, pair[0]))
+    flips.sort(key=lambda pair: (CHANGES.index(pair[1].kind), -pair[1].change, pair[0]))
     sights, reason = _look(trials, cause, [samples[at] for at, _ in flips[:count]])
     looked = [
         replace(flip, sight=sight, overlaid=_overlaid(trials, cause, at, names) if flip.quality is not None else None)
@@ -156,23 +155,23 @@ def collect(
     return Evidence(cause, len(samples), (*looked, *rest), trials.plan.answer.probabilities, reason, measure)
 
 
-def _kind(sample: Sample, before: Any, after: Any, k: int, measure: Measure | None = None) -> Kind | None:
+def _kind(sample: Sample, before: Any, after: Any, k: int, measure: Measure | None = None) -> Change | None:
     if measure is not None and measure.outcome is not None and isinstance(before, bytes) and isinstance(after, bytes):
         was, is_now = measure.outcome(before), measure.outcome(after)
         if was != is_now:
-            return "right now" if is_now else "wrong now"
+            return "fixed" if is_now else "broken"
         return None if spoken(before, measure) == spoken(after, measure) else "other answer"
     if isinstance(before, bytes) or isinstance(after, bytes):
         rise = _rise(before, after, measure)
         if not rise:
             return None if before == after else "other answer"
-        return "right now" if rise > 0 else "wrong now"
+        return "fixed" if rise > 0 else "broken"
 
     def is_right(answer: ClassAnswer | None) -> bool:
         return answer is not None and sample.label is not None and sample.label in answer.classes[:k]
 
     if is_right(before) != is_right(after):
-        return "right now" if is_right(after) else "wrong now"
+        return "fixed" if is_right(after) else "broken"
     first, second = (each.classes[:1] if each is not None else None for each in (before, after))
     return None if first == second else "other answer"
 
@@ -198,7 +197,7 @@ def _rise(before: Any, after: Any, measure: Measure | None) -> float:
 
 
 def _flip(
-    sample: Sample, kind: Kind, before: Any, after: Any, names: Sequence[str], measure: Measure | None = None
+    sample: Sample, kind: Change, before: Any, after: Any, names: Sequence[str], measure: Measure | None = None
 ) -> Flip:
     if isinstance(before, bytes) or isinstance(after, bytes):
         quality, number = (_quality(before), _quality(after)), _number(before, after, measure)
@@ -268,8 +267,10 @@ def evidence_json(evidence: Evidence) -> dict[str, Any]:
         "pitfalls": list(evidence.cause.pitfalls),
         "words": evidence.cause.words,
         "samples": evidence.compared,
-        "right_now": evidence.count("right now"),
-        "wrong_now": evidence.count("wrong now"),
+        "fixed": evidence.count("fixed"),
+        "broken": evidence.count("broken"),
+        "right_now": evidence.count("fixed"),  # its former names, for one more minor version
+        "wrong_now": evidence.count("broken"),
         "other_answer": evidence.count("other answer"),
         "graded": evidence.is_graded,
         "without_pictures": evidence.without_pictures or None,

@@ -40,7 +40,7 @@ def abilities_of(stream: TextIO, environment: Mapping[str, str], width: int) -> 
 
 def describe_flips(evidence: Evidence) -> str:
     """The numbers in one sentence."""
-    right, wrong, other = (evidence.count(kind) for kind in ("right now", "wrong now", "other answer"))
+    right, wrong, other = (evidence.count(kind) for kind in ("fixed", "broken", "other answer"))
     samples = words.plural(evidence.compared, "sample")
     if evidence.is_graded:
         said = f"Of {samples}, {right} become better and {wrong} worse."

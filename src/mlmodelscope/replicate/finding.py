@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from mlmodelscope.replicate.kind import Kind
+from mlmodelscope.replicate.kind import FORMER_CHANGES, Change, Kind
 from mlmodelscope.task.measure import measure_or_bare
 from mlmodelscope.task.shape import Shape
 
@@ -87,14 +87,24 @@ class Shown(Named):
     """The evidence for the cause, in numbers; the samples are asked for page by page."""
 
     samples: int = Field(description="Samples that were answered both ways.")
-    right_now: int
-    wrong_now: int
+    fixed: int = Field(description="Samples that only the edited plan answers correctly.")
+    broken: int = Field(description="Samples that only the plan as it is answers correctly.")
     other_answer: int
+    right_now: int = Field(description="Older name of `fixed`.", deprecated=True)
+    wrong_now: int = Field(description="Older name of `broken`.", deprecated=True)
     graded: bool = Field(
         default=False,
-        description="Whether answers are more or less good: then `right_now` are better, and `wrong_now` worse.",
+        description="Whether answers are more or less good: then `fixed` are better, and `broken` worse.",
     )
     without_pictures: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _by_former_names(cls, given: Any) -> Any:
+        """Findings of older versions know the former names alone."""
+        if not isinstance(given, dict) or "fixed" in given or "right_now" not in given:
+            return given
+        return {"fixed": given["right_now"], "broken": given.get("wrong_now"), **given}
 
 
 class Goal(Part):
@@ -277,7 +287,7 @@ class Flip(Part):
     """A sample whose answer is another one with the edit that explains the claim."""
 
     sample: str
-    kind: Literal["right now", "wrong now", "other answer"]
+    kind: Annotated[Change, BeforeValidator(lambda given: FORMER_CHANGES.get(given, given))]
     label: str | None = None
     change: float | None
     before: tuple[Choice, ...]

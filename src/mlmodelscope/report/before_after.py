@@ -32,7 +32,7 @@ class BeforeAfter:
 
 
 def before_after(shapes: Sequence[Shape], own: str | None) -> BeforeAfter | None:
-    """The truth and the answer, or the sample's own picture where the truth is not at hand; None without both."""
+    """The truth and the answer, or the sample's own picture where the truth is not available; None without both."""
     pictures = {each.side: each for each in shapes if isinstance(each, PictureShape)}
     if "answer" not in pictures:
         return None

@@ -128,7 +128,7 @@ def _numbers(row: dict[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _extent(shapes: list[Shape], row: dict[str, Any], target: Any) -> tuple[int, int] | None:
-    """The size of a picture that is not at hand: as its target or its answer has it, or as far as its boxes reach."""
+    """The size of a picture that is not available: as its target or its answer has it, or as far as its boxes reach."""
     size = (target.get("size") if isinstance(target, dict) else None) or row.get("size")
     if size:
         return size[1], size[0]

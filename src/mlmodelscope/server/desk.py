@@ -67,7 +67,7 @@ class Desk:
         self.artifacts, self.traces = Artifacts(database), Traces(database)
         self.catalogue = Catalogue(database)
         self.offline = replace(self.settings, offline=True)
-        """For what is shown where it is at hand, and never fetched for it."""
+        """For what is shown where it is available, and never fetched for it."""
         self.confined = Confined(Limits(cpu_s=config.reading_s, memory_bytes=config.reading_memory), _CONFINED)
         """Reads what people sent."""
         self.search, self.gallery = Search(), Gallery(self.settings, self.confined)

@@ -1,4 +1,4 @@
-"""Datasets that are at hand, opened: their samples by name, so that one of them can be shown.
+"""Datasets that are available, opened: their samples by name, so that one of them can be shown.
 
 A dataset is opened once for many pictures, since that reads its list of files and compares their digests. Nothing is
 fetched for it, and no name that somebody sends becomes a path: it is looked up among those of the dataset.
@@ -27,13 +27,13 @@ from mlmodelscope_worker.pipeline.header import ImageError
 
 _KEPT = 4
 _SORRY_S = 20.0
-"""For which a dataset that is not at hand is not sought again."""
+"""For which a dataset that is not available is not sought again."""
 _THREADS = 2
 """Pictures made at the same time: each may take memory for many pixels, and a large dataset is opened for seconds."""
 
 
 class NoPictures(UsageError):
-    """The dataset is not at hand: none of its samples can be shown."""
+    """The dataset is not available: none of its samples can be shown."""
 
 
 class NoPicture(UsageError):
@@ -58,7 +58,7 @@ class Gallery:
         """Who asks for pictures waits here, and not where everybody else's questions are answered."""
 
     def opened(self, dataset: PlannedDataset, *, public_only: bool = False) -> Opened:
-        """All samples of a dataset that is at hand; else NoPictures says why it is not.
+        """All samples of a dataset that is available; else NoPictures says why it is not.
 
         `public_only` is for one that a stranger names: it may hold nothing that only this machine's people could get.
         """
@@ -72,7 +72,7 @@ class Gallery:
                 if isinstance(error, NoPictures):
                     raise
                 said = error.message if isinstance(error, MLModelScopeError) else str(error)
-                reason = f"there is no copy of {dataset.name} at hand: {said}"
+                reason = f"there is no copy of {dataset.name} available: {said}"
                 with self._lock:
                     self._missed = {key: (self._clock(), reason)}
                 raise NoPictures(reason) from None

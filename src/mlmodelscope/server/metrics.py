@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _STATES = ("waiting", "running", "finished", "failed", "cancelled")
-_AGENTS = ("there", "draining", "gone")
+_AGENTS = ("online", "draining", "gone")
 _BOUNDS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 _LOOK_EVERY_S = 2.0
 
@@ -55,7 +55,7 @@ class Metrics:
 
 
 class _Ledger(Collector):
-    """How the ledger stands; looked up every two seconds at the most, however often somebody asks."""
+    """How the ledger stands; looked up every two seconds at most, however often somebody asks."""
 
     def __init__(self, desk: Desk, metrics: Metrics) -> None:
         self._desk, self._metrics = desk, metrics

@@ -230,7 +230,7 @@ def find_library(bench: Bench, described: dict[str, Any]) -> Path:
 
 
 def compile_calls(folder: Path) -> Path:
-    """The C program, made with the compiler at hand."""
+    """The C program, made with the compiler available."""
     names = (os.environ.get("CC", "").strip() or None, *_COMPILERS)
     compiler = next((path for name in names if name and (path := shutil.which(name))), None)
     if compiler is None:

@@ -117,7 +117,7 @@ def refuse_nothing(record: Record, found: Sensitivity, pitfalls: Sequence[str]) 
 def chosen_variant(name: str, effects: Sequence[Effect]) -> Effect | None:
     """The variant that comes nearest to the paper's: no crop at all; arithmetic in another type, the mildest.
 
-    Table 1 has type conversion change accuracy by 0.02 points at the most. Only fractions can have been lost there:
+    Table 1 has type conversion change accuracy by 0.02 points at most. Only fractions can have been lost there:
     bytes that wrap around, or a division of whole numbers, cost far more with any model.
     """
     own = [each for each in effects if each.variant.pitfalls[0] == name]

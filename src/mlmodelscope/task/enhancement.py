@@ -84,7 +84,7 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[PictureShape]:
-    """The true picture, where its file is at hand, and the answer."""
+    """The true picture, where its file is available, and the answer."""
     found = []
     with contextlib.suppress(OSError, KeyError, TypeError):  # another machine's, or none
         content = png_of(Path(target["picture"]["file"]).read_bytes())

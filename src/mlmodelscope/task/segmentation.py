@@ -61,7 +61,7 @@ def _plain(row: Mapping[str, Any]) -> Any:
 
 
 def _shapes(row: Mapping[str, Any], target: Any, named: Named) -> list[MaskShape]:
-    """The mask, where it is at hand, and the map."""
+    """The mask, where it is available, and the map."""
     found = list(_true_shapes(target, named))
     answer = read_levels(row["map"]) if row.get("map") is not None else None
     if answer is not None:

@@ -124,7 +124,7 @@ class Task:
     plain: Callable[[Mapping[str, Any]], Any] = lambda row: None
     """The answer in a row of the table, as JSON has it; None where the columns have none."""
     shapes: Callable[[Mapping[str, Any], Any, Named], Sequence[Shape]] = lambda row, target, named: ()
-    """What people see of a row: its truth and its answer. The target is that of the dataset where it is at hand, else
+    """What people see of a row: its truth and its answer. The target is that of the dataset where it is available, else
     None; a row that was made without one has no truth. The last argument names classes."""
     glance: Callable[[Mapping[str, Any], Named], Sequence[Shape]] | None = None
     """The same of many rows in a list, without pixels; by default all of it."""

@@ -30,7 +30,7 @@ def counter_lines(trace: Trace) -> list[tuple[str, str]]:
         clock = [f"processor time {spell(known['task_clock_ns'])}"] if "task_clock_ns" in known else []
         rows.append(("a run", ", ".join([*clock, *kernel])))
     if "resident_bytes" in known:
-        most = f", {_mib(known['peak_bytes'])} at the most within a run" if "peak_bytes" in known else ""
+        most = f", {_mib(known['peak_bytes'])} at most within a run" if "peak_bytes" in known else ""
         rows.append(("memory", f"{_mib(known['resident_bytes'])} of the worker{most}"))
     for lane, spans in sample_lanes(trace).items():
         if spans[0].attributes["unit"] == "W":

@@ -44,7 +44,7 @@ class Span:
 
 @dataclass(frozen=True)
 class Overhead:
-    """What looking closer costs: the same spans without a level and with it.
+    """Profiling overhead: the same spans without a level and with it.
 
     They take turns, so that both see the same machine, and the median of their ratios counts.
     """

@@ -1,4 +1,4 @@
-"""A piece of a timeline as a page draws it: every span that it has room for, and short ones told together."""
+"""A piece of a timeline as a page draws it: every span that it has room for, and short ones grouped."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ class Window:
     name: str | None = None
     least_ns: int = 0
     bins: int | None = None
-    """So many pieces of the window: spans shorter than one are told together."""
+    """Number of pieces of the window: shorter spans are grouped."""
 
 
 def cut(columns: Columns, window: Window, start: int, limit: int) -> tuple[list[dict[str, Any]], int]:
@@ -89,7 +89,7 @@ def _in_bins(table: pa.Table, columns: Columns, window: Window, bins: int) -> pa
 
 
 def _span(row: Mapping[str, Any]) -> dict[str, Any]:
-    """One span; or several, told together, which have no id and say how many they are and how long they took."""
+    """One span; or several, grouped, which have no id and say how many they are and how long they took."""
     count = row.get("spans", 1)
     is_one = count == 1
     return {

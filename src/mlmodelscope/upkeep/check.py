@@ -1,4 +1,4 @@
-"""Whether a database and the files beside it are sound, and what can be mended without losing anything."""
+"""Whether a database and the files beside it are sound, and what can be fixed without losing anything."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _mended(finding: Finding) -> Finding:
     try:
         finding.mend()
     except (MLModelScopeError, OSError) as error:
-        return replace(finding, mend=None, what=f"{finding.what} (it could not be mended: {error})")
+        return replace(finding, mend=None, what=f"{finding.what} (it could not be fixed: {error})")
     return replace(finding, is_mended=True)
 
 
@@ -169,7 +169,7 @@ def _note(store: Store, record: str, found: list[KeptFile]) -> None:
 
 
 def _file(store: Store, record: str, file: KeptFile) -> Iterator[Finding]:
-    """The file here, and the one in the blob store: each can be mended from the other."""
+    """The file here, and the one in the blob store: each can be fixed from the other."""
     path, blobs = store.files.place(record) / file.name, store.files.blobs
     is_here = path.is_file() and path.stat().st_size == file.size_bytes and hash_file(path) == file.sha256
     size = blobs.size(blob_name(record, file.name)) if blobs is not None else None

@@ -60,7 +60,7 @@ class SteadyRun:
         self._deaths += 1
         self._lone_deaths += careful
         if self._deaths >= _HOPELESS:
-            message = f"{_HOPELESS} workers died one after the other\n{death.message}"
+            message = f"{_HOPELESS} workers died in turn\n{death.message}"
             raise WorkerError(message, hint=death.hint) from None
         if self._lone_deaths >= _LONE_DEATHS:
             batch = self._batches[self._done]

@@ -1,4 +1,4 @@
-"""What a library says of an architecture: its pictures, weights and licence; run inside a stack.
+"""What a library says of an architecture: its pictures, weights and license; run inside a stack.
 
     python -m mlmodelscope_worker.builder.configuration REQUEST.json
 

@@ -249,7 +249,7 @@ def _soft(places, scores, iou, kind, sigma, least, plus_one):
 
 
 @answer_step(DETECTING, main="count")
-def limit(values, frame, *, count: Integer("So many boxes at the most.", at_least=1)):
+def limit(values, frame, *, count: Integer("So many boxes at most.", at_least=1)):
     """Keep the boxes with the highest scores."""
     import numpy as np
 

@@ -12,7 +12,7 @@ _WHOLE = re.compile(r"-?(?:0|[1-9][0-9]{0,17})\Z")
 
 class Document(Opaque):
     """`fields` by name, of any shape that JSON has. `ordinal` is its place in the whole dataset, which examples that
-    are drawn one after the other depend on."""
+    are drawn in turn depend on."""
 
     kind, needed = "document", "`prompt` and what is asked of it come first"
 

@@ -10,7 +10,7 @@ from .value import Opaque, SampleError
 
 
 class Prompt(Opaque):
-    """The parts of a prompt. Whoever joins them says how: one after the other, or as the turns of a chat.
+    """The parts of a prompt. Whoever joins them says how: in turn, or as the turns of a chat.
 
     `questions` is one text, or one for each choice where the choices stand in the question. `examples` are
     (question, answer) pairs.

@@ -46,7 +46,7 @@ def _rows(text):
 
 
 class Drawn(object):
-    """Examples for the documents of a dataset, drawn one after the other from one stream of random numbers, as
+    """Examples for the documents of a dataset, drawn in turn from one stream of random numbers, as
     lm-evaluation-harness does it: which ones a document gets depends on its place."""
 
     def __init__(self, pool, count, seed, is_own):

@@ -1,4 +1,4 @@
-"""ncnn: a .param file (text) and its weights (.bin). ncnn has no batches: samples are asked one after the other."""
+"""ncnn: a .param file (text) and its weights (.bin). ncnn has no batches: samples are asked in turn."""
 
 import os
 import re

@@ -49,7 +49,7 @@ class Call(object):
         self._memory = {}
 
     def __call__(self, tensors):
-        """All three, one after the other on the stream, with one wait at the end."""
+        """All three, in turn on the stream, with one wait at the end."""
         self.send(tensors)
         return self.fetch(self.compute())
 

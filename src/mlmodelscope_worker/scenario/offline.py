@@ -1,4 +1,4 @@
-"""Offline: all samples are at hand; a crew of threads does what is next, from the file to the answer.
+"""Offline: all samples are available; a crew of threads does what is next, from the file to the answer.
 
     batches in -> [crew: load and prepare a sample | stack and predict a batch that is ready] -> answers out, in order
 

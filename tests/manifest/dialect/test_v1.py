@@ -223,7 +223,7 @@ def test_empty_texts_mean_nothing() -> None:
     )
     manifest = model(text)
     assert manifest.source is not None and manifest.source.graph_checksum is None
-    assert manifest.training_dataset is None and manifest.licence is None and manifest.inputs[0].layer_name is None
+    assert manifest.training_dataset is None and manifest.license is None and manifest.inputs[0].layer_name is None
     assert [claim.metric for claim in manifest.claims] == ["top5"] and manifest.outputs[0].description is None
 
 

@@ -538,7 +538,7 @@ export interface paths {
         };
         /**
          * Get Sample Picture
-         * @description A sample's picture, small, where its dataset is at hand; nothing is fetched for it.
+         * @description A sample's picture, small, where its dataset is available; nothing is fetched for it.
          */
         get: operations["get_sample_picture"];
         put?: never;
@@ -558,7 +558,7 @@ export interface paths {
         };
         /**
          * Get Sample Input
-         * @description What the model was asked about, where the dataset is at hand: texts, cells of a row, or how loud a sound is.
+         * @description What the model was asked about, where the dataset is available: texts, cells of a row, or how loud a sound is.
          */
         get: operations["get_sample_input"];
         put?: never;
@@ -638,7 +638,7 @@ export interface paths {
         };
         /**
          * Get Dataset Samples
-         * @description Samples of a dataset that is at hand, to try a model with.
+         * @description Samples of a dataset that is available, to try a model with.
          */
         get: operations["get_dataset_samples"];
         put?: never;
@@ -1443,7 +1443,7 @@ export interface paths {
         put?: never;
         /**
          * Check Manifest
-         * @description What is wrong with a manifest, where, and how to mend it; a manifest that is wrong is no error here.
+         * @description What is wrong with a manifest, where, and how to fix it; an invalid manifest is not an error of the request.
          */
         post: operations["check_manifest"];
         delete?: never;
@@ -1463,7 +1463,7 @@ export interface paths {
         put?: never;
         /**
          * Convert Manifest
-         * @description A manifest of any dialect in today's form; comments are kept where they have a place.
+         * @description A manifest of any dialect, upgraded to the current format; comments are kept where they have a place.
          */
         post: operations["convert_manifest"];
         delete?: never;
@@ -1905,7 +1905,7 @@ export interface components {
              * State
              * @enum {string}
              */
-            state: "there" | "draining" | "gone";
+            state: "online" | "draining" | "gone";
             /**
              * Joined At
              * Format: date-time
@@ -2508,7 +2508,7 @@ export interface components {
             text: string;
             /**
              * Fix
-             * @description Mend what has only one meaning.
+             * @description Fix what has only one meaning.
              * @default false
              */
             fix: boolean;
@@ -2934,7 +2934,7 @@ export interface components {
             dialect: string | null;
             /**
              * Problems
-             * @description What must be mended before it is a manifest.
+             * @description What must be fixed before it is a valid manifest.
              */
             problems: components["schemas"]["Fault"][];
             /**
@@ -2943,8 +2943,14 @@ export interface components {
              */
             findings: components["schemas"]["LintFinding"][];
             /**
+             * Fixed
+             * @description What `fix` has fixed.
+             */
+            fixed: components["schemas"]["LintFinding"][];
+            /**
              * Mended
-             * @description What `fix` has mended.
+             * @deprecated
+             * @description Older name of `fixed`.
              */
             mended: components["schemas"]["LintFinding"][];
             /**
@@ -3609,7 +3615,7 @@ export interface components {
             notes: string[];
             /**
              * Text
-             * @description Today's form, with the author's comments.
+             * @description The current format, with the author's comments.
              */
             text: string;
         };
@@ -4260,7 +4266,7 @@ export interface components {
              * Kind
              * @enum {string}
              */
-            kind: "right now" | "wrong now" | "other answer";
+            kind: "fixed" | "broken" | "other answer";
             /** Label */
             label?: string | null;
             /** Change */
@@ -4479,7 +4485,7 @@ export interface components {
             author?: string | null;
             /**
              * License
-             * @description Licence of the files themselves.
+             * @description License of the files themselves.
              */
             license?: string | null;
             /**
@@ -5133,7 +5139,7 @@ export interface components {
         };
         /**
          * LevelCost
-         * @description What looking closer cost: the same spans without a level and with it.
+         * @description Profiling overhead: the same spans without a level and with it.
          */
         LevelCost: {
             /** Level */
@@ -5236,7 +5242,7 @@ export interface components {
             known: string[];
             /**
              * Fix
-             * @description All of them together mend it; empty where only the author knows.
+             * @description Together they fix it; empty if only the author can know the fix.
              */
             fix: components["schemas"]["Edit"][];
             /** Code */
@@ -5261,7 +5267,13 @@ export interface components {
             description: string | null;
             /** Author */
             author: string | null;
-            /** Licence */
+            /** License */
+            license: string | null;
+            /**
+             * Licence
+             * @deprecated
+             * @description Older name of `license`.
+             */
             licence: string | null;
             /** Owner */
             owner: string | null;
@@ -5298,7 +5310,13 @@ export interface components {
             description: string | null;
             /** Author */
             author: string | null;
-            /** Licence */
+            /** License */
+            license: string | null;
+            /**
+             * Licence
+             * @deprecated
+             * @description Older name of `license`.
+             */
             licence: string | null;
             /** Owner */
             owner: string | null;
@@ -9688,15 +9706,33 @@ export interface components {
              * @description Samples that were answered both ways.
              */
             samples: number;
-            /** Right Now */
-            right_now: number;
-            /** Wrong Now */
-            wrong_now: number;
+            /**
+             * Fixed
+             * @description Samples that only the edited plan answers correctly.
+             */
+            fixed: number;
+            /**
+             * Broken
+             * @description Samples that only the plan as it is answers correctly.
+             */
+            broken: number;
             /** Other Answer */
             other_answer: number;
             /**
+             * Right Now
+             * @deprecated
+             * @description Older name of `fixed`.
+             */
+            right_now: number;
+            /**
+             * Wrong Now
+             * @deprecated
+             * @description Older name of `broken`.
+             */
+            wrong_now: number;
+            /**
              * Graded
-             * @description Whether answers are more or less good: then `right_now` are better, and `wrong_now` worse.
+             * @description Whether answers are more or less good: then `fixed` are better, and `broken` worse.
              * @default false
              */
             graded: boolean;
@@ -10171,7 +10207,7 @@ export interface components {
         };
         /**
          * Timeline
-         * @description A piece of a timeline in columns: the n-th numbers of each are of the n-th span, or of several told together.
+         * @description A piece of a timeline in columns: the n-th numbers of each are of the n-th span, or of several grouped.
          */
         Timeline: {
             /**
@@ -10843,7 +10879,7 @@ export interface components {
         };
         /**
          * Where
-         * @description Which agents will do. What is not said does not matter.
+         * @description Which agents will do. What is unspecified does not matter.
          */
         Where: {
             /**
@@ -17864,7 +17900,7 @@ export interface operations {
                 name?: string | null;
                 /** @description Spans that took so long at least. */
                 least_ns?: number;
-                /** @description So many pieces of the window: shorter spans are told together. */
+                /** @description Number of pieces to divide the window into; shorter spans are grouped. */
                 bins?: number | null;
                 start?: number;
                 limit?: number;
@@ -18089,7 +18125,7 @@ export interface operations {
                 level?: ("application" | "model" | "framework" | "library" | "hardware") | null;
                 /** @description What their names contain. */
                 name?: string | null;
-                /** @description Spans shorter than one are told together. */
+                /** @description Shorter spans are grouped. */
                 bins?: number;
             };
             header?: never;
@@ -19436,7 +19472,8 @@ export interface operations {
     get_flipped_samples: {
         parameters: {
             query?: {
-                kind?: ("right now" | "wrong now" | "other answer") | null;
+                /** @description `right now` and `wrong now` are former names of `fixed` and `broken`. */
+                kind?: ("fixed" | "broken" | "other answer") | ("right now" | "wrong now") | null;
                 start?: number;
                 limit?: number;
             };
@@ -20280,6 +20317,11 @@ export interface operations {
                 library?: string | null;
                 method?: string | null;
                 labels?: string | null;
+                license?: string | null;
+                /**
+                 * @deprecated
+                 * @description Older name of `license`.
+                 */
                 licence?: string | null;
                 description?: string | null;
                 dataset?: string | null;
@@ -20594,6 +20636,11 @@ export interface operations {
                 task?: string[] | null;
                 framework?: string[] | null;
                 architecture?: string[] | null;
+                license?: string[] | null;
+                /**
+                 * @deprecated
+                 * @description Older name of `license`.
+                 */
                 licence?: string[] | null;
                 verdict?: string[] | null;
                 sort?: "name" | "newest" | "evaluations";
@@ -20810,6 +20857,11 @@ export interface operations {
                 q?: string | null;
                 task?: string[] | null;
                 format?: string[] | null;
+                license?: string[] | null;
+                /**
+                 * @deprecated
+                 * @description Older name of `license`.
+                 */
                 licence?: string[] | null;
                 sort?: "name" | "newest" | "evaluations";
                 start?: number;

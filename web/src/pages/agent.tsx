@@ -54,11 +54,11 @@ function MachineCard({ of }: { of: Schemas["AgentDescription"] }) {
         <Fact name="Accelerators">{gpus.map((gpu) => gpu.name).join(", ") || "none"}</Fact>
         <Fact name="Disks">{disks.map((disk) => `${disk.name} ${bytes(disk.size_bytes)}`).join(", ") || "–"}</Fact>
         <Fact name="Kernel">{surroundings?.kernel ?? "–"}</Fact>
-        <Fact name="Around it">
-          {[surroundings?.hypervisor, surroundings?.container].filter(Boolean).join(", ") || "nothing"}
+        <Fact name="Virtualization">
+          {[surroundings?.hypervisor, surroundings?.container].filter(Boolean).join(", ") || "none"}
         </Fact>
-        <Fact name="Side by side">{plural(of.slots ?? 1, "evaluation")}</Fact>
-        <Fact name="Models at hand">{of.models?.length ?? 0}</Fact>
+        <Fact name="Parallel jobs">{of.slots ?? 1}</Fact>
+        <Fact name="Cached models">{of.models?.length ?? 0}</Fact>
         <Fact name="MLModelScope">{of.version}</Fact>
       </Facts>
       <p className="mt-4 flex flex-wrap gap-2 empty:hidden">
@@ -67,8 +67,8 @@ function MachineCard({ of }: { of: Schemas["AgentDescription"] }) {
             {name}={value}
           </Badge>
         ))}
-        {of.remote && <Badge tone="accent">speaks for {of.remote}</Badge>}
-        {of.trusts && <Badge tone="warn">runs code of trusted people</Badge>}
+        {of.remote && <Badge tone="accent">proxy for {of.remote}</Badge>}
+        {of.trusts && <Badge tone="warn">runs trusted code</Badge>}
       </p>
     </Card>
   );
@@ -94,7 +94,7 @@ function Offers({ of }: { of: Schemas["Offer"][] }) {
           />
         </div>
       ) : (
-        <Empty>It offers no stack.</Empty>
+        <Empty>This agent offers no stacks.</Empty>
       )}
     </Card>
   );
@@ -110,7 +110,7 @@ function History({ agent }: { agent: string }) {
   const rows = found.data?.items ?? [];
   const busy = rows.filter((row) => row.state === "running").length;
   return (
-    <Card title="What it has done" aside={busy ? `${plural(busy, "evaluation")} running now` : "idle"}>
+    <Card title="Evaluations" aside={busy ? `${plural(busy, "evaluation")} running now` : "idle"}>
       {rows.length ? <EvaluationTable rows={rows} /> : <Empty>Nothing yet.</Empty>}
     </Card>
   );

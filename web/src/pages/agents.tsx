@@ -44,7 +44,7 @@ export function Agents() {
   );
 }
 
-const ORDER = ["there", "draining", "gone"];
+const ORDER = ["online", "draining", "gone"];
 const byState = (one: Schemas["Agent"], two: Schemas["Agent"]) =>
   ORDER.indexOf(one.state) - ORDER.indexOf(two.state) || one.id.localeCompare(two.id);
 
@@ -74,9 +74,9 @@ function AgentCard({ agent, running }: { agent: Schemas["Agent"]; running: numbe
         <Fact name="Accelerators">
           {machine.gpus?.length ? machine.gpus.map((gpu) => gpu.name).join(", ") : "none"}
         </Fact>
-        <Fact name="Side by side">{plural(agent.description.slots ?? 1, "evaluation")}</Fact>
+        <Fact name="Parallel jobs">{agent.description.slots ?? 1}</Fact>
         <Fact name="Stacks">{`${built.length} built, ${offers.length} in all`}</Fact>
-        <Fact name="Models at hand">{models.length}</Fact>
+        <Fact name="Cached models">{models.length}</Fact>
         <Fact name="MLModelScope">{agent.description.version}</Fact>
       </Facts>
       <div className="mt-4 flex flex-wrap items-center gap-2">
@@ -85,8 +85,8 @@ function AgentCard({ agent, running }: { agent: Schemas["Agent"]; running: numbe
             {name}={value}
           </Badge>
         ))}
-        {agent.description.remote && <Badge tone="accent">speaks for {agent.description.remote}</Badge>}
-        {agent.description.trusts && <Badge tone="warn">runs code of trusted people</Badge>}
+        {agent.description.remote && <Badge tone="accent">proxy for {agent.description.remote}</Badge>}
+        {agent.description.trusts && <Badge tone="warn">runs trusted code</Badge>}
         <span className="ml-auto">
           <Drain agent={agent} />
         </span>

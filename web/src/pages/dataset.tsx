@@ -27,9 +27,9 @@ export function DatasetPage() {
         <Card title="What it is">
           <Facts>
             <Fact name="Task">{(manifest.task ?? "–").replaceAll("_", " ")}</Fact>
-            <Fact name="Samples">{typeof said.size === "number" ? plural(said.size, "sample") : "not said"}</Fact>
+            <Fact name="Samples">{typeof said.size === "number" ? plural(said.size, "sample") : "unspecified"}</Fact>
             <Fact name="Format">{String(said.format ?? "–")}</Fact>
-            <Fact name="Licence">{String(said.licence ?? "–")}</Fact>
+            <Fact name="License">{String(said.license ?? "–")}</Fact>
           </Facts>
         </Card>
         <Records of={{ dataset: name }} />

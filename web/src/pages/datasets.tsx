@@ -9,7 +9,7 @@ import { SearchBox } from "../ui/search-box";
 
 type Sort = "name" | "newest" | "evaluations";
 const here = getRouteApi("/datasets");
-const FACETS = ["task", "format", "licence"] as const;
+const FACETS = ["task", "format", "license"] as const;
 
 export function Datasets() {
   const search = here.useSearch();
@@ -20,7 +20,7 @@ export function Datasets() {
     q: search.q,
     task: list(search.task),
     format: list(search.format),
-    licence: list(search.licence),
+    license: list(search.license),
     sort: search.sort as Sort | undefined,
   };
   const found = useInfiniteQuery({

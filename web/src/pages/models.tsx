@@ -10,7 +10,7 @@ import { useMay } from "../ui/shell";
 
 type Sort = "name" | "newest" | "evaluations";
 const here = getRouteApi("/models");
-const FACETS = ["task", "framework", "architecture", "licence", "verdict"] as const;
+const FACETS = ["task", "framework", "architecture", "license", "verdict"] as const;
 
 export function Models() {
   const search = here.useSearch();
@@ -59,7 +59,7 @@ function wanted(search: ReturnType<typeof here.useSearch>) {
     task: list(search.task),
     framework: list(search.framework),
     architecture: list(search.architecture),
-    licence: list(search.licence),
+    license: list(search.license),
     verdict: list(search.verdict) as never,
     sort: search.sort as Sort | undefined,
   };

@@ -36,11 +36,11 @@ export function SignIn() {
   return (
     <div className="mx-auto max-w-lg">
       <Heading
-        title={me.data ? `You are ${me.data.owner}` : "Sign in"}
-        about="A token says who you are and what you may do. Whoever runs this server makes one with mlmodelscope token make."
+        title={me.data ? `Signed in as ${me.data.owner}` : "Sign in"}
+        about="A token identifies you and grants permissions. The administrator creates one with mlmodelscope token make."
       />
       {me.data && (
-        <Card title="What you may do" className="mb-6">
+        <Card title="Permissions" className="mb-6">
           <p className="flex flex-wrap gap-2">
             {me.data.scopes.map((scope) => (
               <Badge key={scope} tone="accent">
@@ -55,7 +55,7 @@ export function SignIn() {
           )}
         </Card>
       )}
-      <Card title={me.data ? "Be somebody else" : undefined}>
+      <Card title={me.data ? "Switch account" : undefined}>
         <form onSubmit={(event) => void enter(event)} className="space-y-4">
           <label className="block text-sm">
             <span className="mb-1 block font-medium">Token</span>

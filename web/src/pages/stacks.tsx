@@ -32,7 +32,7 @@ export function Stacks() {
       ) : found.data.items.length ? (
         <List rows={found.data.items} />
       ) : (
-        <Empty>No stack fits. Search for less.</Empty>
+        <Empty>No matching stack. Broaden your search.</Empty>
       )}
     </>
   );

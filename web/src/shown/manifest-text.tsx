@@ -39,9 +39,9 @@ function Lints({ text }: { text: string }) {
   });
   const findings = found.data?.findings ?? [];
   if (!found.data) return null;
-  if (!findings.length) return <p className="mb-3 text-sm text-muted">Nothing about it is suspicious.</p>;
+  if (!findings.length) return <p className="mb-3 text-sm text-muted">No issues.</p>;
   return (
-    <ul className="mb-4 space-y-2 text-sm" aria-label="What was noticed">
+    <ul className="mb-4 space-y-2 text-sm" aria-label="Issues">
       {findings.map((each) => (
         <li key={`${each.code} ${each.line} ${each.message}`} className="flex gap-2.5">
           <span className="shrink-0">

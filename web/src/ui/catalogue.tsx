@@ -47,7 +47,7 @@ export function Catalogue({ found, total, word, search, facets, sort, cards }: P
         ) : cards.length ? (
           <ul className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">{cards}</ul>
         ) : (
-          <Empty>{`No ${word} fits. Take a filter away, or search for less.`}</Empty>
+          <Empty>{`No matching ${word}. Remove a filter or broaden your search.`}</Empty>
         )}
         {found.hasNextPage && (
           <Button className="mt-4" disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>

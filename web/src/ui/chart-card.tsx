@@ -40,7 +40,7 @@ function Numbers<Row extends object>({ title, data, columns }: Pick<Props<Row>, 
 
 export function Legend({ domain, range }: { domain: string[]; range: string[] }) {
   return (
-    <ul className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted" aria-label="Colours">
+    <ul className="mb-2 flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted" aria-label="Colors">
       {domain.map((name, place) => (
         <li key={name} className="flex min-w-0 items-center gap-1.5">
           <span aria-hidden="true" className="size-2.5 shrink-0 rounded-sm" style={{ background: range[place] }} />

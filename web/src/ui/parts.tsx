@@ -21,7 +21,7 @@ export function Badge({ tone = "plain", children }: { tone?: Tone; children: Rea
 
 const STATES: Record<string, Tone> = {
   finished: "good",
-  there: "good",
+  online: "good",
   running: "accent",
   waiting: "plain",
   draining: "warn",

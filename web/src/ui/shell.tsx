@@ -107,7 +107,7 @@ function Reached() {
   if (reached) return null;
   return (
     <p role="alert" className="bg-warn-soft px-4 py-2 text-center text-sm text-warn">
-      The server does not answer. What you see is what it said last; it is asked again by itself.
+      The server is not responding. You see its last answer; retrying.
     </p>
   );
 }
@@ -164,7 +164,7 @@ function Theme() {
   }, [theme]);
   return (
     <label className="text-muted">
-      <span className="sr-only">Colours</span>
+      <span className="sr-only">Colors</span>
       <select
         value={theme}
         onChange={(event) => setTheme(event.target.value)}

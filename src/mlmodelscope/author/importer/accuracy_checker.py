@@ -200,7 +200,7 @@ def _read_launcher(draft: Draft, launcher: Fields) -> None:
     for key, name in (("model", "source.graph_path"), ("weights", "source.weights_path")):
         text = launcher.text(key)
         if text and not re.search(r"[\x00-\x1f:]", text):
-            draft.learn(name, text, "the launcher's file; where it lies is not said", guess=True)
+            draft.learn(name, text, "the launcher's file; where it lies is unspecified", guess=True)
     launcher.ignore("device", "batch", "caffe_model", "caffe_weights", "tags")
     adapter = launcher.any("adapter")
     inner = launcher.fields("adapter") if isinstance(adapter, dict) else None

@@ -85,7 +85,7 @@ def read(data: Mapping[str, Any], context: Context) -> Draft:
         draft.notes.append(
             one_line(f"{len(more)} fields of {context.file} describe the network's inside, left out: {', '.join(more)}")
         )
-    draft.ask("licence", "Licence of the model's files (it stands on the model's page)")
+    draft.ask("license", "License of the model's files (it stands on the model's page)")
     return draft
 
 

@@ -30,10 +30,10 @@ def _recognise(data: Mapping[str, Any]) -> bool:
 def read(data: Mapping[str, Any], context: Context) -> Draft:
     """the header of a model card, with `model-index`"""
     fields, draft = Fields(data, context.file), Draft()
-    licence = fields.any("license")
+    license = fields.any("license")
     name = text_of(fields.any("license_name"))
-    text = name if licence == "other" and name else ", ".join(map(str, licence)) if _is_list(licence) else licence
-    draft.learn("licence", text_of(text), context.file)
+    text = name if license == "other" and name else ", ".join(map(str, license)) if _is_list(license) else license
+    draft.learn("license", text_of(text), context.file)
     link = text_of(fields.any("license_link"))
     if link:
         draft.references.append(link)

@@ -90,7 +90,7 @@ def read(data: Mapping[str, Any], context: Context) -> Draft:
     text = fields.text("description")
     draft.learn("description", " ".join(text.split())[:4000] if text else None, "description")
     draft.references += _addresses(text or "")
-    draft.learn("licence", fields.text("license"), "license")
+    draft.learn("license", fields.text("license"), "license")
     original = _FRAMEWORKS.get(fields.text("framework") or "", fields.text("framework"))
     arguments = _Arguments.read(fields)
     target = _target(context, original)

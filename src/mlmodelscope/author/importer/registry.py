@@ -22,7 +22,7 @@ class Context:
     """For messages and comments."""
     model: ModelFile | None = None
     model_name: str | None = None
-    """Which of several models a file describes; the first where nothing is said."""
+    """Which of several models a file describes; the first by default."""
     launcher: str | None = None
     path: Path | None = None
     """Where the file lies."""

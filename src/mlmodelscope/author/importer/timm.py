@@ -86,7 +86,7 @@ def _read_words(draft: Draft, outer: Fields, fields: Fields, context: Context) -
     if architecture:
         draft.attributes[_SECTION] = {"architecture": name}
     _read_source(draft, fields, context, name)
-    draft.learn("licence", fields.text("license"), "license")
+    draft.learn("license", fields.text("license"), "license")
     fields.text("origin_url")
     draft.references += [text for key in ("origin_url", "paper_ids") if (text := _address(fields.any(key)))]
     hub = fields.text("hf_hub_id")

@@ -18,7 +18,7 @@ from mlmodelscope.worker.process import WorkerDied
 
 
 def batch_sweep(lab: Lab, request: Request, say: Progress) -> Outcome:
-    """Throughput over batch sizes, each in a fresh process; latency is that of single calls one after the other."""
+    """Throughput over batch sizes, each in a fresh process; latency is that of single calls in turn."""
     runs: list[Run] = []
     speeds: dict[int, Interval | None] = {}
     share_s = request.budget_s / 8

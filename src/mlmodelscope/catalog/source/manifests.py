@@ -47,7 +47,7 @@ def read(reading: Reading) -> Iterator[Entry]:
             architecture=str(manifest.attributes.get("architecture") or "")[:200],
             framework=manifest.framework.name if manifest.framework is not None else "",
             description=(manifest.description or "")[:200],
-            weights_license=manifest.licence or "",
+            weights_license=manifest.license or "",
             claims=tuple(_claim(claim, name) for claim in manifest.claims),
             references=manifest.references,
             place=name,

@@ -78,7 +78,7 @@ def _entry(draft: Draft, folder: str, place: str) -> Entry:
         framework=str(draft.get("framework.name", "")),
         description=clean(" ".join(str(draft.get("description", "")).split()))[:200],
         code_license="Apache-2.0",
-        weights_license=str(draft.get("licence", ""))[:100],
+        weights_license=str(draft.get("license", ""))[:100],
         claims=tuple(_claim(claim, place) for claim in draft.claims),
         references=tuple(draft.references[:5]),
         place=place,

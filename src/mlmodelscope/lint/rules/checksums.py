@@ -20,7 +20,7 @@ class NamedFile:
     """A file that a manifest names."""
 
     path: DataPath
-    """Of the reference in today's form."""
+    """Of the reference in the current format."""
     what: str
     reference: str
     checksum_key: str

@@ -1,4 +1,4 @@
-"""The manifest beside the model's own file, where that is at hand."""
+"""The manifest beside the model's own file, where that is available."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def label_count(subject: Subject) -> Iterator[Finding]:
     """The list of classes is longer or shorter than the output.
 
     Every class after the missing one gets another one's name. A difference of one is usually a background class, which
-    some models count and some lists do not. Looked up in the model's own file, where that is at hand.
+    some models count and some lists do not. Looked up in the model's own file, where that is available.
 
     Wrong:
 
@@ -60,7 +60,7 @@ def tensor_mismatch(subject: Subject) -> Iterator[Finding]:
     """A layer of the manifest is not the one in the model's file.
 
     Its name, element type, shape or layout is another one. The framework refuses it when it runs, or worse, takes it:
-    an image in the wrong layout is noise to a model. Looked up in the model's own file, where that is at hand.
+    an image in the wrong layout is noise to a model. Looked up in the model's own file, where that is available.
 
     Wrong:
 
@@ -93,8 +93,8 @@ def tensor_mismatch(subject: Subject) -> Iterator[Finding]:
 def foreign_model_file(subject: Subject) -> Iterator[Finding]:
     """The model's file is another framework's.
 
-    The file is of a format that the manifest's framework does not read. Looked up in the file itself, where that is at
-    hand; ONNX files are taken by many frameworks and are not told.
+    The file is of a format that the manifest's framework does not read. Looked up in the file itself, if it is
+    available; ONNX files are taken by many frameworks and are not told.
 
     Wrong:
 
@@ -205,7 +205,7 @@ def _size(layer: Input) -> tuple[int, int] | None:
 def odd_model_file(subject: Subject) -> Iterator[Finding]:
     """The model's file cannot be read.
 
-    The file is at hand, and is not what its name says: it is cut off, a web page that was saved instead of the model,
+    The file is available, and is not what its name says: it is cut off, a web page that was saved instead of the model,
     or a pointer of Git LFS. An evaluation would fail after everything else was prepared.
 
     Wrong:

@@ -36,7 +36,7 @@ def no_softmax(subject: Subject) -> Iterator[Finding]:
 def softmax_mismatch(subject: Subject) -> Iterator[Finding]:
     """The manifest and the model's file disagree about the softmax.
 
-    Looked up in the model's own file, where that is at hand. Logits that are called probabilities give scores beyond 1;
+    Looked up in the model's own file, if it is available. Logits that are called probabilities give scores beyond 1;
     a softmax over probabilities makes all classes look about equally likely.
 
     Wrong:

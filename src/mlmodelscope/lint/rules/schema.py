@@ -1,4 +1,4 @@
-"""What cannot be read, or does not fit the schema. A word that misses a known one by a letter or two can be mended."""
+"""What cannot be read, or does not fit the schema. A word that misses a known one by a letter or two can be fixed."""
 
 from __future__ import annotations
 

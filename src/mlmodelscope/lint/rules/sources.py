@@ -81,9 +81,9 @@ def plain_http(subject: Subject) -> Iterator[Finding]:
             )
 
 
-@rule("M090", "no-licence", "warning", _KINDS)
-def no_licence(subject: Subject) -> Iterator[Finding]:
-    """There is no licence.
+@rule("M090", "no-license", "warning", _KINDS)
+def no_license(subject: Subject) -> Iterator[Finding]:
+    """There is no license.
 
     Without one nobody may use the files, whatever the author meant; an evaluator in a company will not touch them.
 
@@ -96,11 +96,11 @@ def no_licence(subject: Subject) -> Iterator[Finding]:
 
         name: resnet50
         version: 1.0.0
-        licence: Apache-2.0
+        license: Apache-2.0
     """
     assert subject.manifest is not None
-    if not (subject.manifest.licence or "").strip():
-        yield subject.finding(("licence",), "there is no licence")
+    if not (subject.manifest.license or "").strip():
+        yield subject.finding(("license",), "there is no license")
 
 
 @rule("M091", "no-references", "info", _KINDS)

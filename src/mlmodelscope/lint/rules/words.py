@@ -74,7 +74,7 @@ def unclear(subject: Subject) -> Iterator[Finding]:
     """An old dialect does not say what is meant.
 
     The reader had to choose, and the choice changes answers. Look whether it is the right one, and write it down:
-    `mlmodelscope convert` writes the manifest in today's form, in which everything is said.
+    `mlmodelscope convert` upgrades the manifest to the current format, which states everything.
 
     Wrong:
 
@@ -97,7 +97,7 @@ def unclear(subject: Subject) -> Iterator[Finding]:
 
 @rule("M013", "implied", "info", quiet=True)
 def implied(subject: Subject) -> Iterator[Finding]:
-    """An old dialect leaves something out that today's form says.
+    """An old dialect leaves something out that the current format states.
 
     What the original program did when it was not written is made explicit. Shown with `--verbose` only.
 

@@ -1,6 +1,6 @@
 """What the numbers of an old manifest's outputs mean, by the habits of the framework that the model comes from.
 
-V1 names layers by role and leaves the rest to its agents; today's form says it in steps under `answer`. Every step is a
+V1 names layers by role and leaves the rest to its agents; the current format has steps under `answer`. Every step is a
 note. What no habit decides stays open: a plan then says which key is missing.
 """
 

@@ -108,7 +108,7 @@ def _refuse_what_is_no_task(reading: Reading) -> None:
     if not isinstance(data.get("task"), str) or not data["task"]:
         reading.refuse("task", "it has no name: it is a part that task files include")
     for key, why in (
-        ("use_prompt", "its prompt is one of the package `promptsource`, which is not at hand"),
+        ("use_prompt", "its prompt is one of the package `promptsource`, which is not available"),
         ("doc_to_image", "it shows pictures, and prompts here are texts"),
         ("doc_to_audio", "it plays sounds, and prompts here are texts"),
         ("process_results", "its own code says what is right"),

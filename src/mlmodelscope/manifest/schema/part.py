@@ -109,7 +109,7 @@ class Manifest(Part):
     name: Annotated[Name, Field(description="Its name.")]
     version: Annotated[VersionText, Field(description="Its semantic version.")]
     author: Annotated[str | None, Field(description="Who wrote the manifest or made what it describes.")] = None
-    licence: Annotated[str | None, Field(alias="license", description="Licence of the files themselves.")] = None
+    license: Annotated[str | None, Field(description="License of the files themselves.")] = None
     description: Annotated[str | None, Field(description="What it is, in a sentence or two.")] = None
     references: Annotated[Items[str], Field(description="Papers and pages about it.")] = ()
     attributes: Annotated[dict[str, Any], Field(description="Anything else worth keeping.")] = {}
@@ -140,6 +140,9 @@ class Manifest(Part):
 
 
 def content_digest(manifest: Manifest) -> str:
-    content = {type(manifest).__name__: manifest.model_dump(mode="json", exclude_defaults=True)}
+    said = manifest.model_dump(mode="json", exclude_defaults=True)
+    if "license" in said:  # the field's first name: digests are older than its present one
+        said["licence"] = said.pop("license")
+    content = {type(manifest).__name__: said}
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -157,7 +157,7 @@ def _advance(desk: Desk, evaluation: str) -> None:
 
 
 def _spell(row: RowMapping) -> dict[str, Any]:
-    state = "draining" if row["draining"] else "there"
+    state = "draining" if row["draining"] else "online"
     if row["lease_until"] <= now():
         state = "gone"
     return {

@@ -1,4 +1,4 @@
-"""Manifests as they are written: checked, mended, converted, and begun from a model file. Nothing of them is run."""
+"""Manifests as they are written: checked, fixed, converted, and begun from a model file. Nothing of them is run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of a dataset that is at hand, to try a model with."""
+"""Samples of a dataset that is available, to try a model with."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _plan(desk: Desk, name: str) -> tuple[PlannedDataset, bool]:
         return plan_dataset(manifest, Options(), pin(manifest, here)), is_strangers
     except (MLModelScopeError, OSError) as error:
         said = error.message if isinstance(error, MLModelScopeError) else str(error)
-        raise NoPictures(f"there is no copy of {manifest.name} at hand: {said}") from None
+        raise NoPictures(f"there is no copy of {manifest.name} available: {said}") from None
 
 
 def _name(classes: Any, number: int | None) -> str | None:

@@ -24,10 +24,10 @@ from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.claims import UNCHECKED, claims_of, known_datasets, last_verdicts
 
 NO_CLAIM = "no claim"
-NOT_SAID = "not said"
+UNSPECIFIED = "unspecified"
 FACETS = {
-    "model": ("task", "framework", "architecture", "licence", "verdict"),
-    "dataset": ("task", "format", "licence"),
+    "model": ("task", "framework", "architecture", "license", "verdict"),
+    "dataset": ("task", "format", "license"),
 }
 SORTS = ("name", "newest", "evaluations")
 
@@ -135,7 +135,7 @@ def _row(versions: Sequence[Entry], spell: Callable[[Any], dict[str, Any]], coun
     newest = versions[0]
     manifest = newest.manifest
     own = spell(manifest)
-    parts = (manifest.name, manifest.id, manifest.description, manifest.author, manifest.licence)
+    parts = (manifest.name, manifest.id, manifest.description, manifest.author, manifest.license)
     words = " ".join(str(each) for each in (*parts, *own.values(), *manifest.references) if each).lower()
     return {
         "name": manifest.name,
@@ -144,7 +144,8 @@ def _row(versions: Sequence[Entry], spell: Callable[[Any], dict[str, Any]], coun
         "digest": manifest.digest,
         "description": manifest.description,
         "author": manifest.author,
-        "licence": manifest.licence,
+        "license": manifest.license,
+        "licence": manifest.license,  # its former name, for one more minor version
         "owner": newest.owner,
         "shipped": newest.owner is None,
         "created_at": spoken(newest.created_at),
@@ -155,7 +156,7 @@ def _row(versions: Sequence[Entry], spell: Callable[[Any], dict[str, Any]], coun
 
 
 def _said(row: Mapping[str, Any], facet: str) -> str:
-    return str(row[facet]) if row[facet] is not None else NOT_SAID
+    return str(row[facet]) if row[facet] is not None else UNSPECIFIED
 
 
 def _narrowed(

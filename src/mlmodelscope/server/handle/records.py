@@ -41,7 +41,7 @@ def find(
 
 
 def report(desk: Desk, person: Person, name: str, form: str) -> str:
-    """Pictures are shown where they are at hand, never fetched for it."""
+    """Pictures are shown where they are available, never fetched for it."""
     demand(person, "read")
     record = desk.store.get(name)
     is_strangers = origin_of(desk.store.database, record.id) is not None

@@ -15,6 +15,7 @@ from mlmodelscope.ledger.request import Request
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
 from mlmodelscope.replicate.finding import Finding, Goal
+from mlmodelscope.replicate.kind import FORMER_CHANGES
 from mlmodelscope.replicate.outcome import Findings
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import evaluations, requests
@@ -58,7 +59,8 @@ def samples(
 ) -> tuple[list[dict[str, Any]], int]:
     """(some of the samples whose answer flipped, how many there are), the most telling first."""
     demand(person, "read")
-    flips = [each for each in _found(desk, identity).flips() if kind is None or each.kind == kind]
+    wanted = FORMER_CHANGES.get(kind, kind) if kind else None
+    flips = [each for each in _found(desk, identity).flips() if wanted is None or each.kind == wanted]
     return [each.model_dump(by_alias=True) for each in flips[start : start + limit]], len(flips)
 
 

@@ -1,4 +1,4 @@
-"""What a model said of each sample: searched and shown, with its picture where the dataset is at hand."""
+"""What a model said of each sample: searched and shown, with its picture where the dataset is available."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def prompt(desk: Desk, person: Person, name: str, sample: str) -> dict[str, Any]
 
 
 def _of_dataset(desk: Desk, record: Record, sample: str) -> tuple[str | None, tuple[int, int] | None]:
-    """(what is true of it as JSON, its size), where the dataset is at hand."""
+    """(what is true of it as JSON, its size), where the dataset is available."""
     try:
         return desk.gallery.seen(record.plan.dataset, sample, public_only=is_strangers(desk, record))
     except (NoPictures, NoPicture):
@@ -157,4 +157,4 @@ def _refuse_local(dataset: PlannedDataset) -> None:
     for source in dataset.sources:
         for file in (source.files, source.labels, source.names, dataset.classes):
             if file is not None and parse_reference(file.url).is_local:
-                raise NoPictures(f"there is no copy of {dataset.name} at hand: it lies on the machine of who made it")
+                raise NoPictures(f"there is no copy of {dataset.name} available: it lies on the machine of who made it")

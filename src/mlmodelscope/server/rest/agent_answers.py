@@ -14,7 +14,7 @@ from mlmodelscope.server.rest.answers import Answer
 
 class Agent(Answer):
     id: str
-    state: Literal["there", "draining", "gone"]
+    state: Literal["online", "draining", "gone"]
     joined_at: datetime
     seen_at: datetime
     description: AgentDescription

@@ -42,7 +42,7 @@ class LintFinding(Answer):
     path: str
     hint: str | None
     known: list[str]
-    fix: Annotated[list[Edit], Field(description="All of them together mend it; empty where only the author knows.")]
+    fix: Annotated[list[Edit], Field(description="Together they fix it; empty if only the author can know the fix.")]
     code: str
     severity: Literal["error", "warning", "info"] | None
 
@@ -66,9 +66,10 @@ class Checked(Answer):
     file: str
     kind: str | None
     dialect: Annotated[str | None, Field(description="Of an older form; null where it is today's.")]
-    problems: Annotated[list[Fault], Field(description="What must be mended before it is a manifest.")]
+    problems: Annotated[list[Fault], Field(description="What must be fixed before it is a valid manifest.")]
     findings: Annotated[list[LintFinding], Field(description="Everything, in the order of the text.")]
-    mended: Annotated[list[LintFinding], Field(description="What `fix` has mended.")]
+    fixed: Annotated[list[LintFinding], Field(description="What `fix` has fixed.")]
+    mended: Annotated[list[LintFinding], Field(description="Older name of `fixed`.", deprecated=True)]
     files: Annotated[list[OwnFile], Field(description="Files that must be uploaded before it can be saved here.")]
     refused: Annotated[list[Fault], Field(description="Why it could not be saved here, though it is valid.")]
     text: Annotated[str | None, Field(description="The text after that.")]
@@ -79,7 +80,7 @@ class Converted(Answer):
     kind: str
     dialect: str
     notes: Annotated[list[str], Field(description="What a person should look at.")]
-    text: Annotated[str, Field(description="Today's form, with the author's comments.")]
+    text: Annotated[str, Field(description="The current format, with the author's comments.")]
 
 
 class FoundFact(Answer):
@@ -131,7 +132,8 @@ class Listed(Answer):
     digest: str
     description: str | None
     author: str | None
-    licence: str | None
+    license: str | None
+    licence: Annotated[str | None, Field(description="Older name of `license`.", deprecated=True)]
     owner: str | None
     shipped: bool
     created_at: datetime | None

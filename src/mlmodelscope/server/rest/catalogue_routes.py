@@ -25,6 +25,10 @@ Words = Annotated[str | None, Query(max_length=200, description="Words that must
 Choices = Annotated[list[str] | None, Query(max_length=50)]
 OneChoice = Annotated[str | None, Query(max_length=200)]
 Flag = Annotated[str | None, Query(max_length=300)]
+FormerFlag = Annotated[str | None, Query(max_length=300, deprecated=True, description="Older name of `license`.")]
+FormerChoices = Annotated[
+    list[str] | None, Query(max_length=50, deprecated=True, description="Older name of `license`.")
+]
 Tag = Annotated[str | None, Header(max_length=100)]
 Start = Annotated[int, Query(ge=0, le=10**9)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -37,10 +41,10 @@ def check_manifest(
     desk: TheDesk,
     person: Someone,
     text: Text,
-    fix: Annotated[bool, Body(description="Mend what has only one meaning.")] = False,
+    fix: Annotated[bool, Body(description="Fix what has only one meaning.")] = False,
     verbose: Annotated[bool, Body(description="Also what is only good to know.")] = False,
 ) -> dict[str, Any]:
-    """What is wrong with a manifest, where, and how to mend it; a manifest that is wrong is no error here."""
+    """What is wrong with a manifest, where, and how to fix it; an invalid manifest is not an error of the request."""
     return authoring.check(desk, person, text, fix=fix, verbose=verbose)
 
 
@@ -51,7 +55,7 @@ def convert_manifest(
     text: Text,
     explain: Annotated[bool, Body(description="Say beside each implied value why it is there.")] = False,
 ) -> dict[str, Any]:
-    """A manifest of any dialect in today's form; comments are kept where they have a place."""
+    """A manifest of any dialect, upgraded to the current format; comments are kept where they have a place."""
     return authoring.convert(desk, person, text, explain=explain)
 
 
@@ -82,7 +86,8 @@ async def begin_manifest(
     library: Flag = None,
     method: Flag = None,
     labels: Flag = None,
-    licence: Flag = None,
+    license: Flag = None,
+    licence: FormerFlag = None,
     description: Flag = None,
     dataset: Flag = None,
 ) -> dict[str, Any]:
@@ -101,7 +106,7 @@ async def begin_manifest(
         library=library,
         method=method,
         labels=labels,
-        licence=licence,
+        license=license if license is not None else licence,
         description=description,
         dataset=dataset,
     )
@@ -132,7 +137,8 @@ def list_models(
     task: Choices = None,
     framework: Choices = None,
     architecture: Choices = None,
-    licence: Choices = None,
+    license: Choices = None,
+    licence: FormerChoices = None,
     verdict: Choices = None,
     sort: Literal["name", "newest", "evaluations"] = "name",
     start: Start = 0,
@@ -144,7 +150,7 @@ def list_models(
         "task": task,
         "framework": framework,
         "architecture": architecture,
-        "licence": licence,
+        "license": license or licence,
         "verdict": verdict,
     }
     wanted = listing.Wanted(q, {key: value or () for key, value in facets.items()}, sort, start, limit)
@@ -192,14 +198,15 @@ def list_datasets(
     q: Words = None,
     task: Choices = None,
     format: Choices = None,
-    licence: Choices = None,
+    license: Choices = None,
+    licence: FormerChoices = None,
     sort: Literal["name", "newest", "evaluations"] = "name",
     start: Start = 0,
     limit: Limit = 50,
     if_none_match: Tag = None,
 ) -> Any:
     """Datasets, as models."""
-    facets = {"task": task, "format": format, "licence": licence}
+    facets = {"task": task, "format": format, "license": license or licence}
     wanted = listing.Wanted(q, {key: value or () for key, value in facets.items()}, sort, start, limit)
     return _tagged(listing.datasets(desk, person, wanted), wanted, response, if_none_match)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Response
 
-from mlmodelscope.replicate.kind import Kind
+from mlmodelscope.replicate.kind import Change, Kind
 from mlmodelscope.server.handle import checks, claims, evaluations, replications
 from mlmodelscope.server.rest import cursor, evaluation_answers
 from mlmodelscope.server.rest import replication_answers as own
@@ -101,7 +101,10 @@ def get_flipped_samples(
     desk: TheDesk,
     person: Someone,
     identity: Name,
-    kind: Literal["right now", "wrong now", "other answer"] | None = None,
+    kind: Annotated[
+        Change | Literal["right now", "wrong now"] | None,
+        Query(description="`right now` and `wrong now` are former names of `fixed` and `broken`."),
+    ] = None,
     start: Annotated[int, Query(ge=0, le=10**12)] = 0,
     limit: Limit = 100,
 ) -> dict[str, Any]:

@@ -115,13 +115,13 @@ def get_record_manifests(desk: TheDesk, person: Someone, name: Name) -> Any:
 async def get_sample_picture(
     desk: TheDesk, person: Someone, name: Name, sample: SampleName, side: Side = 96
 ) -> Response:
-    """A sample's picture, small, where its dataset is at hand; nothing is fetched for it."""
+    """A sample's picture, small, where its dataset is available; nothing is fetched for it."""
     return _shown(await _slowly(desk, samples.picture, desk, person, name, sample, side))
 
 
 @router.get("/records/{name}/input", tags=["records"], response_model=own.SampleInput, responses=fails(404))
 async def get_sample_input(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Any:
-    """What the model was asked about, where the dataset is at hand: texts, cells of a row, or how loud a sound is."""
+    """What the model was asked about, where the dataset is available: texts, cells of a row, or how loud a sound is."""
     return await _slowly(desk, sample_inputs.told, desk, person, name, sample)
 
 
@@ -146,7 +146,7 @@ def get_record_residuals(desk: TheDesk, person: Someone, name: Name) -> Any:
 
 @router.get("/datasets/{name}/samples", tags=["catalogue"], response_model=own.DatasetSamplePage, responses=fails(404))
 async def get_dataset_samples(desk: TheDesk, person: Someone, name: Name, start: Start = 0, limit: Limit = 24) -> Any:
-    """Samples of a dataset that is at hand, to try a model with."""
+    """Samples of a dataset that is available, to try a model with."""
     return await _slowly(desk, dataset_samples.listed, desk, person, name, start, limit)
 
 

@@ -139,7 +139,7 @@ def list_spans(
     least_ns: Annotated[int, Query(ge=0, le=2**62, description="Spans that took so long at least.")] = 0,
     bins: Annotated[
         int | None,
-        Query(ge=1, le=10_000, description="So many pieces of the window: shorter spans are told together."),
+        Query(ge=1, le=10_000, description="Number of pieces to divide the window into; shorter spans are grouped."),
     ] = None,
     start: Annotated[int, Query(ge=0, le=10**9)] = 0,
     limit: Annotated[int, Query(ge=1, le=10_000)] = 1000,

@@ -19,7 +19,7 @@ class TimelineRow(Answer):
 
 
 class Timeline(Answer):
-    """A piece of a timeline in columns: the n-th numbers of each are of the n-th span, or of several told together."""
+    """A piece of a timeline in columns: the n-th numbers of each are of the n-th span, or of several grouped."""
 
     duration_ns: Annotated[int, Field(description="Of the whole trace.")]
     rows: Annotated[list[TimelineRow], Field(description="All rows of the trace, from top to bottom.")]

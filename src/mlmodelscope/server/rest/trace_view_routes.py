@@ -28,7 +28,7 @@ def get_timeline(
     to_ns: Moment | None = None,
     level: Annotated[Level | None, Query(description="Spans of this level and those above it.")] = None,
     name: Annotated[str | None, Query(max_length=200, description="What their names contain.")] = None,
-    bins: Annotated[int, Query(ge=1, le=2000, description="Spans shorter than one are told together.")] = 500,
+    bins: Annotated[int, Query(ge=1, le=2000, description="Shorter spans are grouped.")] = 500,
 ) -> dict[str, Any]:
     """Rows that never cover one another, and in them what a page of so many dots can show."""
     return trace_views.timeline(desk, person, identity, Window(from_ns, to_ns, level, name), bins)

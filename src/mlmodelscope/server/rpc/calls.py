@@ -1,4 +1,4 @@
-"""Methods with one answer. Each takes what was asked as a dictionary, without what was not said, and asks a handler."""
+"""Methods with one answer. Each takes a request as a dictionary, without unspecified fields, and asks a handler."""
 
 from __future__ import annotations
 

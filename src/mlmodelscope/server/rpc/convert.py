@@ -14,7 +14,7 @@ Made = TypeVar("Made", bound=Message)
 
 
 def plain(value: Any) -> Any:
-    """A message without what was not said. Whole numbers in a document are whole again: it knows one kind only."""
+    """A message without what was unspecified. Whole numbers in a document are whole again: it knows one kind only."""
     if isinstance(value, Mapping):  # a document (Struct) is one, too
         return {key: plain(inner) for key, inner in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, (str, bytes)):

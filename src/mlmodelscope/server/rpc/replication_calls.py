@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
-from mlmodelscope.replicate.kind import WORST_FIRST
+from mlmodelscope.replicate.kind import CHANGES, FORMER_CHANGES, WORST_FIRST
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import claims, evaluations, replications
 from mlmodelscope.server.rest import cursor
@@ -20,7 +20,7 @@ from mlmodelscope.server.rpc.pieces import Stream, pieces
 
 _STATES = ("waiting", "running", "finished", "failed", "cancelled")
 _VERDICTS = (*WORST_FIRST, "not checked")
-_KINDS = ("right now", "wrong now", "other answer")
+_KINDS = (*CHANGES, *FORMER_CHANGES)
 
 
 def list_claims(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""Threads that begin together, warmed up, each with a model's call at hand."""
+"""Threads that begin together, warmed up, each with a model's call available."""
 
 import ctypes
 import itertools

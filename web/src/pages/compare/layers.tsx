@@ -82,7 +82,7 @@ function Runs({ of, names }: { of: Schemas["LayersApart"]; names: Names }) {
         marginLeft: 12,
         marginTop: 14,
         ariaLabel: "One run of each, layer behind layer",
-        ariaDescription: "Layers as pieces of two bars on one scale of milliseconds, coloured by kind",
+        ariaDescription: "Layers as pieces of two bars on one scale of milliseconds, colored by kind",
         x: { label: "time in layers, ms", grid: true },
         y: { type: "band", domain: names, label: null, axis: null, padding: 0.5 },
         color: { type: "categorical", ...legend, unknown: series(7) },

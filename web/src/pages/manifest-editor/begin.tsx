@@ -62,7 +62,7 @@ export function Begin({ tasks, onBegun, onClose }: Props) {
             options={["", ...tasks].map((task) => [task, task ? task.replaceAll("_", " ") : "as the file says"])}
           />
           <Select
-            label="Colours"
+            label="Colors"
             value={answers.color}
             onChange={set("color")}
             options={[

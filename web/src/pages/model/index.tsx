@@ -50,7 +50,7 @@ export function ModelPage() {
           <Facts>
             <Fact name="Task">{(manifest.task ?? "–").replaceAll("_", " ")}</Fact>
             <Fact name="Framework">{manifest.framework ?? "–"}</Fact>
-            <Fact name="Licence">{String(said.licence ?? "–")}</Fact>
+            <Fact name="License">{String(said.license ?? "–")}</Fact>
             <Fact name="Author">{String(said.author ?? manifest.owner ?? "–")}</Fact>
           </Facts>
           <div className="mt-5">

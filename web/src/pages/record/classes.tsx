@@ -50,9 +50,9 @@ function Taken({ pairs, unit }: { pairs: Schemas["ConfusedPair"][]; unit: "pixel
   const about =
     unit === "pixel" ? "pixels answered as another class" : "boxes over a thing of another class, score from 0.3";
   return (
-    <Card title="Taken for one another" aside={pairs.length ? about : undefined}>
+    <Card title="Confusions" aside={pairs.length ? about : undefined}>
       {pairs.length === 0 ? (
-        <Empty>No class was taken for another.</Empty>
+        <Empty>No confusions.</Empty>
       ) : (
         <ol className="grid gap-x-8 gap-y-1 text-sm sm:grid-cols-2" aria-label="Most confused pairs">
           {pairs.slice(0, 20).map((pair) => (
@@ -81,7 +81,7 @@ function Confused({ record, pairs }: { record: string; pairs: Schemas["ConfusedP
   const [all, setAll] = useState(false);
   const most = pairs[0]?.count ?? 1;
   return (
-    <Card title="Taken for one another" aside={pairs.length ? "the most frequent first" : undefined}>
+    <Card title="Confusions" aside={pairs.length ? "most frequent first" : undefined}>
       {pairs.length === 0 ? (
         <Empty>No answer was wrong.</Empty>
       ) : (

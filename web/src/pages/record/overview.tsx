@@ -153,7 +153,7 @@ function Unfinished({ record }: { record: Schemas["Record"] }) {
       </p>
       <p className="mt-1">
         {status === "interrupted"
-          ? "Nothing of it is lost: asked for again, it goes on where it stopped."
+          ? "Nothing of it is lost: asked for again, it resumes where it left off."
           : "Its numbers are here when it is done; this page looks again by itself."}
         {record.attempts > 1 && ` So far it was begun ${record.attempts} times.`}
       </p>

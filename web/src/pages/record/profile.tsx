@@ -32,9 +32,9 @@ export function Profile({ record, profile }: { record: Schemas["Record"]; profil
         </Link>
       )}
       {profile.overheads.length > 0 && (
-        <Card title="What looking closer cost">
+        <Card title="Profiling overhead">
           <Table
-            name="What looking closer cost"
+            name="Profiling overhead"
             rows={profile.overheads}
             identity={(each) => each.level}
             columns={[

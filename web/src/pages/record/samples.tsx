@@ -42,7 +42,7 @@ export function Samples({ record }: { record: Schemas["Record"] }) {
       ) : found.isPending ? (
         <Waiting />
       ) : !found.total ? (
-        <Empty>No sample is like that.</Empty>
+        <Empty>No matches.</Empty>
       ) : (
         <List
           key={JSON.stringify({ ...look, sample: undefined })}

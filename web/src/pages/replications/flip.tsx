@@ -7,11 +7,11 @@ import { Badge } from "../../ui/parts";
 import { Slider } from "../../ui/slider";
 import { Overlaid } from "./overlaid";
 
-const TONES = { "right now": "good", "wrong now": "bad", "other answer": "warn" } as const;
+const TONES = { fixed: "good", broken: "bad", "other answer": "warn" } as const;
 
 /** What people read; the names are the API's. */
-const SPELLED = { "right now": "fixed", "wrong now": "broken", "other answer": "another wrong answer" } as const;
-const GRADED = { "right now": "better", "wrong now": "worse", "other answer": "as good as before" } as const;
+const SPELLED = { fixed: "fixed", broken: "broken", "other answer": "another wrong answer" } as const;
+const GRADED = { fixed: "better", broken: "worse", "other answer": "as good as before" } as const;
 
 /** The same in words: where answers are more or less good, none is right or wrong. */
 export const kindWords = (kind: Schemas["Flip"]["kind"], graded: boolean): string => (graded ? GRADED : SPELLED)[kind];

@@ -6,7 +6,9 @@ import { plural } from "../../lib/format";
 import { Button, Card, Empty, Trouble, Waiting } from "../../ui/parts";
 import { FlipCard, kindWords } from "./flip";
 
-const KINDS = ["right now", "wrong now", "other answer"] as const;
+const KINDS = ["fixed", "broken", "other answer"] as const;
+/** Kinds in addresses that were saved when they had other names. */
+const FORMER: Record<string, string> = { "right now": "fixed", "wrong now": "broken" };
 const PAGE = 6;
 const here = getRouteApi("/replications/$id");
 
@@ -20,7 +22,7 @@ interface Props {
 export function Flips({ id, record, evidence, claim }: Props) {
   const search = here.useSearch();
   const navigate = useNavigate({ from: "/replications/$id" });
-  const kind = KINDS.find((each) => each === search.kind);
+  const kind = KINDS.find((each) => each === (FORMER[search.kind ?? ""] ?? search.kind));
   const found = useInfiniteQuery({
     queryKey: ["flips", id, kind],
     queryFn: ({ pageParam }) =>
@@ -37,11 +39,11 @@ export function Flips({ id, record, evidence, claim }: Props) {
   });
   const flips = found.data?.pages.flatMap((page) => page.items) ?? [];
   const counts = {
-    "right now": evidence.right_now,
-    "wrong now": evidence.wrong_now,
+    fixed: evidence.fixed,
+    broken: evidence.broken,
     "other answer": evidence.other_answer,
   };
-  const all = counts["right now"] + counts["wrong now"] + counts["other answer"];
+  const all = counts.fixed + counts.broken + counts["other answer"];
   return (
     <Card
       title={evidence.graded ? "Inputs that changed" : "Inputs that flipped"}

@@ -18,7 +18,7 @@ export default function Analyses({ trace }: { trace: string }) {
     staleTime: 60_000,
   });
   if (found.error) return <Trouble error={found.error} again={() => void found.refetch()} />;
-  if (!found.data) return <Waiting what="Analysing" />;
+  if (!found.data) return <Waiting what="Analyzing" />;
   const { analyses, missing, peak, latency_ns, batch_size } = found.data;
   const roofs = analyses.filter((each) => each.id === "A14" || each.id === "A9");
   return (
@@ -48,7 +48,7 @@ export default function Analyses({ trace }: { trace: string }) {
       {analyses.map((each) => (
         <AnalysisTable key={each.id} of={each} />
       ))}
-      {!analyses.length && <Empty>This trace has no layers that could be analysed.</Empty>}
+      {!analyses.length && <Empty>This trace has no layers that could be analyzed.</Empty>}
       {missing.length > 0 && <MissingOnes of={missing} />}
     </div>
   );

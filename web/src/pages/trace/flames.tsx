@@ -76,17 +76,17 @@ function Own({
     .sort((one, two) => two.own_ns - one.own_ns)
     .slice(0, 30);
   return (
-    <Card title="Own time" aside="what those below leave">
+    <Card title="Self time">
       <Table
-        name="Own time"
+        name="Self time"
         rows={rows}
         identity={(row) => String(row.place)}
         columns={[
           { title: "Name", cell: (row) => <span className="block min-w-36 [overflow-wrap:anywhere]">{row.name}</span> },
           { title: "Level", cell: (row) => levelName(row.level) },
-          { title: "Times", right: true, cell: (row) => row.count.toLocaleString("en") },
-          { title: "Own time", right: true, cell: (row) => time(row.own_ns) },
-          { title: "In all", right: true, cell: (row) => time(row.total_ns) },
+          { title: "Calls", right: true, cell: (row) => row.count.toLocaleString("en") },
+          { title: "Self time", right: true, cell: (row) => time(row.own_ns) },
+          { title: "Total", right: true, cell: (row) => time(row.total_ns) },
           { title: "Share", right: true, cell: (row) => percent(row.own_ns / whole, 1) },
           {
             title: "",

@@ -77,8 +77,8 @@ export function Look({ trace, head }: { trace: Schemas["TraceDetails"]; head: Sc
           />
         </div>
         <p className="mt-2 text-xs text-muted">
-          Wheel or pinch to zoom, drag to move, click for a span’s facts, click twice to zoom to it. Pale pieces are
-          many short spans told together.
+          Wheel or pinch to zoom, drag to move, click for a span’s facts, click twice to zoom to it. Pale pieces group
+          many short spans.
         </p>
       </Card>
       {selected && (

@@ -39,7 +39,7 @@ export function SpanTable({ trace, store, level, search, onSelect }: Props) {
       {found.error ? (
         <Trouble error={found.error} again={() => void found.refetch()} />
       ) : !total && found.data ? (
-        <Empty>None. Zoom out, or search for less.</Empty>
+        <Empty>No matches. Zoom out or broaden your search.</Empty>
       ) : (
         <Table
           name="Spans in view"

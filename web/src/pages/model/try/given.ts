@@ -69,7 +69,7 @@ export async function checked(blob: Blob, name: string, wants: Wants, largest: n
     throw new Problem(
       413,
       "TooLarge",
-      `${name} has ${bytes(blob.size)}, and this server takes ${bytes(largest)} at the most.`,
+      `${name} has ${bytes(blob.size)}, and this server takes ${bytes(largest)} at most.`,
       "Make it smaller: models look at a few hundred pixels only.",
     );
   const type = typeOf(new Uint8Array(await blob.slice(0, 512).arrayBuffer()));
@@ -87,5 +87,5 @@ function refuse(type: string | null, name: string): void {
   if (type === "image/heic")
     no(`${name} is a HEIC photograph.`, "Export it as JPEG: phones call that “most compatible”.");
   if (type === "application/pdf") no(`${name} is a PDF document.`, "Save the page that you mean as PNG or JPEG.");
-  if (type === null) no(`${name} is no picture that is known here.`, "JPEG, PNG, GIF, BMP, WebP, TIFF and AVIF are.");
+  if (type === null) no(`${name}: unsupported file type.`, "Use JPEG, PNG, GIF, BMP, WebP, TIFF or AVIF.");
 }

@@ -1,4 +1,4 @@
-"""Builds pages and documentation into what is distributed: who installs it needs neither Node nor the tools of the docs."""
+"""Builds pages and documentation into what is distributed: an installation needs neither Node nor a site generator."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def _rewritten(text: str, source: str, page: str, files: Any) -> str:
             return match[0]
         there = known.get(posixpath.normpath(posixpath.join(posixpath.dirname(source), path)))
         if there is None:
-            return words if words.startswith("`") else f"{words} (`{posixpath.basename(path.rstrip('/'))}` in the source)"
+            name = posixpath.basename(path.rstrip("/"))
+            return words if words.startswith("`") else f"{words} (`{name}` in the source)"
         return f"{picture}[{words}]({posixpath.relpath(there, posixpath.dirname(page) or '.')}{hash_sign}{anchor})"
 
     return _LINK.sub(rewrite, text)

@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PEER = os.environ.get("MLMODELSCOPE_LM_EVAL", "")
-LM = ROOT.parent / "shared" / "tasks" / "lm"
+LM = Path(os.environ.get("MLMODELSCOPE_SHARED") or ROOT.parent / "shared") / "tasks" / "lm"
 sys.path.insert(0, str(ROOT / "tools"))
 
 from language_peer import Compared  # noqa: E402

@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,8 @@ from mlmodelscope.measure.generation import Generation
 from mlmodelscope.measure.rule import ScoreError
 from mlmodelscope.task import generation as task
 
-HUMANEVAL = Path(__file__).parent.parent.parent / "shared" / "tasks" / "lm" / "HumanEval.jsonl.gz"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[2] / "shared")
+HUMANEVAL = SHARED / "tasks" / "lm" / "HumanEval.jsonl.gz"
 OPTIONS = {"execute": "python", "insert": "[[answer]]", "timeout_s": 5, "memory_mib": 256}
 walled = pytest.mark.skipif(why_nothing_runs() is not None, reason=f"no sandbox: {why_nothing_runs()}")
 

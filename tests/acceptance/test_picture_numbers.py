@@ -12,6 +12,8 @@ from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
 from mlmodelscope.prediction import predict
 from mlmodelscope.record.record import Record
 
+from .numbers import evaluated
+
 HERE = Path(__file__).parent
 MANIFESTS = HERE / "manifests"
 SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or HERE.parents[2] / "shared")
@@ -120,9 +122,8 @@ def test_srresnet_on_set5(settings: Settings) -> None:
 
 @pytest.mark.slow(reason="a hundred pictures of 513 x 513")
 def test_deeplab_on_a_hundred_pictures(settings: Settings) -> None:
-    pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
     model = model_of("deeplabv3-mnv2", "models/coral")
-    record = evaluate(model, coco_100(), Options(), settings=settings)
+    record = evaluated(model, coco_100(), settings)
     assert digits(record, miou=6, pixel_accuracy=6) == {"miou": 0.502720, "pixel_accuracy": 0.882249}
     person = next(each for each in record.details["per_class"] if each["class"] == 15)
     assert round(person["iou"], 6) == 0.778779
@@ -130,9 +131,8 @@ def test_deeplab_on_a_hundred_pictures(settings: Settings) -> None:
 
 @pytest.mark.slow(reason="a hundred pictures of 513 x 513")
 def test_deeplab_with_absent_classes_as_nothing(settings: Settings) -> None:
-    pytest.importorskip("ai_edge_litert", reason="ai-edge-litert is not installed")
     model = model_of("deeplabv3-mnv2", "models/coral")
-    record = evaluate(model, coco_100(absent="zero"), Options(), settings=settings)
+    record = evaluated(model, coco_100(absent="zero"), settings)
     assert digits(record, miou=6) == {"miou": 0.478781}
 
 

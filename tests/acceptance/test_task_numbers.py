@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from mlmodelscope import Options, Settings, evaluate, load_manifest
-from mlmodelscope.errors import ArtifactError, StackError
+from mlmodelscope import Options, Settings, load_manifest
 from mlmodelscope.manifest.load import parse_document
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
 from mlmodelscope.plan.claim import parse_claim
-from mlmodelscope.record.record import Record
 from mlmodelscope.replicate.replication import replicate
+
+from .numbers import evaluated
 
 HERE = Path(__file__).parent
 MANIFESTS = HERE / "manifests"
@@ -48,17 +48,6 @@ def dataset_of(name: str) -> DatasetManifest:
     found = read(name)
     assert isinstance(found, DatasetManifest)
     return found
-
-
-def evaluated(model: ModelManifest | Path, dataset: DatasetManifest | Path, settings: Settings, batch: int) -> Record:
-    try:
-        record = evaluate(model, dataset, Options(batch_size=batch), settings=settings)
-    except (ArtifactError, StackError) as error:
-        if isinstance(error, ArtifactError) and "cannot fetch" not in error.message:
-            raise
-        pytest.skip(f"not to be had here: {error.message}")
-    assert record.failed == 0
-    return record
 
 
 @pytest.mark.slow(reason="2,758 sentences through six layers")

@@ -1,6 +1,7 @@
 """Every form of source: what is read of it, and that nothing of it is executed or dropped unseen."""
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from mlmodelscope.catalog.source.form import REGISTRY, Reading, find_form, read_
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.load import parse_manifest
 
-SHARED = Path(__file__).parents[3] / "shared" / "catalogue"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[3] / "shared") / "catalogue"
 
 
 def read(folder, form=None):

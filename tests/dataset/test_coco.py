@@ -1,6 +1,7 @@
 """COCO's annotations with masks and keypoints: what is read, and what is refused by its id."""
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,9 @@ from mlmodelscope.errors import DatasetError
 
 Open = Callable[..., Dataset]
 Write = Callable[..., Path]
-SHARED = Path(__file__).parents[2].parent / "shared" / "tasks" / "detection"
+SHARED = (
+    Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[2].parent / "shared") / "tasks" / "detection"
+)
 
 
 def document(**more: Any) -> dict[str, Any]:

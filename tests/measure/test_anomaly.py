@@ -1,6 +1,7 @@
 """Areas under ROC curves are those of scikit-learn, and those that MLPerf Tiny published for its logged scores."""
 
 import csv
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from mlmodelscope.measure.interval import intervals
 from mlmodelscope.measure.rule import ScoreError
 from mlmodelscope.task.quality import quality_of
 
-LOGGED = Path(__file__).parents[3] / "shared" / "tasks" / "anomaly"
+LOGGED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[3] / "shared") / "tasks" / "anomaly"
 
 
 def scored(truth: Sequence[int], values: Sequence[float], groups: Sequence[str] = (), **options: Any) -> list[bytes]:

@@ -21,7 +21,7 @@ from mlmodelscope_worker.messages import PredictorTask
 from mlmodelscope_worker.predictor import PREDICTORS
 from worker_package.predictor.llamas import Llama, stories, write_folder, write_gguf
 
-SHARED = Path(os.environ.get("MLMODELSCOPE_TEST_SHARED", str(Path(__file__).parents[4] / "shared"))) / "tasks" / "lm"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).parents[4] / "shared") / "tasks" / "lm"
 PUBLISHED = "30b2ffb07967932a88bfdf5e23b517a6f4cfcf7231db9e537360d3c12a4e4d10"
 FIRST = [403, 407, 261, 378, 432, 383, 286, 261, 376, 298, 315, 421, 395, 317, 426]
 LIKELIHOOD = -0.45735

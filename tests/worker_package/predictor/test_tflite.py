@@ -1,5 +1,6 @@
 """TensorFlow Lite, for real: LiteRT, tflite-runtime, or TensorFlow's own."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -29,7 +30,7 @@ if not is_installed():
     pytest.skip("there is no TensorFlow Lite here", allow_module_level=True)
 
 FILES = Path(__file__).parent / "files"
-SHARED = Path(__file__).resolve().parents[4] / "shared" / "models"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).resolve().parents[4] / "shared") / "models"
 
 
 class TestTflite(Conformance):

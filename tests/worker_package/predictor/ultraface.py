@@ -1,6 +1,7 @@
 """One network in the files of many frameworks: UltraFace RFB-320, in the development data folder, and what it sees."""
 
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 
 from mlmodelscope_worker.predictor import Predictor
 
-FOLDER = Path(__file__).resolve().parents[4] / "shared" / "models" / "ultraface"
+_SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or Path(__file__).resolve().parents[4] / "shared")
+FOLDER = _SHARED / "models" / "ultraface"
 needed = pytest.mark.skipif(not FOLDER.is_dir(), reason="needs the development data folder")
 
 

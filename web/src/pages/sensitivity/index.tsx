@@ -121,7 +121,10 @@ function Legend() {
       <span className="flex items-center gap-1.5">
         <span className="size-3 rounded-sm bg-good/40" /> better
       </span>
-      <span>A row is a detail of the pipeline, a cell a value that it may have.</span>
+      <span>
+        A row is a detail of the pipeline, a cell a value that it may have, with the change, its 95 % interval, and the
+        value. “Same answers”: not one answer changed. “0”: answers changed, the number did not.
+      </span>
     </p>
   );
 }

@@ -57,7 +57,8 @@ export function Card({
   );
 }
 
-const SHAPE = "inline-block rounded-lg px-3.5 py-1.5 text-sm font-medium hover:no-underline disabled:opacity-50";
+const SHAPE =
+  "inline-block rounded-lg px-3.5 py-1.5 text-sm font-medium hover:no-underline disabled:opacity-50 aria-disabled:opacity-50";
 /** How buttons look, and links that are as good as buttons. */
 export const LOOKS = {
   plain: `${SHAPE} border border-line bg-card text-ink hover:bg-soft`,

@@ -5,6 +5,7 @@ import { useCallback, useMemo } from "react";
 import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
 import { headed, unitOf } from "../../lib/measured";
+import { Notify } from "../../shown/notify";
 import { Chart } from "../../ui/chart";
 import { Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
@@ -42,7 +43,14 @@ export function SensitivityPage() {
           </>
         }
         about={`What each pitfall would cost it, measured for ${asked.owner} ${ago(asked.created_at)}`}
-        actions={open && <Cancel of={asked} onDone={() => void found.refetch()} />}
+        actions={
+          open && (
+            <>
+              <Notify id={asked.id} owner={asked.owner} open />
+              <Cancel of={asked} onDone={() => void found.refetch()} />
+            </>
+          )
+        }
       />
       <div className="space-y-6">
         {error !== null && <Trouble error={error} />}

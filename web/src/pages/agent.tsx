@@ -141,7 +141,5 @@ function History({ agent }: { agent: string }) {
   const found = useDone(agent);
   if (found.error && !found.data) return <Trouble error={found.error} again={() => void found.refetch()} />;
   const rows = found.data?.items.slice(0, 30) ?? [];
-  return (
-    <Card title="Evaluations">{rows.length ? <EvaluationTable rows={rows} /> : <Empty>Nothing yet.</Empty>}</Card>
-  );
+  return <Card title="Evaluations">{rows.length ? <EvaluationTable rows={rows} /> : <Empty>Nothing yet.</Empty>}</Card>;
 }

@@ -48,7 +48,7 @@ def model_rows(
         yield "runs here", _stack(model, settings)
     yield from _given("trained on", model.training_dataset.name if model.training_dataset else None)
     yield from _given("usual dataset", model.dataset)
-    yield from _given("license", model.licence)
+    yield from _given("license", model.license)
     yield from _given("author", model.author)
     for place, claim in enumerate(claims[:_MOST_CLAIMS]):
         yield "" if place else "claims", claim
@@ -71,7 +71,7 @@ def dataset_rows(dataset: DatasetManifest, settings: Settings, where: str, *, is
     yield from _given("on this machine", where)
     if dataset.connect is not None:
         yield "obtain it from", dataset.connect.page
-    yield from _given("license", dataset.licence)
+    yield from _given("license", dataset.license)
     yield from _ending(dataset, is_here)
 
 

@@ -35,6 +35,19 @@ def test_a_summary_comes_before_the_tables(analyze: Call, measured: dict[str, st
     assert "A2  Layers" in tables and "tables:" not in analyze(measured["framework"], "--only", "A2")
 
 
+def test_latest_is_the_newest_record_that_has_something_to_analyze(
+    analyze: Call, call: Call, measured: dict[str, str], settings: Settings
+) -> None:
+    call("evaluate", "toy.yml", "pictures.yml", "--again")
+    assert analyze("--json") == analyze("latest", "--json")
+    shown = json.loads(analyze("latest", "--json"))
+    store = Store(settings)
+    kinds = {row["id"]: row["kind"] for row in store.list()}
+    store.close()
+    assert [kinds[each] for each in shown["records"]][0] in ("profile", "bench")
+    assert kinds[max(kinds)] == "evaluation"
+
+
 def test_the_machines_best_goes_with_the_profile(
     settings: Settings, make_model: Callable[..., Any], make_dataset: Callable[..., Any], make_pictures: Any
 ) -> None:

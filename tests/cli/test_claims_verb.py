@@ -46,8 +46,8 @@ def test_what_replicate_finds_is_the_status_everywhere(own, call, settings):
     assert "not reproduced" in said and "current (pillow" in said and said.count("one@1.0.0") == 1
     for words in (("models", "one"), ("show", "one"), ("models", str(own / "one.yml"))):
         said = call(*words)
-        assert "# top5 100.0 % on pictures: reproduced: measured 100.00 % on 12 samples" in said, words
-        assert "# top1 100.0 % on pictures: not reproduced" in said and "UTC" in said
+        assert "top5 100.0 % on pictures: reproduced: measured 100.00 % on 12 samples" in said, words
+        assert "top1 100.0 % on pictures: not reproduced" in said and "UTC" in said
     body = json.loads(call("claims", "show", "one", "--json"))
     assert [each["status"] for each in body] == ["reproduced", "not reproduced"]
     (evidence,) = body[0]["all_checks"]
@@ -142,7 +142,7 @@ def test_claims_of_a_source_are_checked_by_their_reference(own, call, settings, 
     assert found == [("ours:one", "not reproduced"), ("ours:one", "reproduced")]
     said = call("models", "--claims", "--source", "ours")
     assert "not reproduced" in said and "unchecked" not in said
-    assert "# top5 100.0 % on pictures: reproduced" in call("models", "ours:one")
+    assert "top5 100.0 % on pictures: reproduced" in call("models", "ours:one")
     assert call("claims", "list", "--status", "reproduced").count("ours:one") == 1
     assert "done before" in call("claims", "check", "--source", "ours", code=1)
 

@@ -43,7 +43,7 @@ def test_an_answer_is_named_for_what_was_asked(reader: str, call: Call) -> None:
 
 def test_a_text_has_classes_as_a_picture_has(tmp_path: Path, call: Call) -> None:
     text = call("predict", str(write_text_model(tmp_path, "classification")), "a cat sits")
-    assert text.splitlines()[0] == "a cat sits" and len(text.splitlines()) == 4
+    assert text.splitlines()[0] == "a cat sits" and len(text.splitlines()) == 6
 
 
 def test_a_row_is_named_values_or_json_or_a_line(rows: str, call: Call, run: Run) -> None:

@@ -1,6 +1,7 @@
 """`predict` with models that answer with numbers."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -54,3 +55,14 @@ def _all_in(value: Any) -> list[Any]:
             return [value]
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [value, *(found for each in inner for found in _all_in(each))]
+
+
+def test_an_answer_comes_with_its_time_and_a_word_on_missing_names(call: Call, toy: Path) -> None:
+    picture = str(next((toy / "pictures").rglob("*.png")))
+    said = call("predict", str(toy / "toy.yml"), picture)
+    assert re.search(r"^  [\d.]+ (s|ms|µs): \w+ [\d.]+ (s|ms|µs)", said, re.MULTILINE)
+    assert "classes are shown by number: the manifest names none" in said
+    (toy / "names.txt").write_text("\n".join(map(str, range(10))))
+    named = (toy / "toy.yml").read_text().replace("{softmax: }", "{softmax: , features_url: names.txt}")
+    (toy / "named.yml").write_text(named)
+    assert "by number" not in call("predict", str(toy / "named.yml"), picture)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from mlmodelscope.cli.sensitivity import _show as show_costs
-from mlmodelscope.cli.terminal import print_facts, print_table
+from mlmodelscope.cli.terminal import console, print_facts, print_fitting, print_note, print_table
 from mlmodelscope.replicate.finding import Measured
 from mlmodelscope.replicate.sensed import Cost, Sensed
 
@@ -52,6 +52,30 @@ def test_facts_are_wrapped_on_a_terminal_and_whole_in_a_file(
     assert max(map(len, lines)) <= 40 and len(lines) > 2 and lines[1].startswith("       ")
     print_facts(facts)
     assert capsys.readouterr().out.splitlines() == [f"name   {ROWS[0][1]}", "a [b]  [c]"]
+
+
+def test_a_terminal_gets_the_columns_that_fit_and_the_names_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    titles, rows = ["name", "first", "second", "third"], [["a", "123456789012", "2", "123456789012"]]
+    right = [False, True, True, True]
+    lines = shown_by(lambda: print_fitting(titles, rows, right), monkeypatch, 30)
+    assert max(map(len, lines)) <= 30 and "123456789012" in lines[1] and "third" not in lines[0]
+    assert " ".join(lines[2:]).startswith("no room for third: ")
+    assert "third" in shown_by(lambda: print_fitting(titles, rows, right), monkeypatch, 80)[0]
+
+
+def test_a_file_gets_every_column_and_no_padding(capsys: pytest.CaptureFixture[str]) -> None:
+    wide = [[f"column {number}" for number in range(60)]]
+    print_fitting(wide[0], wide, [False] * 60)
+    console().print("a short line   \nanother  ", soft_wrap=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].endswith("column 59") and lines[-2:] == ["a short line", "another"]
+
+
+def test_a_note_is_wrapped_between_words(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    lines = shown_by(lambda: print_note(ROWS[0][1], "note:"), monkeypatch)
+    assert " ".join(line.strip() for line in lines) == f"note: {ROWS[0][1]}" and max(map(len, lines)) <= 40
+    print_note(ROWS[0][1])
+    assert capsys.readouterr().out == f"{ROWS[0][1]}\n"
 
 
 def test_what_is_wider_than_the_terminal_is_folded(monkeypatch: pytest.MonkeyPatch) -> None:

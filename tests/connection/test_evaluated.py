@@ -98,7 +98,8 @@ def test_the_list_shows_what_is_connected(run: Run, tmp_path: Path) -> None:
     run("datasets", "connect", "imagenet-val", "flat")
     assert "connected: " in line()  # a long name of a folder goes on in the next lines
     shown = run("datasets", "imagenet-val")
-    assert yaml.safe_load(shown.stdout)["name"] == "imagenet-val"
+    assert "on this machine" in shown.stdout and str(tmp_path / "flat") in shown.stdout
+    assert yaml.safe_load(run("datasets", "imagenet-val", "--yaml").stdout)["name"] == "imagenet-val"
     assert f"connected from {tmp_path / 'flat'}" in shown.stderr
     assert json.loads(run("datasets", "imagenet-val", "--json").stdout)["size"] == 4
     (tmp_path / "flat").rename(tmp_path / "gone")

@@ -91,7 +91,8 @@ def test_company_is_noted_where_it_spoils_latencies(world: World, client: Client
     ("verb", "expected"),
     [
         (("models",), "toy "),
-        (("models", "toy"), "name: toy"),
+        (("models", "toy"), "takes"),
+        (("models", "toy", "--yaml"), "name: toy"),
         (("datasets",), "pictures"),
         (("stacks",), "tensorflow-1.15@"),
         (("machine",), "processor"),

@@ -274,3 +274,15 @@ def test_an_administrator_removes_a_manifest(visit: Visit, site: Site) -> None:
     page.get_by_role("button", name="Remove").click()
     expect(page.get_by_role("heading", name="Models")).to_be_visible()
     assert site.client().manifests("model", "removed") == []
+
+
+def test_what_would_change_is_shown_against_the_saved_version(visit: Visit) -> None:
+    editor = Written(visit.to("/manifests/edit?kind=model&name=toy"))
+    expect(editor.text).to_contain_text("name: toy")
+    expect(editor.page.get_by_text("Differences from the saved version")).to_have_count(0)
+    editor.text.click()
+    editor.page.keyboard.press("ControlOrMeta+Home")
+    editor.type("# mine\n")
+    editor.page.get_by_text("Differences from the saved version: 0 lines removed, 1 line added").click()
+    expect(editor.page.get_by_role("region", name="Differences")).to_contain_text("+ # mine")
+    assert not visit.violations() and not visit.sticks_out()

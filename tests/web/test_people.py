@@ -75,6 +75,9 @@ def test_an_admin_drains_an_agent_and_lets_it_work_again(browser: Any, guarded: 
         page.locator("main a[href^='/agents/']").first.click()
         expect(page.get_by_role("heading", name="Machine")).to_be_visible()
         expect(page.get_by_role("region", name="Stacks")).to_contain_text("onnxruntime")
+        expect(page.get_by_role("heading", name="Load")).to_be_visible()
+        expect(page.get_by_text(re.compile(r"^\d of \d$"))).to_be_visible()
+        expect(page.get_by_text("Python", exact=True)).to_be_visible()
         assert not visit.violations()
 
 

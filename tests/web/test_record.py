@@ -90,6 +90,51 @@ def test_a_sample_is_looked_at_and_a_link_shows_others_the_same(visit: Visit, re
     expect(dialog).to_be_visible()
 
 
+def test_samples_are_walked_through_by_buttons_and_arrow_keys(visit: Visit, record: str) -> None:
+    page = visit.to(f"/records/{record}?tab=samples&sort=score")
+    page.get_by_role("rowgroup").get_by_role("row").first.get_by_role("button").click()
+    expect(page.get_by_text("1 of 70", exact=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Previous sample")).to_have_attribute("aria-disabled", "true")
+    first = page.get_by_role("dialog").get_by_role("heading").inner_text()
+    page.get_by_role("button", name="Next sample").click()
+    expect(page.get_by_text("2 of 70", exact=True)).to_be_visible()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_text("3 of 70", exact=True)).to_be_visible()
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("ArrowLeft")  # there is none before the first
+    expect(page.get_by_role("dialog").get_by_role("heading")).to_have_text(first)
+    assert not visit.violations() and not visit.sticks_out()
+
+
+def test_the_walk_goes_on_across_the_pages_of_a_long_list(visit: Visit, many: str) -> None:
+    page = visit.to(f"/records/{many}?tab=samples&sample=n0099%2F00099.jpg")
+    expect(page.get_by_text("100 of 50,000", exact=True)).to_be_visible()
+    for place in range(101, 104):
+        page.get_by_role("button", name="Next sample").click()
+        expect(page.get_by_text(f"{place} of 50,000", exact=True)).to_be_visible()
+
+
+def test_confidence_shows_how_many_samples_a_bar_stands_for(visit: Visit, record: str) -> None:
+    page = visit.to(f"/records/{record}")
+    chart = page.get_by_role("img", name=re.compile("Chart: confidence-"))
+    expect(chart).to_be_visible()
+    counts = [int(each) for each in chart.locator("text").all_text_contents() if each.isdigit()]
+    assert page.get_by_text("95 % intervals of the accuracy").is_visible() and counts
+    with page.expect_download() as saved:
+        page.locator("figure", has=chart).get_by_role("button", name="CSV").click()
+    head = saved.value.path().read_text().splitlines()[0]
+    assert "count" in head and "least" in head and "most" in head
+    labels = page.get_by_role("img", name=re.compile("Chart: latency-")).locator("text").all_text_contents()
+    assert {"median", "90 %", "99 %"} <= set(labels)
+
+
+def test_the_dataset_of_a_record_leads_to_its_page(visit: Visit, record: str) -> None:
+    page = visit.to(f"/records/{record}")
+    page.get_by_role("heading", level=1).get_by_role("link", name="imagenet-70").click()
+    expect(page).to_have_url(re.compile("/datasets/imagenet-70$"))
+
+
 def test_fifty_thousand_samples_scroll(visit: Visit, many: str) -> None:
     asked: list[str] = []
     visit.page.on("request", lambda request: asked.append(request.url) if "/samples?" in request.url else None)
@@ -154,7 +199,17 @@ def test_a_bench_says_whether_it_can_be_believed(visit: Visit, site: Site) -> No
     expect(page.get_by_text("Throughput")).to_be_visible()
     expect(page.get_by_role("row", name=re.compile("p50"))).to_be_visible()
     expect(page.get_by_text(re.compile("quiet enough|Unstable"))).to_be_visible()
-    assert not visit.violations()
+    expect(page.get_by_role("img", name=re.compile("Chart: percentiles-"))).to_be_visible()
+    assert not visit.violations() and not visit.sticks_out()
+
+
+def test_the_runs_of_a_sweep_are_drawn_over_the_batch_size(visit: Visit, site: Site) -> None:
+    page = visit.to(f"/records/{_made(site, 'bench', scenario='sweep', budget_s=0.5)}")
+    for title in ("Throughput by batch size", "Latency by batch size"):
+        expect(page.get_by_role("heading", name=title)).to_be_visible()
+    expect(page.get_by_role("img", name=re.compile("Chart: throughput-"))).to_be_visible()
+    visit.page.set_viewport_size({"width": 320, "height": 700})
+    assert not visit.violations() and not visit.sticks_out()
 
 
 def test_a_profile_leads_to_its_trace(visit: Visit, site: Site) -> None:
@@ -164,6 +219,9 @@ def test_a_profile_leads_to_its_trace(visit: Visit, site: Site) -> None:
     expect(link).to_have_attribute("href", re.compile("^/traces/[0-9a-f]{32}$"))
     expect(page.get_by_role("tab", name="Samples")).to_have_count(0)
     assert not visit.violations()
+    page = visit.to(f"/records/{_made(site, 'profile', level='framework', runs=8)}")
+    expect(page.get_by_role("columnheader", name="95 % interval")).to_be_visible()
+    expect(page.get_by_role("cell", name=re.compile("slower|quicker|no difference seen")).first).to_be_visible()
 
 
 def _made(site: Site, kind: str, **arguments: Any) -> str:

@@ -208,10 +208,12 @@ def test_a_trace_is_taken_along_in_every_form(visit: Visit, traces: dict[str, st
     page = visit.to(f"/traces/{traces['jax']}")
     for form, key in (("Perfetto", "traceEvents"), ("OTLP", "resourceSpans"), ("speedscope", "profiles")):
         with page.expect_download() as caught:
-            page.get_by_role("button", name=f"Export as {form}").click()
+            page.get_by_role("button", name="Export").click()
+            page.get_by_role("dialog", name="Formats of the trace").get_by_role("button", name=form).click()
         assert key in json.loads(Path(caught.value.path()).read_text())
     with page.expect_download() as caught:
-        page.get_by_role("button", name="Export as CSV").click()
+        page.get_by_role("button", name="Export").click()
+        page.get_by_role("dialog", name="Formats of the trace").get_by_role("button", name="CSV").click()
     assert "conv" in Path(caught.value.path()).read_text()
 
 

@@ -175,7 +175,11 @@ def test_several_models_stand_side_by_side(visit: Visit) -> None:
     expect(page).to_have_url(f"{visit.url}/try?models={MODEL}%2Ctoy")
     give(page, "a.jpg", picture())
     for name in (MODEL, "toy"):
-        expect(answers(page.get_by_role("region", name=name))).to_have_count(5)
+        expect(answers(page.get_by_role("region", name=name, exact=True))).to_have_count(5)
+    table = page.get_by_role("region", name="Answers side by side")
+    expect(table.get_by_role("columnheader", name="2. toy")).to_be_visible()
+    expect(page.get_by_text("different first answers", exact=True)).to_be_visible()
+    assert table.locator("mark").count() and not visit.violations() and not visit.sticks_out()
     page.get_by_label(f"Stack for {MODEL}").select_option("current")
     page.get_by_label("Machine for toy").select_option(index=1)
     expect(page).to_have_url(re.compile(r"models=efficientnet-lite0%7Ecurrent%2Ctoy%7E%7E"))

@@ -4,6 +4,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
 import { router } from "./router";
+import { JobWatch } from "./shown/job-watch";
 import "./theme.css";
 
 const again = (count: number, error: unknown): boolean =>
@@ -25,6 +26,7 @@ createRoot(document.getElementById("root")!).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
       <RouterProvider router={router} />
+      <JobWatch />
     </QueryClientProvider>
   </StrictMode>,
 );

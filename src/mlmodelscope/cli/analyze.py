@@ -7,16 +7,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mlmodelscope.cli.terminal import AsJson, console, print_facts, print_json, settings, verb
+from mlmodelscope.cli.terminal import (
+    AsJson,
+    console,
+    print_facts,
+    print_fitting,
+    print_json,
+    print_note,
+    settings,
+    verb,
+)
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.analysis.analyse import Analysed, Missing
     from mlmodelscope.analysis.measured import Subject
     from mlmodelscope.analysis.table import Analysis, Value
+    from mlmodelscope.record.store import Store
 
 _HIDDEN = frozenset(["read_bytes", "write_bytes", "bytes_per_s", "grid", "block", "library"])
 """Columns that a terminal has no room for; the files have them."""
+_LONGEST = 48
 
 
 @verb
@@ -24,7 +35,9 @@ def analyze(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[RECORD]...", help="Records, by id, the beginning of it, or `latest`; several for batch sizes."
+            metavar="[RECORD]...",
+            help="Records, by id, the beginning of it, or `latest`, the newest profile or bench; several for batch "
+            "sizes.",
         ),
     ] = None,
     only: Annotated[str | None, typer.Option(help="Which analyses, such as A2,A6; all by default.")] = None,
@@ -107,12 +120,18 @@ def _load(names: list[str]) -> list[Subject]:
     try:
         found = []
         for name in names:
-            record = store.get(name)
+            record = store.get(_newest(store) if name == "latest" else name)
             folder = store.folder(record.id)
             found.append(Subject(record, load_trace(folder) if (folder / NAME).exists() else None))
         return found
     finally:
         store.close()
+
+
+def _newest(store: Store) -> str:
+    """Of the records that analyses are made of, profiles and benches; where there is none, whatever is newest."""
+    rows = [row for kind in ("profile", "bench") for row in store.list(kind=kind, status="finished", limit=1)]
+    return str(max(rows, key=lambda row: str(row["created_at"]))["id"]) if rows else "latest"
 
 
 def _nothing(subjects: list[Subject], analysed: Analysed) -> UsageError:
@@ -129,25 +148,28 @@ def _nothing(subjects: list[Subject], analysed: Analysed) -> UsageError:
 def show(analysis: Analysis, most: int) -> None:
     """One table, for a person."""
     from rich.markup import escape
-    from rich.table import Table
 
     from mlmodelscope.analysis.table import spelled
 
     out, rows = console(), analysis.table.rows
     shown = [place for place, column in enumerate(analysis.table.columns) if column.name not in _HIDDEN]
     out.print(f"[bold]{analysis.id}  {escape(analysis.title)}[/bold]")
-    table = Table(box=None, pad_edge=False)
-    for place in shown:
-        column = analysis.table.columns[place]
-        table.add_column(column.title, justify="right" if column.is_number else "left", no_wrap=True, max_width=48)
-    for row in _chosen(analysis, most):
-        table.add_row(*(escape(spelled(analysis.table.columns[place], row[place])) for place in shown))
-    out.print(table)
+    columns = [analysis.table.columns[place] for place in shown]
+    cells = [
+        [_cut(spelled(column, row[place])) for column, place in zip(columns, shown, strict=True)]
+        for row in _chosen(analysis, most)
+    ]
+    print_fitting([each.title for each in columns], cells, [each.is_number for each in columns])
     if len(rows) > most:
         out.print(f"[dim]{most} of {len(rows)} rows; --most {len(rows)} shows all[/dim]")
     for note in analysis.notes:
-        out.print(f"[dim]{escape(note)}[/dim]", soft_wrap=True)
+        print_note(note)
     out.print()
+
+
+def _cut(text: str) -> str:
+    """Names of kernels have hundreds of letters; files have all of them."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def _chosen(analysis: Analysis, most: int) -> list[tuple[Value, ...]]:

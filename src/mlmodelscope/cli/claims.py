@@ -274,15 +274,23 @@ def print_status(model: str) -> None:
     """Below a model's manifest, as comments: where each published number of it stands."""
     from mlmodelscope.manifest.write import spell_comment
 
+    for line in status_lines(model):
+        print(spell_comment(f"# {line}"))
+
+
+def status_lines(model: str) -> list[str]:
+    """Where each published number of a model stands."""
     try:
         rows = _rows_of(model)
     except MLModelScopeError as error:  # the model is shown all the same
         print(f"what became of its claims cannot be read: {error.message}", file=sys.stderr)
-        return
+        return []
+    lines = []
     for each in rows:
         check = each.standing.check
-        said = _check_line(each, check) if check is not None else each.standing.status
-        print(spell_comment(f"# {each.claim} on {each.dataset or 'no dataset'}: {said}"))
+        told = _check_line(each, check) if check is not None else each.standing.status
+        lines.append(f"{each.claim} on {each.dataset or 'no dataset'}: {told}")
+    return lines
 
 
 def _words(job: Job) -> str:

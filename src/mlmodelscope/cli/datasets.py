@@ -10,7 +10,7 @@ import typer
 
 from mlmodelscope.cli.help import HelpGroup
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, print_facts, print_json, settings, verb
 
 if TYPE_CHECKING:
     from mlmodelscope.manifest.schema import DatasetManifest
@@ -36,21 +36,36 @@ Name = Annotated[str, typer.Argument(help="The dataset's name, such as imagenet-
 @app.command("show")
 @verb
 def show(
-    name: Annotated[str | None, typer.Argument(help="Show this one in full.")] = None, as_json: AsJson = False
+    name: Annotated[str | None, typer.Argument(help="Show this one.")] = None,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="With a name: print its manifest as written.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the datasets and which are connected, or show one."""
-    from mlmodelscope.cli.manifest_tables import show_catalogue, show_manifest
+    from mlmodelscope.cli.manifest_tables import print_written, show_catalogue
+    from mlmodelscope.errors import UsageError
     from mlmodelscope.manifest.catalog import find_dataset
     from mlmodelscope.manifest.schema import DatasetManifest
 
+    if as_yaml and as_json:
+        raise UsageError("--yaml and --json exclude each other")
     if name is None:
+        if as_yaml:
+            raise UsageError("--yaml prints the manifest of one dataset", hint="mlmodelscope datasets NAME --yaml")
         titles = ("task", "samples", "files", "license")
         show_catalogue("datasets", titles, _row, as_json)
         return
     there = remote()
     manifest = find_dataset(name) if there is None else there.shelf.find(DatasetManifest, name)
-    show_manifest(manifest, as_json)
-    if not as_json and there is None and manifest.connect is not None:
+    if as_json:
+        print_json(manifest.model_dump(mode="json"))
+        return
+    if as_yaml:
+        print_written(manifest)
+    else:
+        from mlmodelscope.cli.manifest_summary import dataset_rows
+
+        print_facts(list(dataset_rows(manifest, settings(True), _where(manifest), is_here=there is None)))
+    if there is None and manifest.connect is not None:
         _tell_where(manifest)
 
 

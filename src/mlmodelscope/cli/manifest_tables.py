@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from mlmodelscope.cli.server_choice import remote
@@ -46,12 +48,16 @@ def _here(kind: Kind) -> list[Manifest]:
     return manifests
 
 
-def show_manifest(manifest: Manifest, as_json: bool) -> None:
-    """One manifest with everything made explicit."""
-    if as_json:
-        print_json(manifest.model_dump(mode="json"))
-        return
-    import yaml
+def print_written(manifest: Manifest) -> None:
+    """A manifest as its author wrote it; one that is made of a source's facts as a person would write it."""
+    from mlmodelscope.manifest.write import write_manifest
 
-    explicit = manifest.model_dump(mode="json", exclude_none=True)
-    print(yaml.safe_dump(explicit, sort_keys=False, allow_unicode=True, width=120), end="")
+    there = remote()
+    kind = next(name for name, schema in KINDS.items() if isinstance(manifest, schema))
+    if there is not None:
+        text = there.shelf.text(kind, manifest.name, manifest.version)
+    elif os.path.isfile(manifest.file):
+        text = Path(manifest.file).read_text(encoding="utf-8")
+    else:
+        text = write_manifest(manifest.model_dump(mode="json", exclude_none=True, exclude_defaults=True), kind)
+    print(text.rstrip("\n"))

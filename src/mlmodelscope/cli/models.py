@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, print_json, print_table, settings, verb
+from mlmodelscope.cli.terminal import AsJson, print_facts, print_json, print_table, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
@@ -46,11 +46,17 @@ def models(
     ] = False,
     claims: Annotated[bool, typer.Option("--claims", help="List published numbers in place of models.")] = False,
     limit: Annotated[int, typer.Option("--limit", min=0, help="At most so many of the sources'; 0 lists all.")] = 40,
+    as_yaml: Annotated[bool, typer.Option("--yaml", help="With a name: print its manifest as written.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """List and search the models of the catalog, or show one."""
+    if as_yaml and (as_json or name is None):
+        raise UsageError(
+            "--yaml and --json exclude each other" if as_json else "--yaml prints the manifest of one model",
+            hint=None if as_json else "mlmodelscope models NAME --yaml",
+        )
     if name is not None:
-        _show(name, as_json)
+        _show(name, as_yaml, as_json)
         return
     from mlmodelscope.catalog.search import Query, least_share
 
@@ -77,17 +83,24 @@ def models(
         _list(query, is_filtered, as_json)
 
 
-def _show(name: str, as_json: bool) -> None:
-    from mlmodelscope.cli.manifest_tables import show_manifest
+def _show(name: str, as_yaml: bool, as_json: bool) -> None:
     from mlmodelscope.manifest.catalog import find_model
     from mlmodelscope.manifest.schema import ModelManifest
 
     there = remote()
-    show_manifest(find_model(name) if there is None else there.shelf.find(ModelManifest, name), as_json)
-    if not as_json:
-        from mlmodelscope.cli.claims import print_status
+    manifest = find_model(name) if there is None else there.shelf.find(ModelManifest, name)
+    if as_json:
+        print_json(manifest.model_dump(mode="json"))
+    elif as_yaml:
+        from mlmodelscope.cli.manifest_tables import print_written
 
-        print_status(name)
+        print_written(manifest)
+    else:
+        from mlmodelscope.cli.claims import status_lines
+        from mlmodelscope.cli.manifest_summary import model_rows
+
+        print_facts(list(model_rows(manifest, name, settings(True), status_lines(name), is_here=there is None)))
+        print(f"\n--yaml prints the manifest, `mlmodelscope show {name}` each value with its origin", file=sys.stderr)
 
 
 def _list_manifests(as_json: bool, is_filtered: bool) -> None:

@@ -12,7 +12,7 @@ import typer
 
 from mlmodelscope.cli.choices import Limit, SoftwareName, Trust
 from mlmodelscope.cli.server_choice import open_store, remote
-from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, print_table, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, print_fitting, print_json, print_note, settings, verb
 from mlmodelscope.errors import MLModelScopeError, StoreError, UsageError
 
 if TYPE_CHECKING:
@@ -232,12 +232,10 @@ def _show(analyses: list[Analysis]) -> None:
 
 
 def _show_dataset(analysis: Analysis) -> None:
-    from rich.markup import escape
-
     from mlmodelscope.analysis.overview_table import samples_words
     from mlmodelscope.analysis.table import spelled
 
-    table, out = analysis.table, console()
+    table = analysis.table
     columns = [column for column in table.without_empty().columns if column.name not in _BESIDE]
     rows = []
     for values in table.rows:
@@ -245,9 +243,9 @@ def _show_dataset(analysis: Analysis) -> None:
         rows.append(
             [samples_words(row) if each.name == "samples" else spelled(each, row[each.name]) for each in columns]
         )
-    print_table([each.title for each in columns], rows, [each.is_number for each in columns])
+    print_fitting([each.title for each in columns], rows, [each.is_number for each in columns])
     for note in analysis.notes:
-        out.print(f"[yellow]note:[/yellow] {escape(note)}", soft_wrap=True)
+        print_note(note, "note:")
 
 
 def _write(analyses: list[Analysis], output: Path) -> list[Path]:

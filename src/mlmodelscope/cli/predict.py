@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,10 +22,13 @@ from mlmodelscope.cli.choices import (
     Trust,
     make_options,
 )
-from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb
 
 if TYPE_CHECKING:
     from mlmodelscope.prediction import Prediction
+    from mlmodelscope.worker.client import Stage
+
+_MOST_STAGES = 3
 
 
 @verb
@@ -112,6 +117,7 @@ def predict(
     else:
         for prediction in predictions:
             _show(prediction, threshold)
+        _tell_names(model, predictions)
     if draw is not None:
         draw_all(predictions, draw, threshold, settings(offline))
     return int(any(prediction.error for prediction in predictions))
@@ -120,6 +126,30 @@ def predict(
 def _plain(prediction: Prediction) -> dict[str, Any]:
     plain = {name: value for name, value in asdict(prediction).items() if name != "shapes"}
     return {**plain, "value": prediction.value}
+
+
+def _tell_names(model: str, predictions: Sequence[Prediction]) -> None:
+    """A class that is called `1` may be a digit, or a place in the output that nobody has named."""
+    from mlmodelscope.cli.server_choice import remote
+    from mlmodelscope.manifest.catalog import find_model
+    from mlmodelscope.manifest.schema import ModelManifest
+
+    answered = [(number, name) for each in predictions for number, name in zip(each.classes, each.names, strict=True)]
+    if not answered or any(name != str(number) for number, name in answered):
+        return
+    there = remote()
+    is_file = model.endswith((".yml", ".yaml"))
+    manifest = find_model(model) if there is None or is_file else there.shelf.find(ModelManifest, model)
+    if not any(each.features_url for each in manifest.outputs):
+        told = "classes are shown by number: the manifest names none; `features_url` of its output would"
+        print(told, file=sys.stderr)
+
+
+def _time(stages: Sequence[Stage]) -> str:
+    """All of it, and what most of it was spent on."""
+    longest = sorted(stages, key=lambda each: -each.duration_ns)[:_MOST_STAGES]
+    told = ", ".join(f"{each.name} {seconds(each.duration_ns / 1e9)}" for each in longest)
+    return f"{seconds(sum(each.duration_ns for each in stages) / 1e9)}: {told}"
 
 
 def _show(prediction: Prediction, threshold: float) -> None:
@@ -141,3 +171,5 @@ def _show(prediction: Prediction, threshold: float) -> None:
         bar = "█" * max(0, round(24 * score / max(best, 1e-9))) if best > 0 else ""
         shown = percent(score) if probabilities else f"{score:.3f}"
         out.print(f"  {shown:>8} [cyan]{bar:<24}[/cyan] {escape(name)}", soft_wrap=True)
+    if prediction.stages:
+        out.print(f"  [dim]{escape(_time(prediction.stages))}[/dim]", soft_wrap=True)

@@ -42,6 +42,7 @@ SERVED = {
     "check",
     "convert",
     "show",
+    "watch",
 }
 """Verbs that a server can be asked to do."""
 HERE = {

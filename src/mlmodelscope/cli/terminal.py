@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, ParamSpec
+from typing import IO, TYPE_CHECKING, Annotated, Any, ParamSpec, cast
 
 import typer
 
@@ -22,6 +23,7 @@ Parameters = ParamSpec("Parameters")
 
 INTERRUPTED = 130
 _LEAST_WORDS = 12
+_IN_A_FILE = 240
 SOME_SAMPLES_FAILED = 3
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
@@ -76,8 +78,27 @@ def print_json(value: Any) -> None:
 def console() -> Console:
     from rich.console import Console
 
-    # A program or a file that reads our tables must not get them cut to a terminal's width.
-    return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
+    if sys.stdout.isatty():
+        return Console(highlight=False)
+    # A program or a file that reads our tables must not get them cut to a terminal's width, nor padded.
+    return Console(file=cast("IO[str]", _Trimmed(sys.stdout)), highlight=False, width=_IN_A_FILE)
+
+
+class _Trimmed:
+    """A file whose lines end with their last word: tables fill up their last column."""
+
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+        self.encoding = getattr(file, "encoding", "utf-8")
+
+    def write(self, text: str) -> int:
+        return self._file.write(re.sub(r" +(?=\n)", "", text))
+
+    def flush(self) -> None:
+        self._file.flush()
+
+    def isatty(self) -> bool:
+        return False
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool] = ()) -> None:
@@ -101,6 +122,36 @@ def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Seq
             cells.append(room + cell if at_right else cell + room)
         text = "  ".join(cells).rstrip()
         out.print(text, style="bold", markup=False, soft_wrap=True) if line is titles else print(text)
+
+
+def print_fitting(titles: Sequence[str], rows: Sequence[Sequence[str]], right: Sequence[bool]) -> None:
+    """The same for wide tables: a terminal gets the columns that fit with whole numbers, and the names of the rest."""
+    from rich.cells import cell_len
+
+    out, kept, used = console(), list(range(len(titles))), 0
+    if out.is_terminal:
+        kept = []
+        for at, title in enumerate(titles):
+            width = max(cell_len(cell) for cell in (title, *(row[at] for row in rows)))
+            least = width if right[at] else min(width, _LEAST_WORDS if at else 2 * _LEAST_WORDS)
+            if kept and used + least + 2 > out.width:
+                continue
+            kept.append(at)
+            used += least + 2
+    print_table([titles[at] for at in kept], [[row[at] for at in kept] for row in rows], [right[at] for at in kept])
+    left_out = [title for at, title in enumerate(titles) if at not in kept]
+    if left_out:
+        text = f"no room for {', '.join(left_out)}: widen the terminal, or -o FILE.html"
+        out.print(text, style="dim", markup=False)
+
+
+def print_note(text: str, label: str = "") -> None:
+    """A sentence, wrapped between words on a terminal and whole in a file."""
+    from rich.text import Text
+
+    out = console()
+    shown = Text.assemble((f"{label} ", "yellow"), text) if label else Text(text, style="dim")
+    out.print(shown, soft_wrap=not out.is_terminal)
 
 
 def _print_folded(

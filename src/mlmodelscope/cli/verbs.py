@@ -35,7 +35,7 @@ SECTIONS: dict[str, Sequence[str]] = {
     ),
     "Records": ("records", "report", "log", "replay", "push", "pull", "keys"),
     "Stacks and machines": ("doctor", "machine", "stacks", "plugins"),
-    "Servers and the store": ("serve", "agent", "token", "db", "gc"),
+    "Servers and the store": ("serve", "agent", "watch", "token", "db", "gc"),
 }
 """The verbs by what they are for."""
 VERBS = tuple(verb for verbs in SECTIONS.values() for verb in verbs)

@@ -48,6 +48,11 @@ class Shelf:
         assert isinstance(manifest, sought)
         return manifest
 
+    def text(self, kind: str, name: str, version: str) -> str:
+        """A manifest as it was put there."""
+        found: str = self._client.manifest(kind, name, version)["text"]
+        return found
+
     def all(self, kind: str) -> list[Manifest]:
         """Every manifest of a kind; those that this release cannot read are left out."""
         found = []

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _PLANNED_LASTS_S = 20.0
 """For which a dataset need not be looked for again: pictures of it are asked for many at once."""
+_PAIRED_LASTS_S = 30.0
+"""For which the classes of a model and a dataset need not be counted again: a form asks at each of its fields."""
 _POSED_LASTS_S = 1.0
 """For which a question to a model need not be looked at again: its manifests, and the agents that fit."""
 
@@ -71,7 +73,7 @@ class Desk:
         self.confined = Confined(Limits(cpu_s=config.reading_s, memory_bytes=config.reading_memory), _CONFINED)
         """Reads what people sent."""
         self.search, self.gallery = Search(), Gallery(self.settings, self.confined)
-        self.planned = Recent[Any](_PLANNED_LASTS_S)
+        self.planned, self.paired = Recent[Any](_PLANNED_LASTS_S), Recent[Any](_PAIRED_LASTS_S)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

@@ -5,7 +5,7 @@ import { answer, api, type Schemas } from "../api/client";
 import { ago, bytes, plural } from "../lib/format";
 import { Drain } from "../shown/drain";
 import { EvaluationTable } from "../shown/evaluation-table";
-import { Badge, Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
+import { Badge, Bar, Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../ui/parts";
 import { Table } from "../ui/table";
 
 const here = getRouteApi("/agents/$id");
@@ -33,6 +33,7 @@ export function AgentPage() {
       />
       <div className="space-y-6">
         {found.error && <Trouble error={found.error} />}
+        <Load agent={agent.id} slots={agent.description.slots ?? 1} />
         <MachineCard of={agent.description} />
         <Offers of={agent.description.offers ?? []} />
         <History agent={agent.id} />
@@ -41,11 +42,37 @@ export function AgentPage() {
   );
 }
 
+const RECENT_MS = 24 * 3600 * 1000;
+
+/** How busy it is: what runs there now, what waits for it, and what became of the last day's. */
+function Load({ agent, slots }: { agent: string; slots: number }) {
+  const { data } = useDone(agent);
+  if (!data) return null;
+  const count = (state: string) => data.items.filter((row) => row.state === state).length;
+  const running = count("running");
+  const latest = data.items.filter((row) => Date.now() - Date.parse(row.created_at) < RECENT_MS);
+  const failed = latest.filter((row) => row.state === "failed").length;
+  const some = latest.length === data.items.length && data.next ? "at least " : "";
+  return (
+    <Card title="Load" aside={running >= slots ? "busy" : running ? "has room" : "idle"}>
+      <Bar share={running / slots} label="Share of its slots in use" />
+      <Facts>
+        <Fact name="Running now">
+          {running} of {slots}
+        </Fact>
+        <Fact name="Waiting for it">{count("waiting")}</Fact>
+        <Fact name="Requested in the last 24 hours">{`${some}${latest.length}`}</Fact>
+        <Fact name="Failed of these">{failed ? <Badge tone="bad">{failed}</Badge> : "none"}</Fact>
+      </Facts>
+    </Card>
+  );
+}
+
 function MachineCard({ of }: { of: Schemas["AgentDescription"] }) {
   const { machine, labels = {} } = of;
   const { cpu, memory, gpus = [], disks = [], surroundings } = machine;
   return (
-    <Card title="Machine" aside={<code>{of.python}</code>}>
+    <Card title="Machine">
       <Facts>
         <Fact name="Processor">{of.cpu}</Fact>
         <Fact name="Architecture">{machine.architecture}</Fact>
@@ -60,6 +87,7 @@ function MachineCard({ of }: { of: Schemas["AgentDescription"] }) {
         <Fact name="Parallel jobs">{of.slots ?? 1}</Fact>
         <Fact name="Cached models">{of.models?.length ?? 0}</Fact>
         <Fact name="MLModelScope">{of.version}</Fact>
+        <Fact name="Python">{of.python}</Fact>
       </Facts>
       <p className="mt-4 flex flex-wrap gap-2 empty:hidden">
         {Object.entries(labels).map(([name, value]) => (
@@ -100,18 +128,18 @@ function Offers({ of }: { of: Schemas["Offer"][] }) {
   );
 }
 
-function History({ agent }: { agent: string }) {
-  const found = useQuery({
+/** Its last evaluations, which two cards are made of. */
+function useDone(agent: string) {
+  return useQuery({
     queryKey: ["evaluations", "of", agent],
-    queryFn: () => answer(api.GET("/api/v1/evaluations", { params: { query: { agent, limit: 30 } } })),
+    queryFn: () => answer(api.GET("/api/v1/evaluations", { params: { query: { agent, limit: 100 } } })),
     refetchInterval: 3000,
   });
+}
+
+function History({ agent }: { agent: string }) {
+  const found = useDone(agent);
   if (found.error && !found.data) return <Trouble error={found.error} again={() => void found.refetch()} />;
-  const rows = found.data?.items ?? [];
-  const busy = rows.filter((row) => row.state === "running").length;
-  return (
-    <Card title="Evaluations" aside={busy ? `${plural(busy, "evaluation")} running now` : "idle"}>
-      {rows.length ? <EvaluationTable rows={rows} /> : <Empty>Nothing yet.</Empty>}
-    </Card>
-  );
+  const rows = found.data?.items.slice(0, 30) ?? [];
+  return <Card title="Evaluations">{rows.length ? <EvaluationTable rows={rows} /> : <Empty>Nothing yet.</Empty>}</Card>;
 }

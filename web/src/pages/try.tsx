@@ -11,6 +11,7 @@ import type { Chosen } from "./model/try/ask";
 import { Chat } from "./model/try/chat";
 import { readChosen, writeChosen } from "./model/try/chosen";
 import { carriesCode, type Given, handedOver, handOver, wantsOf } from "./model/try/given";
+import { Differences } from "./model/try/differences";
 import { GiveInput } from "./model/try/input";
 import { useManifest } from "./model/try/manifest";
 import { hasTemplate, isLanguageModel } from "./model/try/prompt";
@@ -52,6 +53,7 @@ export function TryPage() {
             <GiveInput wants={wantsOf(said)} model={chosen[0]!.model} manifest={said} onGiven={setGiven} />
           </Card>
         )}
+        <Differences chosen={chosen} given={given} />
         <div className="grid items-start gap-4 [grid-template-columns:repeat(auto-fit,minmax(min(18rem,100%),1fr))]">
           {chosen.map((each, place) => (
             <Column

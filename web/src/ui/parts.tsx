@@ -1,6 +1,7 @@
 /** The small parts that every page is made of. */
 import { type ButtonHTMLAttributes, type ReactNode, useEffect, useRef } from "react";
 import { Problem } from "../api/client";
+import { setWords } from "../lib/tab-title";
 
 type Tone = "plain" | "accent" | "good" | "bad" | "warn";
 const TONES: Record<Tone, string> = {
@@ -57,7 +58,8 @@ export function Card({
   );
 }
 
-const SHAPE = "inline-block rounded-lg px-3.5 py-1.5 text-sm font-medium hover:no-underline disabled:opacity-50";
+const SHAPE =
+  "inline-block rounded-lg px-3.5 py-1.5 text-sm font-medium hover:no-underline disabled:opacity-50 aria-disabled:opacity-50";
 /** How buttons look, and links that are as good as buttons. */
 export const LOOKS = {
   plain: `${SHAPE} border border-line bg-card text-ink hover:bg-soft`,
@@ -73,15 +75,13 @@ export function Button({
   return <button type="button" className={`${LOOKS[kind]} ${className}`} {...more} />;
 }
 
-const SITE = "MLModelScope";
-
 /** What a page is about: also the name of its tab, in the history and among bookmarks. */
 export function Heading({ title, about, actions }: { title: ReactNode; about?: ReactNode; actions?: ReactNode }) {
   const words = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${words.current!.textContent.trim()} – ${SITE}`;
+    setWords(words.current!.textContent.trim());
   }); // whenever it is drawn: a title may come with what is loaded
-  useEffect(() => () => void (document.title = SITE), []);
+  useEffect(() => () => setWords(""), []);
   return (
     <div className="mb-6 flex flex-wrap items-end justify-between gap-4">
       <div className="min-w-0">

@@ -20,11 +20,11 @@ from mlmodelscope.manifest.schema import DatasetManifest, HardwareManifest, Mode
 from mlmodelscope.manifest.version import both
 from mlmodelscope.plan.claim import claimed_dataset, parse_claim
 from mlmodelscope.plan.options import Options
-from mlmodelscope.plan.pairing import check_manifests
 from mlmodelscope.plan.trust import needs_trust
 from mlmodelscope.prediction import LOOSE_IMAGES
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import artifacts
+from mlmodelscope.server.handle.pairing import check_pairing
 from mlmodelscope.server.handle.shelf import Shelf
 
 _CHECKED = TypeAdapter(Options)
@@ -76,8 +76,6 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
         request.hardware,
         find=shelf,
     )
-    if with_dataset:
-        check_manifests(aspects.model, aspects.dataset)
     if request.trust:
         demand(person, "trust")
     elif needs_trust(aspects, Options(**request.options)):
@@ -89,6 +87,8 @@ def prepare(desk: Desk, person: Person, request: Request, *, with_dataset: bool 
     model = shelf.text_of(ModelManifest)
     assert model is not None
     artifacts.demand_present(desk, model, texts[DatasetManifest], texts[SoftwareManifest])
+    if with_dataset:
+        check_pairing(desk, aspects, _is_strangers(person, request, aspects))
     work = Work(
         kind=request.kind,
         model=model,

@@ -5,6 +5,7 @@ import { answer, api, Problem, type Schemas } from "../../api/client";
 import { happenings, type Happening } from "../../api/events";
 import { ago } from "../../lib/format";
 import { Bar, Button, Card, Fact, Facts, Heading, LOOKS, State, Trouble, Waiting } from "../../ui/parts";
+import { Notify } from "../../shown/notify";
 import { useMay } from "../../ui/shell";
 import { Log } from "./log";
 import { Result } from "./result";
@@ -40,6 +41,7 @@ export function EvaluationPage() {
         }
         actions={
           <>
+            <Notify id={evaluation.id} owner={evaluation.owner} open={!ENDED.includes(evaluation.state)} />
             <Cancel evaluation={evaluation} />
             <Again evaluation={evaluation} />
           </>

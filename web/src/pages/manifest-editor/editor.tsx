@@ -7,6 +7,7 @@ import { useMay } from "../../ui/shell";
 import { Begin } from "./begin";
 import { diagnosticsOf, LONGEST, mended, useCheck } from "./check";
 import type { Handle } from "./code";
+import { Differences } from "./differences";
 import { type Address, draft } from "./draft";
 import { Files } from "./files";
 import { AskBeforeLeaving } from "./leave";
@@ -113,6 +114,7 @@ export function Editor({ address, kind: first, original, text: begun }: Props) {
           <Code ref={code} text={text} onChange={write} schema={rules} diagnostics={diagnostics} />
         </Suspense>
         {may && <Save text={text} settled={settled} kind={kind} obstacle={obstacle} onText={write} onSaved={saved} />}
+        {address.name && kept.current && <Differences before={kept.current} after={text} />}
         <Files
           files={files}
           may={may}

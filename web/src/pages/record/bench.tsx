@@ -1,13 +1,18 @@
 /** How fast it was under load, and whether that can be believed. */
+import { lazy, Suspense } from "react";
 import type { Schemas } from "../../api/client";
 import { bytes, digits, plural } from "../../lib/format";
-import { Badge, Card, Fact, Facts, Figure } from "../../ui/parts";
+import { Badge, Card, Fact, Facts, Figure, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
 import { type Interval, seconds, spanOf } from "./numbers";
 
 type Load = Schemas["LoadRecord"];
 
-export function Bench({ bench }: { bench: Schemas["BenchRecord"] }) {
+const PercentileChart = lazy(() => import("./bench-charts").then((each) => ({ default: each.PercentileChart })));
+const RunsChart = lazy(() => import("./bench-charts").then((each) => ({ default: each.RunsChart })));
+const ColdChart = lazy(() => import("./bench-charts").then((each) => ({ default: each.ColdChart })));
+
+export function Bench({ bench, name }: { bench: Schemas["BenchRecord"]; name: string }) {
   const measured = bench.measured;
   const median = measured?.percentiles_s.p50;
   const tail = measured?.percentiles_s.p99;
@@ -60,7 +65,7 @@ export function Bench({ bench }: { bench: Schemas["BenchRecord"] }) {
         )}
       </div>
       <Stability of={bench.stability} />
-      {measured && <Percentiles load={measured} />}
+      {measured && <Percentiles load={measured} name={name} />}
       <Card title="How it was measured" aside={bench.ended}>
         <Facts>
           <Fact name="Scenario">{bench.scenario}</Fact>
@@ -79,8 +84,8 @@ export function Bench({ bench }: { bench: Schemas["BenchRecord"] }) {
           ))}
         </Facts>
       </Card>
-      {bench.runs.length > 1 && <Runs runs={bench.runs} />}
-      {bench.cold.length > 0 && <Cold starts={bench.cold} />}
+      {bench.runs.length > 1 && <Runs runs={bench.runs} name={name} />}
+      {bench.cold.length > 0 && <Cold starts={bench.cold} name={name} />}
     </>
   );
 }
@@ -105,10 +110,17 @@ function Stability({ of }: { of: Schemas["Stability"] }) {
   );
 }
 
-function Percentiles({ load }: { load: Load }) {
+function Percentiles({ load, name }: { load: Load; name: string }) {
   const rows = Object.entries(load.percentiles_s) as [string, Interval][];
   return (
     <Card title="Latency by percentile" aside={`mean ${seconds(load.mean_s)}`}>
+      {rows.length > 0 && (
+        <Suspense fallback={<Waiting />}>
+          <div className="mb-4">
+            <PercentileChart load={load} name={name} />
+          </div>
+        </Suspense>
+      )}
       <Table
         name="Latency by percentile"
         rows={rows}
@@ -126,9 +138,12 @@ function Percentiles({ load }: { load: Load }) {
   );
 }
 
-function Runs({ runs }: { runs: readonly Load[] }) {
+function Runs({ runs, name }: { runs: readonly Load[]; name: string }) {
   return (
     <Card title="Runs">
+      <Suspense fallback={<Waiting />}>
+        <RunsChart runs={runs} name={name} />
+      </Suspense>
       <Table
         name="Runs"
         rows={runs.map((run, place) => ({ ...run, place }))}
@@ -151,9 +166,12 @@ function Runs({ runs }: { runs: readonly Load[] }) {
   );
 }
 
-function Cold({ starts }: { starts: readonly Schemas["ColdStart"][] }) {
+function Cold({ starts, name }: { starts: readonly Schemas["ColdStart"][]; name: string }) {
   return (
     <Card title="From nothing to the first answer">
+      <Suspense fallback={<Waiting />}>
+        <ColdChart starts={starts} name={name} />
+      </Suspense>
       <Table
         name="Cold starts"
         rows={starts.map((start, place) => ({ ...start, place }))}

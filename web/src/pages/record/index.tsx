@@ -5,6 +5,7 @@ import { answer, api, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
 import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Heading, Trouble, Waiting } from "../../ui/parts";
+import { TAB, TAB_LIST } from "../../ui/tab-looks";
 import { Again } from "./again";
 import { Classes } from "./classes";
 import { Downloads } from "./downloads";
@@ -30,7 +31,10 @@ export function RecordPage() {
       <Heading
         title={
           <>
-            <ModelLink record={record} /> <span className="font-normal text-muted">on {record.plan.dataset.name}</span>
+            <ModelLink record={record} />{" "}
+            <span className="font-normal text-muted">
+              on <DatasetLink name={record.plan.dataset.name} />
+            </span>
           </>
         }
         about={<About record={record} />}
@@ -63,6 +67,22 @@ function ModelLink({ record }: { record: Schemas["Record"] }) {
     <Link to="/models/$name" params={{ name }} className="text-ink">
       {name}
     </Link>
+  );
+}
+
+/** The dataset's page; one that only the record knows, such as random numbers, has none. */
+function DatasetLink({ name }: { name: string }) {
+  const known = useQuery({
+    queryKey: ["versions", "dataset", name],
+    queryFn: () => answer(api.GET("/api/v1/manifests/{kind}/{name}", { params: { path: { kind: "dataset", name } } })),
+    retry: false,
+  }).isSuccess;
+  return known ? (
+    <Link to="/datasets/$name" params={{ name }} className="text-muted underline">
+      {name}
+    </Link>
+  ) : (
+    name
   );
 }
 
@@ -106,13 +126,9 @@ function Parts({ record }: { record: Schemas["Record"] }) {
         void navigate({ search: { tab: key === "overview" ? undefined : (key as Look["tab"]) }, resetScroll: false })
       }
     >
-      <Tabs.List aria-label="Parts of the record" className="mb-6 flex gap-1 overflow-x-auto border-b border-line">
+      <Tabs.List aria-label="Parts of the record" className={TAB_LIST}>
         {shown.map(([key, name]) => (
-          <Tabs.Trigger
-            key={key}
-            value={key}
-            className="-mb-px border-b-2 border-transparent focus-visible:-outline-offset-2 px-3 py-2 text-sm text-muted hover:text-ink data-[state=active]:border-accent data-[state=active]:font-medium data-[state=active]:text-ink"
-          >
+          <Tabs.Trigger key={key} value={key} className={TAB}>
             {name}
           </Tabs.Trigger>
         ))}

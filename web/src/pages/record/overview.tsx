@@ -41,7 +41,7 @@ export function Overview({ record }: { record: Schemas["Record"] }) {
           </ul>
         </Card>
       )}
-      {record.bench && <Bench bench={record.bench} />}
+      {record.bench && <Bench bench={record.bench} name={record.id} />}
       {record.profile && <Profile record={record} profile={record.profile} />}
       {record.training && <Training training={record.training} />}
       <div className={isBeside ? "grid grid-cols-1 gap-6 lg:grid-cols-2" : "space-y-6"}>

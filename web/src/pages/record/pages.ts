@@ -27,6 +27,8 @@ export interface Found {
   isPending: boolean;
   refetch: () => void;
   row: (place: number) => Schemas["Sample"] | undefined;
+  /** Where a sample stands, among those that have come already. */
+  placeOf: (id: string) => number | undefined;
 }
 
 /** How many there are, and those of the pages that are looked at. */
@@ -44,5 +46,12 @@ export function useSamples(record: string, look: Look, first: number, last: numb
     isPending: top.isPending,
     refetch: () => void broken?.refetch(),
     row: (place) => pages[Math.floor(place / PAGE) - from]?.data?.items[place % PAGE],
+    placeOf: (id) => {
+      for (const [number, each] of pages.entries()) {
+        const at = each.data?.items.findIndex((sample) => sample.id === id) ?? -1;
+        if (at >= 0) return (from + number) * PAGE + at;
+      }
+      return undefined;
+    },
   };
 }

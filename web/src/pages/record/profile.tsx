@@ -6,6 +6,17 @@ import { digits, time } from "../../lib/format";
 import { Card, Fact, Facts, Figure, Trouble } from "../../ui/parts";
 import { Table } from "../../ui/table";
 
+/** With its sign: what is measured with a level may also be quicker, by chance. */
+function change(share: number): string {
+  const value = digits(100 * Math.abs(share));
+  return `${Number(value) === 0 ? "" : share < 0 ? "−" : "+"}${value} %`;
+}
+
+function said({ low, high }: Schemas["LevelCost"]): string {
+  if (low == null || high == null) return "–";
+  return low > 0 ? "slower" : high < 0 ? "quicker" : "no difference seen";
+}
+
 export function Profile({ record, profile }: { record: Schemas["Record"]; profile: Schemas["ProfileRecord"] }) {
   const found = useQuery({
     queryKey: ["trace of", record.id],
@@ -43,10 +54,19 @@ export function Profile({ record, profile }: { record: Schemas["Record"]; profil
               { title: "Without", right: true, cell: (each) => time(each.without_ns) },
               { title: "With", right: true, cell: (each) => time(each.with_ns) },
               {
-                title: "More",
+                title: "Change",
                 right: true,
-                cell: (each) => `${digits((100 * (each.with_ns - each.without_ns)) / each.without_ns)} %`,
+                cell: (each) => change((each.with_ns - each.without_ns) / each.without_ns),
               },
+              {
+                title: "95 % interval",
+                right: true,
+                cell: (each) =>
+                  each.low == null || each.high == null
+                    ? "too few runs"
+                    : `${change(each.low)} to ${change(each.high)}`,
+              },
+              { title: "So", cell: said },
             ]}
           />
         </Card>

@@ -19,7 +19,22 @@ import { qualityWords, ShapeControls, ShapeList, useShown } from "../../ui/shown
 import { TokenShapes } from "../../ui/token-text";
 import { Ranking } from "./nearest";
 
-export function SampleDialog({ record, id, close }: { record: Schemas["Record"]; id: string; close: () => void }) {
+/** Where a sample stands in the list that it was opened from, and the ways to its neighbors. */
+export interface Walk {
+  place: number;
+  total: number;
+  previous?: () => void;
+  next?: () => void;
+}
+
+interface Props {
+  record: Schemas["Record"];
+  id: string;
+  walk?: Walk;
+  close: () => void;
+}
+
+export function SampleDialog({ record, id, walk, close }: Props) {
   const found = useQuery({
     queryKey: ["sample", record.id, id],
     queryFn: () =>
@@ -37,15 +52,23 @@ export function SampleDialog({ record, id, close }: { record: Schemas["Record"];
         <Dialog.Overlay className="fixed inset-0 z-20 bg-black/50" />
         <Dialog.Content
           aria-describedby={undefined}
+          onKeyDown={(event) => {
+            if (isOwnKey(event.target) || event.altKey || event.ctrlKey || event.metaKey) return;
+            if (event.key === "ArrowLeft") walk?.previous?.();
+            if (event.key === "ArrowRight") walk?.next?.();
+          }}
           className="fixed top-1/2 left-1/2 z-30 max-h-[92dvh] w-[min(64rem,94vw)] -translate-x-1/2 -translate-y-1/2 overflow-y-auto rounded-2xl border border-line bg-card p-5 shadow-xl sm:p-6"
         >
           <div className="mb-4 flex items-start justify-between gap-4">
             <Dialog.Title className="min-w-0 text-lg [overflow-wrap:anywhere]">
               <bdi>{id}</bdi>
             </Dialog.Title>
-            <Dialog.Close asChild>
-              <Button aria-label="Close">×</Button>
-            </Dialog.Close>
+            <div className="flex shrink-0 items-center gap-2">
+              {walk && <Steps walk={walk} />}
+              <Dialog.Close asChild>
+                <Button aria-label="Close">×</Button>
+              </Dialog.Close>
+            </div>
           </div>
           {found.error ? (
             <Trouble error={found.error} again={() => void found.refetch()} />
@@ -59,6 +82,28 @@ export function SampleDialog({ record, id, close }: { record: Schemas["Record"];
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>
+  );
+}
+
+/** Fields, menus and sliders have their own use for arrow keys. */
+function isOwnKey(target: EventTarget): boolean {
+  return target instanceof Element && target.closest("input, select, textarea, [role=slider]") !== null;
+}
+
+function Steps({ walk }: { walk: Walk }) {
+  return (
+    <>
+      <span className="text-sm whitespace-nowrap text-muted max-sm:sr-only" aria-live="polite">
+        {(walk.place + 1).toLocaleString("en")} of {walk.total.toLocaleString("en")}
+      </span>
+      {/* They stay in the way of the keyboard at either end: what is disabled would lose it. */}
+      <Button aria-label="Previous sample" aria-disabled={!walk.previous} onClick={walk.previous} title="←">
+        ‹
+      </Button>
+      <Button aria-label="Next sample" aria-disabled={!walk.next} onClick={walk.next} title="→">
+        ›
+      </Button>
+    </>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Every sample with its picture and its answer. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import type { Schemas } from "../../api/client";
 import { percent, plural, time } from "../../lib/format";
 import { partOf } from "../../lib/parts";
@@ -11,7 +11,7 @@ import { qualityWords } from "../../ui/shown-shapes";
 import { Filters } from "./filters";
 import { isNarrowed, type Look } from "./look";
 import { useSamples } from "./pages";
-import { SampleDialog } from "./sample";
+import { SampleDialog, type Walk } from "./sample";
 
 const HEIGHT = 64;
 const COLUMNS =
@@ -25,6 +25,7 @@ export function Samples({ record }: { record: Schemas["Record"] }) {
   const found = useSamples(record.id, look, ...view);
   const opened = (sample: string | undefined) =>
     void navigate({ search: (before: Look) => ({ ...before, sample }), replace: true, resetScroll: false });
+  const walk = useWalk(record.id, look, found, opened);
   return (
     <Card
       title="Samples"
@@ -52,9 +53,30 @@ export function Samples({ record }: { record: Schemas["Record"] }) {
           open={opened}
         />
       )}
-      {look.sample && <SampleDialog record={record} id={look.sample} close={() => opened(undefined)} />}
+      {look.sample && <SampleDialog record={record} id={look.sample} walk={walk} close={() => opened(undefined)} />}
     </Card>
   );
+}
+
+/** From the open sample to its neighbors in the list as it is filtered and sorted, across its pages. */
+function useWalk(
+  record: string,
+  look: Look,
+  found: ReturnType<typeof useSamples>,
+  open: (sample: string) => void,
+): Walk | undefined {
+  const [last, setLast] = useState(0);
+  const near = useSamples(record, look, Math.max(0, last - 1), last + 1);
+  const place = look.sample === undefined ? undefined : (near.placeOf(look.sample) ?? found.placeOf(look.sample));
+  useEffect(() => {
+    if (place !== undefined) setLast(place);
+  }, [place]);
+  if (place === undefined) return undefined;
+  const to = (at: number) => {
+    const id = (near.row(at) ?? found.row(at))?.id;
+    return at < 0 || at >= found.total || id === undefined ? undefined : () => open(id);
+  };
+  return { place, total: found.total, previous: to(place - 1), next: to(place + 1) };
 }
 
 function List({

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago } from "../../lib/format";
 import { published, spelled, unitOf } from "../../lib/measured";
+import { Notify } from "../../shown/notify";
 import { Card, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Cancel } from "./cancel";
 import { Causes } from "./cause";
@@ -48,7 +49,14 @@ export function ReplicationPage() {
         }
         about={`A claim, checked for ${replication.owner} ${ago(replication.created_at)}`}
         actions={
-          open ? <Cancel of={replication} onDone={() => void found.refetch()} /> : <Downloads of={replication} />
+          open ? (
+            <>
+              <Notify id={replication.id} owner={replication.owner} open />
+              <Cancel of={replication} onDone={() => void found.refetch()} />
+            </>
+          ) : (
+            <Downloads of={replication} />
+          )
         }
       />
       <div className="space-y-6">

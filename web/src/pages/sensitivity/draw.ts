@@ -1,6 +1,19 @@
 import { plural } from "../../lib/format";
 import { cut, fitsIn, svg } from "../../lib/svg";
-import { type Better, type Cell, type Cost, change, counted, gain, layout, rowsOf, strength, twoLines } from "./heat";
+import {
+  type Better,
+  type Cell,
+  type Cost,
+  change,
+  counted,
+  gain,
+  headline,
+  layout,
+  rowsOf,
+  spread,
+  strength,
+  twoLines,
+} from "./heat";
 
 /** How changes are written, and which of them are for the better. */
 export interface Told {
@@ -41,13 +54,10 @@ function draw({ cost, x, y, width, height }: Cell, strong: number, unit: string)
     svg("rect", { x, y, width, height, rx: 4, fill: "var(--soft)" }),
     // Never so strong that the ink on it could not be read, in either theme.
     svg("rect", { x, y, width, height, rx: 4, fill, "fill-opacity": (0.45 * Math.abs(strong)).toFixed(3) }),
-    svg(
-      "text",
-      { ...label, y: y + 20, "font-size": 15, "font-weight": 600 },
-      cost.idle ? "no change" : change(cost.difference, unit),
-    ),
+    svg("text", { ...label, y: y + 20, "font-size": cost.idle ? 13 : 15, "font-weight": 600 }, headline(cost, unit)),
+    svg("text", { ...label, y: y + 35, "font-size": 10.5 }, cut(spread(cost, unit), width - 10, 10.5)),
     ...twoLines(cost.words, fits).map((line, at) =>
-      svg("text", { ...label, y: y + 38 + 14 * at, "font-size": 11 }, line),
+      svg("text", { ...label, y: y + 53 + 14 * at, "font-size": 11 }, line),
     ),
   );
 }

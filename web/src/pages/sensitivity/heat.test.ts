@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describe as story } from "./draw";
-import { type Cost, chance, change, layout, rowsOf, strength, told, twoLines } from "./heat";
+import { chance, change, type Cost, headline, layout, rowsOf, spread, strength, told, twoLines } from "./heat";
 
 const cost = (pitfall: string, words: string, difference: number): Cost => ({
   pitfall,
@@ -52,6 +52,14 @@ it("writes decibels as decibels, and not as percentage points", () => {
   expect(change(-0.01234, "number")).toBe("−0.0123");
   expect(story(cost("luma-range", "luma of 0 to 255", -1.3217), "dB")).toContain("−1.322 dB (−1.322 to −1.322)");
   expect(story(cost("crop", "none", -0.02), "share")).toContain("−2.0 points");
+});
+
+it("tells no change of any answer from a number that stays the same", () => {
+  const idle = { ...cost("exif", "applied", 0), idle: true, samples: 12 };
+  expect([headline(idle, "share"), spread(idle, "share")]).toEqual(["same answers", "all 12"]);
+  const even = { ...cost("crop", "none", 0), idle: false, flips: 2, difference_low: -0.1, difference_high: 0.1 };
+  expect([headline(even, "share"), spread(even, "share")]).toEqual(["0", "−10.0 to +10.0"]);
+  expect(spread({ ...even, difference_low: 0, difference_high: 0 }, "share")).toBe("2 answers changed");
 });
 
 it("keeps the digits in which numbers differ", () => {

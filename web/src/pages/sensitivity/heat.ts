@@ -1,5 +1,6 @@
 /** Where the cells of the heat map lie, and which colour they have: rows are pitfalls, cells are the values tried. */
 import type { Schemas } from "../../api/client";
+import { plural } from "../../lib/format";
 import { spelled, unitOf } from "../../lib/measured";
 
 export type Cost = Schemas["Cost"];
@@ -51,7 +52,7 @@ export interface Layout {
 }
 
 const GAP = 3;
-const CELL = { width: 128, height: 62 };
+const CELL = { width: 128, height: 76 };
 
 /** On a narrow page the name of a row stands above its cells, and cells go on in the next line. */
 export function layout(rows: readonly Row[], width: number): Layout {
@@ -96,6 +97,17 @@ export function change(difference: number, unit: string): string {
   const value = factor * difference;
   const [least, places] = symbol === "%" ? [0.005, 1] : symbol ? [0.0005, 3] : [0.00005, 4];
   return Math.abs(value) < least ? "0" : `${value > 0 ? "+" : "−"}${Math.abs(value).toFixed(places)}`;
+}
+
+/** What stands largest in a cell. Not one other answer is more than a number that stays the same. */
+export const headline = (cost: Cost, unit: string): string =>
+  cost.idle ? "same answers" : change(cost.difference, unit);
+
+/** How sure the change is, or how many answers are other ones where the number is the same by chance. */
+export function spread(cost: Cost, unit: string): string {
+  if (cost.idle) return `all ${cost.samples.toLocaleString("en")}`;
+  const [low, high] = [change(cost.difference_low, unit), change(cost.difference_high, unit)];
+  return low === high ? `${plural(cost.flips, "answer")} changed` : `${low} to ${high}`;
 }
 
 /** A number of its own unit; one without a unit, such as SSIM, differs in digits that are else cut off. */

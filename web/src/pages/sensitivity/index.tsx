@@ -5,6 +5,7 @@ import { useCallback, useMemo } from "react";
 import { answer, api, Problem, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
 import { headed, unitOf } from "../../lib/measured";
+import { Notify } from "../../shown/notify";
 import { Chart } from "../../ui/chart";
 import { Card, Empty, Fact, Facts, Heading, State, Trouble, Waiting } from "../../ui/parts";
 import { Table } from "../../ui/table";
@@ -42,7 +43,14 @@ export function SensitivityPage() {
           </>
         }
         about={`What each pitfall would cost it, measured for ${asked.owner} ${ago(asked.created_at)}`}
-        actions={open && <Cancel of={asked} onDone={() => void found.refetch()} />}
+        actions={
+          open && (
+            <>
+              <Notify id={asked.id} owner={asked.owner} open />
+              <Cancel of={asked} onDone={() => void found.refetch()} />
+            </>
+          )
+        }
       />
       <div className="space-y-6">
         {error !== null && <Trouble error={error} />}
@@ -121,7 +129,10 @@ function Legend() {
       <span className="flex items-center gap-1.5">
         <span className="size-3 rounded-sm bg-good/40" /> better
       </span>
-      <span>A row is a detail of the pipeline, a cell a value that it may have.</span>
+      <span>
+        A row is a detail of the pipeline, a cell a value that it may have, with the change, its 95 % interval, and the
+        value. “Same answers”: not one answer changed. “0”: answers changed, the number did not.
+      </span>
     </p>
   );
 }

@@ -1,7 +1,7 @@
 /** What `mlmodelscope analyze` makes of a trace: the roofline, the tables of the XSP paper, and what is missing. */
 import { useQuery } from "@tanstack/react-query";
 import { answer, api, type Schemas } from "../../api/client";
-import { digits, time } from "../../lib/format";
+import { digits, plural, time } from "../../lib/format";
 import { Fold } from "../../ui/fold";
 import { Button, Card, Empty, Figure, Trouble, Waiting } from "../../ui/parts";
 import { type Column, Table } from "../../ui/table";
@@ -74,7 +74,7 @@ function AnalysisTable({ of }: { of: Schemas["TraceAnalysis"] }) {
         title={
           shown.length < of.total
             ? `${shown.length} of ${of.total.toLocaleString("en")} rows, those that take most`
-            : `${of.total} rows`
+            : plural(of.total, "row")
         }
       >
         {() => (

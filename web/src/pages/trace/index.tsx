@@ -1,10 +1,12 @@
 /** One trace: its timeline, its flame graph, what takes most of the time, and what that says. */
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import * as Tabs from "@radix-ui/react-tabs";
+import { lazy, Suspense } from "react";
 import type { Schemas } from "../../api/client";
 import { plural, time } from "../../lib/format";
-import { saveFrom } from "../../lib/save";
-import { Button, Heading, Trouble, Waiting } from "../../ui/parts";
+import { Heading, LOOKS, Trouble, Waiting } from "../../ui/parts";
+import { TAB, TAB_LIST } from "../../ui/tab-looks";
+import { Exports } from "./exports";
 import { Look } from "./look";
 import { Most } from "./most";
 import { useHead, useTrace } from "./use-head";
@@ -13,7 +15,7 @@ const Flames = lazy(() => import("./flames"));
 const Analyses = lazy(() => import("./analyses"));
 const here = getRouteApi("/traces/$id");
 const TABS = [
-  [undefined, "Timeline"],
+  ["timeline", "Timeline"],
   ["flames", "Flame graph"],
   ["top", "Most time"],
   ["analyses", "Analyses"],
@@ -30,7 +32,9 @@ export function TracePage() {
 }
 
 function Shown({ trace, head }: { trace: Schemas["TraceDetails"]; head: Schemas["Timeline"] }) {
-  const { tab } = here.useSearch();
+  const search = here.useSearch();
+  const navigate = useNavigate({ from: "/traces/$id" });
+  const tab = search.tab ?? "timeline";
   return (
     <>
       <Heading
@@ -50,74 +54,42 @@ function Shown({ trace, head }: { trace: Schemas["TraceDetails"]; head: Schemas[
             )}
           </>
         }
-        actions={<Exports id={trace.id} />}
+        actions={
+          <>
+            <Link to="/traces/compare" search={{ left: trace.id }} className={LOOKS.plain}>
+              Compare with another
+            </Link>
+            <Exports id={trace.id} />
+          </>
+        }
       />
-      <Tabs chosen={tab} />
-      <Suspense fallback={<Waiting />}>
-        {tab === "flames" ? (
-          <Flames trace={trace.id} />
-        ) : tab === "top" ? (
-          <Most trace={trace} />
-        ) : tab === "analyses" ? (
-          <Analyses trace={trace.id} />
-        ) : (
-          <Look trace={trace} head={head} />
-        )}
-      </Suspense>
-    </>
-  );
-}
-
-function Tabs({ chosen }: { chosen?: string }) {
-  const search = here.useSearch();
-  const navigate = useNavigate({ from: "/traces/$id" });
-  return (
-    <nav aria-label="Views" className="mb-5 flex flex-wrap gap-2">
-      {TABS.map(([tab, name]) => (
-        <Button
-          key={name}
-          aria-current={chosen === tab ? "page" : undefined}
-          className={chosen === tab ? "!border-accent !text-accent" : ""}
-          onClick={() => void navigate({ search: { ...search, tab } })}
-        >
-          {name}
-        </Button>
-      ))}
-    </nav>
-  );
-}
-
-const FORMS = [
-  ["perfetto", "Perfetto", "json"],
-  ["speedscope", "speedscope", "speedscope.json"],
-  ["otlp", "OTLP", "otlp.json"],
-  ["csv", "CSV", "csv"],
-] as const;
-
-function Exports({ id }: { id: string }) {
-  const [trouble, setTrouble] = useState<unknown>(null);
-  return (
-    <>
-      <Link
-        to="/traces/compare"
-        search={{ left: id }}
-        className="rounded-lg border border-line bg-card px-3.5 py-1.5 text-sm font-medium text-ink hover:bg-soft hover:no-underline"
+      <Tabs.Root
+        value={tab}
+        onValueChange={(key) =>
+          void navigate({ search: { ...search, tab: key === "timeline" ? undefined : (key as typeof search.tab) } })
+        }
       >
-        Beside another
-      </Link>
-      {FORMS.map(([form, name, ending]) => (
-        <Button
-          key={form}
-          aria-label={`Export as ${name}`}
-          onClick={() => {
-            setTrouble(null);
-            saveFrom(`/traces/${id}/export?format=${form}`, `${id}.${ending}`).catch(setTrouble);
-          }}
-        >
-          {name}
-        </Button>
-      ))}
-      {trouble !== null && <Trouble error={trouble} />}
+        <Tabs.List aria-label="Views" className={TAB_LIST}>
+          {TABS.map(([key, name]) => (
+            <Tabs.Trigger key={key} value={key} className={TAB}>
+              {name}
+            </Tabs.Trigger>
+          ))}
+        </Tabs.List>
+        <Tabs.Content value={tab} tabIndex={-1}>
+          <Suspense fallback={<Waiting />}>
+            {tab === "flames" ? (
+              <Flames trace={trace.id} />
+            ) : tab === "top" ? (
+              <Most trace={trace} />
+            ) : tab === "analyses" ? (
+              <Analyses trace={trace.id} />
+            ) : (
+              <Look trace={trace} head={head} />
+            )}
+          </Suspense>
+        </Tabs.Content>
+      </Tabs.Root>
     </>
   );
 }

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from mlmodelscope.cli.watch import worst
 from mlmodelscope.client.client import Client
 
 from .conftest import World
@@ -140,3 +141,8 @@ def test_what_is_not_there_is_named(lasting_world: World, client: Client) -> Non
 def test_it_is_about_a_server(lasting_world: World) -> None:
     code, _, said = lasting_world.say("watch")
     assert code == 2 and "--server URL" in said
+
+
+@pytest.mark.parametrize(("codes", "code"), [([4, 1, 0], 1), ([4, 2], 2), ([0, 4], 4), ([0, 0], 0), ([], 0)])
+def test_of_several_the_worst_counts(codes: list[int], code: int) -> None:
+    assert worst(codes) == code

@@ -24,6 +24,7 @@ _MOST = 50
 """Followed at once: each has a connection of its own."""
 _OPEN = ("running", "waiting")
 _UNDELIVERED = 1
+_WORST_FIRST = (1, 2, 4, 0)
 Heard = tuple[str, Mapping[str, Any] | MLModelScopeError | None]
 """Of which evaluation, and what: an event, an error, or None at its end."""
 
@@ -65,7 +66,12 @@ def watch(
     if as_json:
         print_json(ended)
     codes = [int(each["exit_code"]) for each in ended]
-    return max(codes, default=0) or (0 if is_delivered else _UNDELIVERED)
+    return worst(codes) or (0 if is_delivered else _UNDELIVERED)
+
+
+def worst(codes: Sequence[int]) -> int:
+    """As `replicate` counts several claims: a failure before undecided, that before better than claimed."""
+    return next((code for code in _WORST_FIRST if code in codes), max(codes, default=0))
 
 
 def _check_address(url: str) -> None:

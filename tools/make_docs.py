@@ -44,6 +44,7 @@ from mlmodelscope_worker.pipeline.library import (
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
 from mlmodelscope_worker.predictor.device import Device
 from mlmodelscope_worker.predictor.predictor import PredictorDeclaration
+from mlmodelscope_worker.training.augmentation import AUGMENTATIONS
 
 REFERENCE = Path(__file__).parent.parent / "docs" / "reference"
 WRITTEN = "<!-- written by tools/make_docs.py -->\n"
@@ -246,6 +247,14 @@ def answers_caption(title: str, seen: dict[str, Any]) -> str:
     return f"{title}, {seen['model']} on {seen['picture']}: {'; '.join(each for each in found if each)}."
 
 
+def augmentation_page() -> str:
+    return (
+        f"# Augmentation\n\n{WRITTEN}\nWhat is changed at random in samples of a [training](../training.md) "
+        "(`training: {augmentation: …}`), in the order written.\n\n"
+        + "\n".join(section(AUGMENTATIONS[name]) for name in sorted(AUGMENTATIONS))
+    )
+
+
 PAGES = {
     "../pitfalls.md": pitfalls_page,
     "steps.md": steps_page,
@@ -253,6 +262,7 @@ PAGES = {
     "tasks.md": tasks_page,
     "metrics.md": metrics_page,
     "cli.md": cli_page,
+    "augmentation.md": augmentation_page,
 }
 
 if __name__ == "__main__":

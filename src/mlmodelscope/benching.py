@@ -76,7 +76,10 @@ def _options(asked: Asked, request: Request) -> Options:
     """Queries take turns with a few samples: only those need to be fetched."""
     options = asked.options
     if asked.model.job_type == "training":
-        raise UsageError(f"{asked.model.name} describes a training, which no queries can be put to")
+        raise UsageError(
+            f"{asked.model.name} describes a training, which no queries can be put to",
+            hint="`mlmodelscope train` reports its throughput, and `mlmodelscope profile` what its steps are made of",
+        )
     if request.loadgen and options.batch_size > 1 and request.scenario in ("single-stream", "server"):
         raise UsageError(f"LoadGen puts one sample into a query of {request.scenario}, not {options.batch_size}")
     if options.limit is not None:

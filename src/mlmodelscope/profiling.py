@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
 from mlmodelscope.analysis.peak import Peak
+from mlmodelscope.dataset.files import source_files
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.errors import UsageError
@@ -57,7 +58,7 @@ def profile(
         raise UsageError("a first call shows its layers and nothing below: --cold goes with the level framework only")
     asked = ask(model, dataset, options, **conditions)
     if asked.model.job_type == "training":
-        raise UsageError(f"{asked.model.name} describes a training, which cannot be profiled")
+        return _profile_training(asked, level, runs, cold)
     options = asked.options
     if options.limit is None:  # a profile looks at a few batches: only their samples need to be fetched
         options = replace(options, limit=runs * options.batch_size)
@@ -104,6 +105,43 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
     save_trace(trace, store.folder(record.id))
     store.add(record)
     return record, trace
+
+
+def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[Record, Trace]:
+    """Steps of a training, on the timeline that calls of a model have; its layers are the framework's own business."""
+    if asked.model.training is None:
+        raise UsageError(
+            f"{asked.model.name} is a training in one function, whose steps nobody can see",
+            hint="a manifest with `training:` can be profiled: docs/training.md",
+        )
+    if cold:
+        raise UsageError("--cold is for the first call of a model, and this is a training")
+    plan = asked.plan()
+    identity = sha256(f"profile {level} {runs} {plan.digest}".encode()).hexdigest()
+    with opened_store(asked) as store, TemporaryDirectory() as folder:
+        record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
+        site = replace(provision(plan, asked.artifacts), folder=folder)
+        with Worker(site, plan) as worker:
+            began_ns = time.time_ns()
+            data = source_files(plan.dataset, asked.artifacts)
+            taken = worker.trace_steps(data, runs, plan.scenario.warm_up_runs)
+            opened = worker.opened
+        if level == "application":
+            taken.runs[:] = [each for each in taken.runs if each["level"] == level]
+        trace = make_trace(record, taken, began_ns)
+        below = LEVELS.index(level) > LEVELS.index("model")
+        notes = [f"{level}: the layers of a training step are not traced"] if below else []
+        record = with_worker(record, opened).model_copy(
+            update={
+                "status": "finished",
+                "finished_at": datetime.now(UTC),
+                "profile": _described(trace, level, runs),
+                "notes": (*taken.notes, *notes),
+            }
+        )
+        save_trace(trace, store.folder(record.id))
+        store.add(record)
+        return record, trace
 
 
 def _on_gpu(plan: Plan) -> bool:

@@ -28,9 +28,16 @@ class Functions(object):
         self._globals.update(given)
         self._places = {}
         self._stages = {}
-        for stage in ("setup", "init", "load", "unload", "preprocess", "run", "postprocess"):
+        for stage in ("setup", "training", "init", "load", "unload", "preprocess", "run", "postprocess"):
             if stage in specs:
                 self._define(stage, specs[stage])
+
+    @classmethod
+    def around(cls, found):
+        """The functions of globals that others have executed, to be adopted by name."""
+        functions = cls.__new__(cls)
+        functions._globals, functions._places, functions._stages = found, {}, {}
+        return functions
 
     def __contains__(self, stage):
         return stage in self._stages
@@ -47,17 +54,27 @@ class Functions(object):
             exec(compile(code, file, "exec"), self._globals)  # nosec B102 # trusted before it came here
         except BaseException as error:
             raise FunctionError(self._explain(stage, error))
-        if stage == "setup":
+        if stage in ("setup", "training"):
             return
         function = self._globals.get(spec["function"])
         if not callable(function):
             raise FunctionError("the code of `%s` defines no function `%s`" % (stage, spec["function"]))
         self._stages[stage] = function
 
-    def call(self, stage, *arguments):
+    def adopt(self, stage, name):
+        """Whether the code that was executed has a function of this name; then it is the function of the stage."""
+        function = self._globals.get(name)
+        if callable(function):
+            self._stages[stage] = function
+        return callable(function)
+
+    def stage(self, stage):
+        return self._stages[stage]
+
+    def call(self, stage, *arguments, **named):
         """What the stage's function returns; whatever it raises becomes a FunctionError."""
         try:
-            return self._stages[stage](*arguments)
+            return self._stages[stage](*arguments, **named)
         except FunctionError:
             raise  # an earlier stage, whose items this one was reading
         except (Exception, SystemExit) as error:

@@ -220,7 +220,14 @@ class Desk(object):
         self.say(peak(asked))
 
     def train(self, asked, buffers):
-        self.say(train(self.say, self.session, asked.data))
+        run = train_in_steps if hasattr(self.session, "loop") else train
+        self.say(run(self.say, self.session, asked.data))
+
+    def trace_steps(self, asked, buffers):
+        from .training.traced import trace_steps
+
+        loop = self.session.loop(asked.data, lambda point: None)
+        self.say(trace_steps(loop, asked.runs, asked.warm_up_runs, self.session.settings["batch_size"]))
 
     def begin_reproduction(self, asked, buffers):
         from .reproduction.checking import open_side
@@ -322,6 +329,17 @@ def train(say, session, data):
     start = nanoseconds()
     result = session.train(data, report)
     return messages.Trained(keep(result), nanoseconds() - start)
+
+
+def train_in_steps(say, session, data):
+    """Run a training whose loop is ours; what was reported before an interruption is reported again."""
+
+    def report(point):
+        at = {name: point[name] for name in ("step", "epoch", "samples", "wall_s")}
+        say(messages.Progress(point["progress"], point["metrics"], at))
+
+    metrics, facts = session.loop(data, report).run()
+    return messages.Trained(metrics, int(facts["wall_s"] * 1e9), facts)
 
 
 def probe_latency(session, asked, buffers):

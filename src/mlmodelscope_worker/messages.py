@@ -53,6 +53,8 @@ class Task(NamedTuple):
     folder: Optional[str] = None
     """Where a training puts what it makes."""
     source: str = "data"
+    training: Optional[Dict[str, Any]] = None
+    """The settings of a training whose loop is ours, see `training/`; none for one that is a function of its own."""
 
 
 Content = Dict[str, Any]
@@ -236,6 +238,14 @@ class Train(NamedTuple):
     """Run a training task; answered by Progress again and again, and Trained in the end."""
 
     data: Dict[str, List[str]]
+
+
+class TraceSteps(NamedTuple):
+    """Steps of a training, whole and in parts; answered by Traced."""
+
+    data: Dict[str, List[str]]
+    runs: int
+    warm_up_runs: int
 
 
 class BeginReproduction(NamedTuple):
@@ -479,6 +489,8 @@ class Progress(NamedTuple):
 
     progress: float
     metrics: Dict[str, float]
+    at: Optional[Dict[str, float]] = None
+    """Where the loop is: step, epoch, samples, and wall_s, all attempts together; none where the loop is not ours."""
 
 
 class Trained(NamedTuple):
@@ -486,6 +498,8 @@ class Trained(NamedTuple):
 
     result: Any
     train_ns: int
+    facts: Dict[str, Any] = {}
+    """Of a loop of ours: steps, samples, where the time went, how often it was resumed, when it reached its target."""
 
 
 class Refused(NamedTuple):
@@ -536,6 +550,7 @@ REQUESTS = {
     "watch": Watch,
     "peak": MeasurePeak,
     "train": Train,
+    "trace_steps": TraceSteps,
     "begin_reproduction": BeginReproduction,
     "run_check": RunCheck,
     "record_original": RecordOriginal,

@@ -7,11 +7,13 @@ from .output import ANSWER_STEPS, OUTPUT_STEPS
 from .pipeline import STEPS
 from .predictor import PREDICTORS, ModelError
 from .task import TASKS
+from .training.augmentation import AUGMENTATIONS
 
 _REGISTRIES = {
     "steps": STEPS,
     "output_steps": OUTPUT_STEPS,
     "answer_steps": ANSWER_STEPS,
+    "augmentations": AUGMENTATIONS,
     "predictors": PREDICTORS,
     "readers": TASKS,
 }

@@ -4,8 +4,8 @@ from .session import Session
 
 
 def open_session(task):
-    """The manifest's own functions, where it has any; the model alone, for tensors; answers that were recorded; a
-    language model; or else the declared steps."""
+    """A training's parts; the manifest's own functions, where it has any; the model alone, for tensors; answers that
+    were recorded; a language model; or else the declared steps."""
     if task.plugins:
         from .plugins import load_plugins
 
@@ -14,6 +14,10 @@ def open_session(task):
         from .tensor_session import TensorSession
 
         return TensorSession(task)
+    if task.training is not None:
+        from .training.session import TrainingSession
+
+        return TrainingSession(task)
     if task.predictor.name == "recorded":
         from .recorded_session import RecordedSession
 

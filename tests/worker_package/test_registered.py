@@ -16,6 +16,7 @@ from mlmodelscope.task.measure import MEASURES
 from mlmodelscope_worker.output import OUTPUT_STEPS
 from mlmodelscope_worker.pipeline import STEPS
 from mlmodelscope_worker.predictor import OURS, PREDICTORS
+from mlmodelscope_worker.training.augmentation import AUGMENTATIONS
 
 HERE = Path(__file__).parent
 TESTS = HERE.parent
@@ -39,6 +40,12 @@ def test_every_step_has_a_test(step: str) -> None:
 @pytest.mark.parametrize("step", OUTPUT_STEPS)
 def test_every_output_step_has_a_test(step: str) -> None:
     assert any(re.search(f"_{step}(_|$)", name) for name in names_of_tests("output"))
+
+
+@pytest.mark.parametrize("augmentation", AUGMENTATIONS)
+def test_every_augmentation_has_a_section(augmentation: str) -> None:
+    """Each is tested by the cases of test_augmentation.py, which take all of them."""
+    assert f"\n## {augmentation}\n" in (DOCS / "reference" / "augmentation.md").read_text()
 
 
 @pytest.mark.parametrize("predictor", OURS)

@@ -48,11 +48,11 @@ def compare(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two records: latencies, answers sample by sample, or the layers of two profiles.
+    """Compare two records: latencies, answers sample by sample, the layers of two profiles, or two trainings.
 
     Latencies are compared as a ratio with its interval, or reported as no difference. Two evaluations of the same
     samples also show which is more accurate and how far their answers lie apart, and two profiles which layers make the
-    difference.
+    difference. Of two trainings, all seeds of each are taken: curves with bands, and final metrics with a verdict.
     """
     from mlmodelscope.cli.server_choice import open_store
 
@@ -60,7 +60,9 @@ def compare(
         raise UsageError(f"{output} does not end in .html or .csv")
     store = open_store(settings(True))
     one, other = store.get(first), store.get(second)
-    if one.profile is not None and other.profile is not None:
+    if any(each.plan.job_type == "training" and each.profile is None for each in (one, other)):
+        found = _trainings(one, other, store)
+    elif one.profile is not None and other.profile is not None:
         found = _layers(one, other, store)
     elif one.profile is not None or other.profile is not None:
         raise UsageError("a profile can be compared with another profile only: it is of layers, and of a few runs")
@@ -74,6 +76,25 @@ def compare(
     _show(found, one, other)
     if output is not None:
         console().print(f"wrote {output}", soft_wrap=True)
+
+
+def _trainings(one: Record, other: Record, store: Store) -> Found:
+    """All seeds of both, and which is better."""
+    from mlmodelscope.analysis.training_comparison import (
+        compare_trainings,
+        curves_analysis,
+        final_rows,
+        to_json,
+        verdicts,
+    )
+
+    compared = compare_trainings(one, other, store)
+    found = Found(compared.sentence, final_rows(compared), {"trainings": to_json(compared)})
+    names = [f"{each.plan.model.reference}, {word}" for each, word in ((one, "first"), (other, "second"))]
+    found.analysis = curves_analysis(compared, names)
+    found.verdicts = verdicts(compared)
+    found.notes += compared.notes
+    return found
 
 
 def _latencies(one: Record, other: Record, store: Store, must_have_answers: bool) -> Found:

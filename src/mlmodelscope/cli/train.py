@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -18,13 +20,15 @@ from mlmodelscope.cli.choices import (
     pair,
 )
 from mlmodelscope.cli.server_choice import remote
-from mlmodelscope.cli.terminal import AsJson, Offline, console, seconds, settings, verb
+from mlmodelscope.cli.terminal import AsJson, Offline, console, print_json, seconds, settings, verb
 from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from mlmodelscope.record.record import Record
+    from mlmodelscope.settings import Settings
 
 STOPPED = 4
+_MOST_SEEDS = 1000
 
 _BARS = "▁▂▃▄▅▆▇█"
 
@@ -45,8 +49,25 @@ def train(
     hyperparameter: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter, above the manifest's.", metavar="KEY=VALUE")
     ] = None,
+    epochs: Annotated[int | None, typer.Option(help="Epochs, in place of the manifest's.", min=1)] = None,
+    steps: Annotated[int | None, typer.Option(help="Steps, in place of the manifest's epochs.", min=1)] = None,
+    batch_size: Annotated[int | None, typer.Option(help="Samples of a step.", min=1)] = None,
+    target: Annotated[
+        list[str] | None,
+        typer.Option(help="Stop where a metric is this good, and report the time.", metavar="METRIC=VALUE"),
+    ] = None,
     seed: Seed = 0,
+    seeds: Annotated[
+        str | None, typer.Option(help="Train with each of these seeds, comma-separated, and sum them up.")
+    ] = None,
     threads: Threads = 1,
+    export: Annotated[
+        Path | None,
+        typer.Option("--export", help="Write the trained model as a manifest, FILE.yml, that `evaluate` takes."),
+    ] = None,
+    without_head: Annotated[
+        bool, typer.Option("--without-head", help="Export it without the layers that the manifest names as its head.")
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="Train even if the same plan has a record.")] = False,
     trust: Trust = False,
     offline: Offline = False,
@@ -55,6 +76,7 @@ def train(
     """Train a model as its manifest says, and keep the curve and what was made.
 
     With a reference log, a training whose metric is not comparable after a quarter of the way is stopped (exit code 4).
+    A training with checkpoints that was interrupted, even by `kill -9`, resumes where the same command is given again.
     """
     from dataclasses import replace
 
@@ -65,28 +87,99 @@ def train(
     options = replace(
         make_options(1, threads, None, False, seed, 5, None, relax_framework=relax_framework),
         hyperparameters=dict(pair(text) for text in hyperparameter or ()),
+        training=_settings_of(epochs, steps, batch_size, target),
     )
     there = remote()
+    if without_head and export is None:
+        raise UsageError("--without-head goes with --export FILE.yml")
+    if there is not None and export is not None:
+        raise UsageError("a trained model is exported where it was trained, not from a server")
     if there is not None and log is not None:
         raise UsageError("a curve is compared with a reference log on this machine, not on a server")
+    exported = _exporter(model, export, without_head, settings(offline)) if export is not None else None
+    numbers = _numbers(seeds) if seeds is not None else [seed]
+    if len(numbers) > 1 and export is not None:
+        raise UsageError("several seeds make several models: export one, with --seed")
+    done = []
     with TerminalWatcher() as watcher:
-        if there is not None:
-            asked: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust, "again": again}
-            return _tell(there.run("train", model, dataset, options, watcher=watcher, **asked), as_json)
-        record = run(
-            model,
-            dataset,
-            options,
-            software=software,
-            hardware=hardware,
-            reference=log,
-            early_stop=EarlyStop(within=within, metric=metric) if early_stop else None,
-            trust=trust,
-            settings=settings(offline),
-            again=again,
-            watcher=watcher,
-        )
-    return _tell(record, as_json)
+        for number in numbers:
+            chosen = replace(options, seed=number)
+            if there is not None:
+                asked: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust, "again": again}
+                done.append(there.run("train", model, dataset, chosen, watcher=watcher, **asked))
+                continue
+            record = run(
+                model,
+                dataset,
+                chosen,
+                software=software,
+                hardware=hardware,
+                reference=log,
+                early_stop=EarlyStop(within=within, metric=metric) if early_stop else None,
+                trust=trust,
+                settings=settings(offline),
+                again=again,
+                watcher=watcher,
+            )
+            done.append(record)
+    code = _tell_all(done, as_json) if seeds is not None else _tell(done[0], as_json)
+    if exported is not None:
+        exported(done[0])
+        if not as_json:
+            console().print(f"wrote {export}", soft_wrap=True)
+    return code
+
+
+def _numbers(text: str) -> list[int]:
+    parts = text.split(",")
+    if len(parts) > _MOST_SEEDS or not all(each.strip().isdecimal() and len(each.strip()) < 10 for each in parts):
+        raise UsageError(f"`{text[:100]}` is not a list of seeds, such as 1,2,3")
+    return list(dict.fromkeys(int(each) for each in parts))
+
+
+def _tell_all(records: list[Record], as_json: bool) -> int:
+    from rich.markup import escape
+    from rich.table import Table
+
+    from mlmodelscope.analysis.training_seeds import seed_rows, seeds_json
+
+    if as_json:
+        print_json(seeds_json(records))
+    else:
+        for record in records:
+            show_training(record)
+        table = Table(box=None, show_header=False, pad_edge=False)
+        for name, value in seed_rows(records):
+            table.add_row(escape(name), escape(value))
+        console().print(table)
+    return STOPPED if any(each.training is not None and each.training.stopped for each in records) else 0
+
+
+def _exporter(model: str, export: Path, without_head: bool, where: Settings) -> Callable[[Record], None]:
+    """What exports a record, refused before the training where it could not."""
+    from mlmodelscope.cli.server_choice import open_store
+    from mlmodelscope.manifest.catalog import find_manifest
+    from mlmodelscope.manifest.schema import ModelManifest
+    from mlmodelscope.training import check_exportable, export_trained
+
+    manifest = find_manifest(ModelManifest, model)
+    check_exportable(manifest, export, without_head)
+
+    def write(record: Record) -> None:
+        export_trained(record, manifest, open_store(where), export, without_head)
+
+    return write
+
+
+def _settings_of(
+    epochs: int | None, steps: int | None, batch_size: int | None, target: list[str] | None
+) -> dict[str, Any]:
+    if epochs is not None and steps is not None:
+        raise UsageError("--epochs and --steps: a training has one of them")
+    given: dict[str, Any] = {"epochs": epochs, "steps": steps, "batch_size": batch_size}
+    if target:
+        given["target"] = dict(pair(text) for text in target)
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _tell(record: Record, as_json: bool) -> int:
@@ -100,6 +193,8 @@ def _tell(record: Record, as_json: bool) -> int:
 def show_training(record: Record) -> None:
     from rich.markup import escape
     from rich.table import Table
+
+    from mlmodelscope.report.training import loop_rows
 
     training = record.training
     assert training is not None
@@ -118,6 +213,8 @@ def show_training(record: Record) -> None:
     table.add_row("seed", str(plan.seed))
     if training.wall_s is not None:
         table.add_row("time", seconds(training.wall_s))
+    for name, text in loop_rows(training):
+        table.add_row(escape(name), escape(text))
     for file in training.artifacts:
         table.add_row("made", f"{escape(file.name)}  {file.size_bytes} bytes  sha256:{file.sha256[:12]}…")
     table.add_row("record", record.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mlmodelscope.manifest.schema import KINDS
-from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, AUGMENTATIONS, OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration
 
 
@@ -32,6 +32,9 @@ def manifest_schema(kind: str) -> dict[str, Any]:
         parts[layer]["properties"]["processing"] = {**allowed, "description": described}
     described = fields["answer"].get("description", "")
     fields["answer"] = {**_steps_schema(ANSWER_STEPS.all()), "description": described}
+    for key, steps in (("processing", STEPS), ("augmentation", AUGMENTATIONS)):
+        described = parts["Training"]["properties"][key].get("description", "")
+        parts["Training"]["properties"][key] = {**_steps_schema(steps.all()), "description": described}
     parts.pop("Step", None)
     return _finish(schema, "model")
 

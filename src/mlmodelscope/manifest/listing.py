@@ -19,7 +19,7 @@ from mlmodelscope.manifest.schema.task import ASKED
 from mlmodelscope.manifest.source import SourceList, SourceMap, SourceText, place_of, spell_path
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plugins.registry import Registry
-from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, AUGMENTATIONS, OUTPUT_STEPS, STEPS
 from mlmodelscope_worker.parameters import Declaration, File, ParameterError
 
 _ENVIRONMENT_VARIABLE = re.compile(r"[A-Z][A-Z0-9_]+")
@@ -51,6 +51,7 @@ def rearrange(manifest: SourceMap, kind: str) -> list[Problem]:
         _name_what_is_missing(manifest, problems)
         for layers, known in (("inputs", STEPS), ("outputs", OUTPUT_STEPS)):
             _read_layers(manifest, layers, known, problems)
+        _read_training(manifest, problems)
         if "answer" in manifest:
             manifest["answer"] = _read_steps(manifest["answer"], ("answer",), ANSWER_STEPS, problems)
         _refuse_missing_files(manifest, problems)
@@ -78,7 +79,7 @@ def _spell_out_function(manifest: SourceMap, stage: str) -> None:
 
 def _name_what_is_missing(manifest: SourceMap, problems: Problems) -> None:
     """Without code of its own a model needs these; said here, so that it is said beside whatever else is wrong."""
-    if "run" in manifest:
+    if "run" in manifest or "training" in manifest:
         return
     framework = manifest.get("framework")
     name = str(framework.get("name")) if isinstance(framework, dict) else ""
@@ -113,6 +114,17 @@ def _read_layers(manifest: SourceMap, kind: str, known: Registry[Declaration], p
             layer["processing"] = _read_steps(layer["processing"], path, known, problems)
 
 
+def _read_training(manifest: SourceMap, problems: Problems) -> None:
+    training = manifest.get("training")
+    if not isinstance(training, SourceMap):
+        return
+    if isinstance(training.get("code"), SourceText) and "line" not in training:
+        training.put("line", training["code"].line, training.place)
+    for key, known in (("processing", STEPS), ("augmentation", AUGMENTATIONS)):
+        if training.get(key) is not None:
+            training[key] = _read_steps(training[key], ("training", key), known, problems)
+
+
 def _refuse_missing_files(manifest: SourceMap, problems: Problems) -> None:
     """A step that names a file must find it among the manifest's own."""
     files = manifest.get("files")
@@ -123,6 +135,9 @@ def _refuse_missing_files(manifest: SourceMap, problems: Problems) -> None:
             steps = layer.get("processing") if isinstance(layer, dict) else None
             _refuse_unknown_names(steps, registry, (kind, index, "processing"), known, problems)
     _refuse_unknown_names(manifest.get("answer"), ANSWER_STEPS, ("answer",), known, problems)
+    training = manifest.get("training")
+    if isinstance(training, dict):
+        _refuse_unknown_names(training.get("processing"), STEPS, ("training", "processing"), known, problems)
 
 
 def _check_question(manifest: SourceMap, problems: Problems) -> None:

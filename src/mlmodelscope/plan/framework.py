@@ -33,7 +33,7 @@ def choose_framework(model: ModelManifest, software: SoftwareManifest | None) ->
 
 def needs_framework(model: ModelManifest, framework: Framework | None) -> bool:
     """A `run` function may do all by itself; where it asks for the model, it gets it loaded by a known framework."""
-    if model.run is None:
+    if not model.does_it_all:
         return True
     asks = any(_MODEL.search(each.code) for each in model.functions.values())
     return asks and model.source is not None and framework is not None and framework_word(framework) in PREDICTORS

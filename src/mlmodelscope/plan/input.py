@@ -54,7 +54,11 @@ _NUMBERS_BY = {
 
 def plan_inputs(model: ModelManifest, dataset: DatasetManifest) -> tuple[PlannedInput, ...]:
     """What steps make of a sample; nothing where functions take it as it is."""
-    if model.preprocess is not None or model.job_type == "training" or (model.run is not None and not model.inputs):
+    if model.preprocess is not None or (model.does_it_all and not model.inputs):
+        return ()
+    if model.training is not None:
+        return tuple(planned for each in model.inputs for planned in _plan_input(each))
+    if model.job_type == "training":
         return ()
     if dataset.format == "functions":
         raise PlanError(

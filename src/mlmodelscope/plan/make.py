@@ -19,6 +19,7 @@ from mlmodelscope.plan.plan import Plan, PlannedManifest, Scenario
 from mlmodelscope.plan.plugins import with_plugins
 from mlmodelscope.plan.predictor import ELSEWHERE, choose_threads, plan_predictor
 from mlmodelscope.plan.stack import StackDescription, notes_on_stack, plan_stack
+from mlmodelscope.plan.training import plan_training
 
 
 def make_plan(
@@ -62,6 +63,7 @@ def make_plan(
         seed=options.seed,
         functions=functions,
         context=context_of(model) if functions else {},
+        training=plan_training(model, options, inputs, choose_threads(options, hardware)),
         hyperparameters={**model.hyperparameters, **options.hyperparameters},
         setup=hardware.setup if hardware else None,
         settings=hardware.settings if hardware else None,

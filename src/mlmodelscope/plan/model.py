@@ -39,10 +39,17 @@ def _plan_builder(source: Source) -> PlannedBuilder | None:
 def plan_functions(manifest: ModelManifest | DatasetManifest) -> dict[str, PlannedFunction]:
     return {
         stage: PlannedFunction(
-            code=each.code, function=each.function or stage, gets=each.gets, file=manifest.file, line=each.line
+            code=each.code, function=each.function or stage, gets=each.gets, file=_file(manifest, stage), line=each.line
         )
         for stage, each in manifest.functions.items()
     }
+
+
+def _file(manifest: ModelManifest | DatasetManifest, stage: str) -> str:
+    """The file that tracebacks name: the manifest, or the one beside it that a training's code is in."""
+    if stage == "training" and isinstance(manifest, ModelManifest) and manifest.training is not None:
+        return manifest.training.code if "\n" not in manifest.training.code else manifest.file
+    return manifest.file
 
 
 def context_of(model: ModelManifest) -> dict[str, Any]:

@@ -30,5 +30,7 @@ class Options:
     """Seconds that measuring latency may take."""
     hyperparameters: dict[str, Any] = field(default_factory=dict)
     """What the evaluator sets beside or above the manifest's own."""
+    training: dict[str, Any] = field(default_factory=dict)
+    """Settings of a training's loop above the manifest's own: epochs, steps, batch_size, target …"""
     relax_framework: bool = False
     """Take the nearest release of the framework where the one that the manifest pins cannot be had."""

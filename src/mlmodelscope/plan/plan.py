@@ -234,6 +234,30 @@ class Scenario(Part):
     timed_budget_s: float
 
 
+class PlannedTraining(Part):
+    """The loop of a training, every setting explicit; its code is among the functions."""
+
+    framework: Literal["numpy", "pytorch", "keras", "jax"]
+    functions: dict[str, str] = Field(description="What each part is called in the code.")
+    epochs: int | None
+    steps: int | None
+    batch_size: int
+    evaluation_batch_size: int
+    evaluate_every: int | None = Field(description="Steps between evaluations; those of an epoch, where there is none.")
+    checkpoint_every: int | None
+    checkpoint_every_s: float
+    shuffle: bool
+    drop_last: bool
+    cache: bool
+    prefetch: int
+    workers: int
+    processing: tuple[Step, ...] = Field(description="Steps before the model in training.")
+    augmentation: tuple[Step, ...] = ()
+    head: tuple[str, ...] = ()
+    target: dict[str, float] = {}
+    threads: int = 1
+
+
 class PlannedPlugin(Part):
     """Something that a package other than ours adds, and that the result depends on."""
 
@@ -265,6 +289,7 @@ class Plan(Part):
     functions: dict[str, PlannedFunction] = Field(default={}, description="Embedded Python by stage.")
     context: dict[str, Any] = Field(default={}, description="What the functions are told of the manifest.")
     hyperparameters: dict[str, Any] = {}
+    training: PlannedTraining | None = Field(default=None, description="How the loop of a training runs.")
     setup: str | None = Field(default=None, description="Shell commands that set the machine up before.")
     settings: MachineSettings | None = Field(default=None, description="How the machine is set while it runs.")
     plugins: tuple[PlannedPlugin, ...] = Field(default=(), description="What it uses of other packages.")

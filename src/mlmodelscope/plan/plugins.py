@@ -14,7 +14,7 @@ from mlmodelscope.plugins.load import Fault
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.plugins.readers import READERS
 from mlmodelscope.plugins.registry import Registry
-from mlmodelscope.plugins.steps import ANSWER_STEPS, OUTPUT_STEPS, STEPS
+from mlmodelscope.plugins.steps import ANSWER_STEPS, AUGMENTATIONS, OUTPUT_STEPS, STEPS
 from mlmodelscope.task.measure import MEASURES
 from mlmodelscope.task.rules import RULES
 from mlmodelscope.task.task import TASKS, task_named
@@ -30,6 +30,9 @@ def with_plugins(plan: Plan) -> Plan:
 def _used(plan: Plan) -> Iterator[tuple[Plugin, str]]:
     names: list[tuple[Registry[Any], str]] = [(STEPS, step.name) for each in plan.inputs for step in each.steps]
     names += [(OUTPUT_STEPS, step.name) for each in plan.outputs for step in each.steps]
+    if plan.training is not None:
+        names += [(STEPS, step.name) for step in plan.training.processing]
+        names += [(AUGMENTATIONS, step.name) for step in plan.training.augmentation]
     names += [(ANSWER_STEPS, step.name) for step in plan.answer.steps]
     # What a task's reader answers, what its rule scores and what its measures make of that are the record's numbers.
     names += [(READERS, plan.task), (TASKS, plan.task), (RULES, plan.task)]

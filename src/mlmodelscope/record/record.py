@@ -107,6 +107,14 @@ class CurvePoint(Part):
     progress: float = Field(description="Share of the training that was done.")
     wall_s: float = Field(description="Seconds since it started.")
     metrics: dict[str, float]
+    step: int | None = Field(default=None, description="Steps that were made, where the loop is ours.")
+    epoch: float | None = Field(default=None, description="Epochs that were seen.")
+    samples: int | None = Field(default=None, description="Samples that were trained on, repetitions counted.")
+
+    @model_serializer(mode="wrap")
+    def _leave_out_the_loop(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """A point of a training that is a function of its own is written as it was before there were others."""
+        return {name: value for name, value in write(self).items() if value is not None}
 
 
 class TrainedFile(Part):
@@ -117,6 +125,43 @@ class TrainedFile(Part):
     size_bytes: int
 
 
+class TargetRecord(Part):
+    """How soon a training was good enough, counted as MLPerf Training does: from the first sample on, evaluations
+    included."""
+
+    metrics: dict[str, float] = Field(description="What had to be reached.")
+    reached: bool
+    step: int | None = None
+    epoch: float | None = None
+    samples: int | None = None
+    wall_s: float | None = Field(default=None, description="Time to reach it.")
+
+
+class LoopRecord(Part):
+    """A training whose loop is ours: how far it came, and where its time went."""
+
+    step: int = Field(description="Steps that were made.")
+    steps: int = Field(description="Steps that were planned.")
+    per_epoch: int = Field(description="Steps of an epoch.")
+    samples: int = Field(description="Samples that were trained on, repetitions counted.")
+    training_samples: int = Field(description="Samples of the training data.")
+    resumed: int = Field(description="How often it was resumed from a checkpoint.")
+    wall_s: float = Field(description="From the first sample on, all attempts together; what a kill undid not counted.")
+    step_s: float = Field(description="In training steps.")
+    wait_s: float = Field(description="Waiting for batches.")
+    evaluation_s: float = Field(description="In evaluations.")
+    checkpoint_s: float = Field(description="Writing checkpoints.")
+    target: TargetRecord | None = None
+    energy_j: dict[str, float] = Field(default={}, description="Joules by meter.")
+    no_energy: str | None = Field(default=None, description="Why no energy was measured.")
+
+    @property
+    def samples_per_s(self) -> float | None:
+        """Throughput of the training alone: steps, and the waiting for their batches."""
+        spent = self.step_s + self.wait_s
+        return self.samples / spent if spent > 0 else None
+
+
 class TrainingRecord(Part):
     curve: tuple[CurvePoint, ...] = ()
     artifacts: tuple[TrainedFile, ...] = ()
@@ -125,6 +170,15 @@ class TrainingRecord(Part):
     reference: str | None = Field(default=None, description="Reference log that it was compared with.")
     stopped: str | None = Field(default=None, description="Why it was stopped early.")
     wall_s: float | None = None
+    loop: LoopRecord | None = Field(default=None, description="How the loop went, where it is ours.")
+
+    @model_serializer(mode="wrap")
+    def _leave_out_the_loop(self, write: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def]
+        """A training that is a function of its own is written as it was before there were others."""
+        written = write(self)
+        if self.loop is None:
+            written.pop("loop", None)
+        return written
 
 
 class LevelCost(Part):

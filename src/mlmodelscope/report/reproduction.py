@@ -46,11 +46,22 @@ def command(plan: Plan) -> str:
         parts += ["--option", f"{name}={words.value(value)}"]
     for name, value in plan.hyperparameters.items() if training else ():
         parts += ["--set", f"{name}={words.value(value)}"]
+    parts += _loop_options(plan)
     if plan.stack.relaxed is not None:
         parts.append("--relax-framework")
     if plan.functions or plan.setup:
         parts.append("--trust")
     return shlex.join([*parts, "--again"])
+
+
+def _loop_options(plan: Plan) -> list[str]:
+    """How long a training runs; the rest is its manifest's."""
+    loop = plan.training
+    if loop is None:
+        return []
+    parts = ["--steps", str(loop.steps)] if loop.steps is not None else ["--epochs", str(loop.epochs)]
+    parts += [part for name, value in loop.target.items() for part in ("--target", f"{name}={value:g}")]
+    return [*parts, "--batch-size", str(loop.batch_size)]
 
 
 def _predictor_options(plan: Plan) -> dict[str, Any]:

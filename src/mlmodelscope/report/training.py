@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from mlmodelscope.provision.artifact import ArtifactStore
-from mlmodelscope.record.record import Record, TrainingRecord
+from mlmodelscope.record.record import Record, TargetRecord, TrainingRecord
 from mlmodelscope.record.store import Store
 from mlmodelscope.report import charts, reproduction, words
 from mlmodelscope.report.html import render, style
@@ -61,12 +61,44 @@ def numbers(record: Record) -> list[tuple[str, str]]:
     rows = [(f"final {name}", f"{value:.6g}") for name, value in training.metrics.items()]
     rows += [(name, words.value(value)) for name, value in plan.hyperparameters.items()]
     rows.append(("seed", str(plan.seed)))
+    rows += loop_rows(training)
     if training.reference:
         rows.append(("compared with", training.reference))
     rows += [
         (f"made {file.name}", f"{words.size(file.size_bytes)}, sha256:{file.sha256}") for file in training.artifacts
     ]
     return rows
+
+
+def loop_rows(training: TrainingRecord) -> list[tuple[str, str]]:
+    """How far a loop of ours came, where its time went, and when it was good enough."""
+    loop = training.loop
+    if loop is None:
+        return []
+    rows = [("steps", f"{words.count(loop.step)} of {words.count(loop.steps)}, {words.count(loop.per_epoch)} an epoch")]
+    if loop.target is not None:
+        rows.append(("target", target_words(loop.target)))
+    rows.append(("samples trained on", words.count(loop.samples)))
+    if loop.samples_per_s is not None:
+        rows.append(("throughput", f"{loop.samples_per_s:.4g} samples/s"))
+    parts = (("steps", loop.step_s), ("waiting for data", loop.wait_s), ("evaluations", loop.evaluation_s))
+    spent = ", ".join(f"{name} {words.duration(value)}" for name, value in (*parts, ("checkpoints", loop.checkpoint_s)))
+    rows.append(("time in", spent))
+    if loop.energy_j:
+        rows.append(("energy", ", ".join(f"{name} {value:.4g} J" for name, value in loop.energy_j.items())))
+    elif loop.no_energy:
+        rows.append(("energy", f"not measured: {loop.no_energy}"))
+    if loop.resumed:
+        rows.append(("resumed", words.plural(loop.resumed, "time")))
+    return rows
+
+
+def target_words(target: TargetRecord) -> str:
+    wanted = ", ".join(f"{name} {value:g}" for name, value in target.metrics.items())
+    if not target.reached or target.wall_s is None:
+        return f"{wanted} was not reached"
+    where = f"step {target.step}" + (f", epoch {target.epoch:.4g}" if target.epoch is not None else "")
+    return f"{wanted} reached after {words.duration(target.wall_s)}, at {where}"
 
 
 def write_training_markdown(record: Record, store: Store, artifacts: ArtifactStore) -> str:

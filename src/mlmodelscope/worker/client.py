@@ -197,6 +197,12 @@ class Worker(OpenWorker):
         self._process.send(messages.Trace(contents(samples), level, runs, warm_up_runs))
         return self._process.receive(messages.Traced)[0]
 
+    def trace_steps(self, data: Mapping[str, Sequence[str]], runs: int, warm_up_runs: int) -> messages.Traced:
+        """Steps of a training, whole and in parts."""
+        told = {name: list(paths) for name, paths in data.items()}
+        self._process.send(messages.TraceSteps(told, runs, warm_up_runs))
+        return self._process.receive(messages.Traced)[0]
+
     def watch(
         self, samples: Sequence[Sample], runs: int, *, counted: bool = False, budget_s: float = 0.0
     ) -> messages.Watched:
@@ -335,6 +341,16 @@ def reading_of(plan: Plan, files: Mapping[str, str]) -> dict[str, Any]:
     return {"inputs": inputs, "outputs": outputs, "answer": answer}
 
 
+def _training_of(plan: Plan, files: Mapping[str, str]) -> dict[str, Any] | None:
+    if plan.training is None:
+        return None
+    told = plan.training.model_dump(mode="json")
+    for step in told["processing"]:
+        for parameter, name in named_files(STEPS, step["name"], step["parameters"]).items():
+            step["parameters"][parameter] = files[name]
+    return told
+
+
 def _with_functions(task: Task, site: Site, plan: Plan) -> Task:
     """The same with what the manifest's own functions want to know."""
     names = site.other_files.get("features")
@@ -349,4 +365,5 @@ def _with_functions(task: Task, site: Site, plan: Plan) -> Task:
         count=plan.dataset.subset.count or plan.dataset.size,
         folder=site.folder,
         source=plan.dataset.sources[0].name if plan.dataset.sources else "data",
+        training=_training_of(plan, site.step_files),
     )

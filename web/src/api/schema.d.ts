@@ -3710,6 +3710,21 @@ export interface components {
             metrics: {
                 [key: string]: number;
             };
+            /**
+             * Step
+             * @description Steps that were made, where the loop is ours.
+             */
+            step?: number | null;
+            /**
+             * Epoch
+             * @description Epochs that were seen.
+             */
+            epoch?: number | null;
+            /**
+             * Samples
+             * @description Samples that were trained on, repetitions counted.
+             */
+            samples?: number | null;
         };
         /** DatasetPage */
         DatasetPage: {
@@ -5454,6 +5469,81 @@ export interface components {
             late_p99_s?: number | null;
         };
         /**
+         * LoopRecord
+         * @description A training whose loop is ours: how far it came, and where its time went.
+         */
+        LoopRecord: {
+            /**
+             * Step
+             * @description Steps that were made.
+             */
+            step: number;
+            /**
+             * Steps
+             * @description Steps that were planned.
+             */
+            steps: number;
+            /**
+             * Per Epoch
+             * @description Steps of an epoch.
+             */
+            per_epoch: number;
+            /**
+             * Samples
+             * @description Samples that were trained on, repetitions counted.
+             */
+            samples: number;
+            /**
+             * Training Samples
+             * @description Samples of the training data.
+             */
+            training_samples: number;
+            /**
+             * Resumed
+             * @description How often it was resumed from a checkpoint.
+             */
+            resumed: number;
+            /**
+             * Wall S
+             * @description From the first sample on, all attempts together; what a kill undid not counted.
+             */
+            wall_s: number;
+            /**
+             * Step S
+             * @description In training steps.
+             */
+            step_s: number;
+            /**
+             * Wait S
+             * @description Waiting for batches.
+             */
+            wait_s: number;
+            /**
+             * Evaluation S
+             * @description In evaluations.
+             */
+            evaluation_s: number;
+            /**
+             * Checkpoint S
+             * @description Writing checkpoints.
+             */
+            checkpoint_s: number;
+            target?: components["schemas"]["TargetRecord"] | null;
+            /**
+             * Energy J
+             * @description Joules by meter.
+             * @default {}
+             */
+            energy_j: {
+                [key: string]: number;
+            };
+            /**
+             * No Energy
+             * @description Why no energy was measured.
+             */
+            no_energy?: string | null;
+        };
+        /**
          * Machine
          * @description The hardware and how it is set.
          */
@@ -6855,6 +6945,8 @@ export interface components {
             hyperparameters: {
                 [key: string]: unknown;
             };
+            /** @description How the loop of a training runs. */
+            training?: components["schemas"]["PlannedTraining"] | null;
             /**
              * Setup
              * @description Shell commands that set the machine up before.
@@ -7296,6 +7388,78 @@ export interface components {
              * @description The framework that the manifest pins, where another release of it was allowed to run.
              */
             relaxed?: string | null;
+        };
+        /**
+         * PlannedTraining
+         * @description The loop of a training, every setting explicit; its code is among the functions.
+         */
+        PlannedTraining: {
+            /**
+             * Framework
+             * @enum {string}
+             */
+            framework: "numpy" | "pytorch" | "keras" | "jax";
+            /**
+             * Functions
+             * @description What each part is called in the code.
+             */
+            functions: {
+                [key: string]: string;
+            };
+            /** Epochs */
+            epochs: number | null;
+            /** Steps */
+            steps: number | null;
+            /** Batch Size */
+            batch_size: number;
+            /** Evaluation Batch Size */
+            evaluation_batch_size: number;
+            /**
+             * Evaluate Every
+             * @description Steps between evaluations; those of an epoch, where there is none.
+             */
+            evaluate_every: number | null;
+            /** Checkpoint Every */
+            checkpoint_every: number | null;
+            /** Checkpoint Every S */
+            checkpoint_every_s: number;
+            /** Shuffle */
+            shuffle: boolean;
+            /** Drop Last */
+            drop_last: boolean;
+            /** Cache */
+            cache: boolean;
+            /** Prefetch */
+            prefetch: number;
+            /** Workers */
+            workers: number;
+            /**
+             * Processing
+             * @description Steps before the model in training.
+             */
+            processing: components["schemas"]["Step"][];
+            /**
+             * Augmentation
+             * @default []
+             */
+            augmentation: components["schemas"]["Step"][];
+            /**
+             * Head
+             * @default []
+             */
+            head: string[];
+            /**
+             * Target
+             * @default {}
+             */
+            target: {
+                [key: string]: number;
+            };
+            /**
+             * Threads
+             * @default 1
+             */
+            threads: number;
         };
         /**
          * PointsShape
@@ -10150,6 +10314,33 @@ export interface components {
             cpus: number;
         };
         /**
+         * TargetRecord
+         * @description How soon a training was good enough, counted as MLPerf Training does: from the first sample on, evaluations
+         *     included.
+         */
+        TargetRecord: {
+            /**
+             * Metrics
+             * @description What had to be reached.
+             */
+            metrics: {
+                [key: string]: number;
+            };
+            /** Reached */
+            reached: boolean;
+            /** Step */
+            step?: number | null;
+            /** Epoch */
+            epoch?: number | null;
+            /** Samples */
+            samples?: number | null;
+            /**
+             * Wall S
+             * @description Time to reach it.
+             */
+            wall_s?: number | null;
+        };
+        /**
          * TextShape
          * @description Words.
          */
@@ -10740,6 +10931,8 @@ export interface components {
             stopped?: string | null;
             /** Wall S */
             wall_s?: number | null;
+            /** @description How the loop went, where it is ours. */
+            loop?: components["schemas"]["LoopRecord"] | null;
         };
         /**
          * Tried

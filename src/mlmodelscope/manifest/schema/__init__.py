@@ -15,11 +15,11 @@ from mlmodelscope.manifest.schema.model import (
     ModelManifest,
     Output,
     Source,
-    Step,
 )
 from mlmodelscope.manifest.schema.part import Manifest, Part
 from mlmodelscope.manifest.schema.reproduction import ReproductionManifest
 from mlmodelscope.manifest.schema.software import SoftwareManifest, Stack
+from mlmodelscope.manifest.schema.step import Step
 
 KINDS: dict[str, type[Manifest]] = {
     "model": ModelManifest,

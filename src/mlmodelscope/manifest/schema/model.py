@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
+from mlmodelscope.manifest.code_beside import text_beside
 from mlmodelscope.manifest.schema.builder import BuilderName, frameworks_of, refuse_source
 from mlmodelscope.manifest.schema.function import EmbeddedFunction, Postprocess, Preprocess, Run
 from mlmodelscope.manifest.schema.part import (
@@ -22,15 +23,10 @@ from mlmodelscope.manifest.schema.part import (
     Reference,
     text_as_written,
 )
+from mlmodelscope.manifest.schema.step import Step
 from mlmodelscope.manifest.schema.step_file import StepFile
 from mlmodelscope.manifest.schema.task import LANGUAGE_MODEL, Task
-
-
-class Step(Part):
-    """One operation with every parameter explicit."""
-
-    name: str
-    parameters: dict[str, Any]
+from mlmodelscope.manifest.schema.training import Training
 
 
 class Framework(Part):
@@ -440,6 +436,10 @@ class ModelManifest(Manifest):
         Postprocess | None,
         Field(description="Python `fun(ctx, data)` in place of the outputs' processing: from tensors to answers."),
     ] = None
+    training: Annotated[
+        Training | None,
+        Field(description="For a training: its parts in Python, and the settings of the loop around them."),
+    ] = None
     hyperparameters: Annotated[
         dict[str, Any], Field(description="Numbers and words that the functions get as `ctx['hyperparameters']`.")
     ] = {}
@@ -449,28 +449,60 @@ class ModelManifest(Manifest):
     training_dataset: Annotated[DatasetReference | None, Field(description="What the model was trained on.")] = None
     claims: Annotated[Items[Claim], Field(description="Published numbers that can be checked.")] = ()
 
+    _code: str | None = PrivateAttr(default=None)
+
     @property
     def functions(self) -> dict[str, EmbeddedFunction]:
         """The code that this manifest would run, in the order of its execution."""
         setup = EmbeddedFunction(code=self.setup, function="setup") if self.setup else None
         stages = {"setup": setup, "preprocess": self.preprocess, "run": self.run, "postprocess": self.postprocess}
-        return {name: function for name, function in stages.items() if function is not None}
+        found = {name: function for name, function in stages.items() if function is not None}
+        if self.training is not None:
+            text = self._training_code(self.training.code)
+            line = self.training.line if text == self.training.code else 1
+            found["training"] = EmbeddedFunction(code=text, function="train_step", line=line)
+        return found
+
+    def _training_code(self, code: str) -> str:
+        """The text of a training's module, read once: what is trusted is what runs."""
+        if "\n" in code:
+            return code
+        if self._code is None:
+            self._code = text_beside(self.file, code, "training.code")
+        return self._code
+
+    @property
+    def does_it_all(self) -> bool:
+        """Whether its own code runs instead of a framework's model."""
+        return self.run is not None or self.training is not None
 
     @model_validator(mode="after")
     def _can_run(self) -> ModelManifest:
-        if self.run is None:
+        self._refuse_training()
+        if not self.does_it_all:
             for field in needed_keys(self.framework.name if self.framework is not None else "", self.task):
                 if not getattr(self, field):
                     raise ValueError(
                         f"the key `{field}` is missing: without the function `run` the model's own is needed"
                     )
             if self.job_type == "training":
-                raise ValueError("a training task needs the function `run`")
+                raise ValueError("a training task needs `training`, or the function `run`")
         self._refuse_server_keys()
         if self.ask and self.task != LANGUAGE_MODEL:
             raise ValueError(f"the key `ask` goes with `task: {LANGUAGE_MODEL}`, not {self.task}")
         self._refuse_foreign_builder()
         return self
+
+    def _refuse_training(self) -> None:
+        if self.training is None:
+            return
+        if self.job_type != "training":
+            raise ValueError("the key `training` goes with `job_type: training`")
+        for stage in ("setup", "preprocess", "run", "postprocess"):
+            if getattr(self, stage) is not None:
+                raise ValueError(f"`training` and the function `{stage}`: one of them says what is done")
+        if len(self.inputs) > 1:
+            raise ValueError("the steps of one input prepare samples of a training; its functions can make several")
 
     def _refuse_foreign_builder(self) -> None:
         if self.source is None or self.source.builder is None or self.framework is None:

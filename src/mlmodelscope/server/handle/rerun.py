@@ -30,7 +30,7 @@ def request_of(record: Record) -> Request:
     kind = "bench" if record.bench else "profile" if record.profile else "evaluate"
     hardware = plan.manifests.get("hardware")
     return Request(
-        kind="train" if record.training is not None or plan.job_type == "training" else kind,  # type: ignore[arg-type]
+        kind="train" if kind == "evaluate" and plan.job_type == "training" else kind,  # type: ignore[arg-type]
         model=plan.model.reference,
         dataset=plan.dataset.reference if plan.dataset.sources else None,
         hardware=f"{hardware.name}@{hardware.version}" if hardware is not None else None,

@@ -18,6 +18,7 @@ from mlmodelscope.manifest.schema import HardwareManifest
 from mlmodelscope.plan.match import unmet
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.training import adjusted
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.machine.facts import facts_of
 from mlmodelscope.record.headline import aliases, headline
@@ -154,6 +155,7 @@ def chosen(plan: Plan) -> dict[str, Any]:
         "threads": plan.predictor.options.get("threads", 1),
         "predictor_options": {**plan.predictor.options, **plan.predictor.where},
         "hyperparameters": plan.hyperparameters,
+        "training": adjusted(plan),
         "relax_framework": plan.stack.relaxed is not None,
     }
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mlmodelscope.report import words
 
 if TYPE_CHECKING:
-    from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
-    from mlmodelscope.manifest.schema.model import Step
+    from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest, Step
     from mlmodelscope.manifest.schema.part import Manifest
     from mlmodelscope.provision.artifact import ArtifactStore
     from mlmodelscope.settings import Settings

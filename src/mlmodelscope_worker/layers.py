@@ -30,8 +30,9 @@ def read_layers(session, asked, buffers):
     layers, unread = _layers(predictor, tensors, folder, asked.most_bytes // _SHARE_OF_OUTPUTS)
     # Last: what a framework keeps of a whole run would be held while the layers are read.
     values = values if values is not None else _run(predictor, tensors)
+    ends = predictor.ends()
     outputs = [
-        folder.keep(given.name, value)
+        dict(folder.keep(given.name, value), layer=ends.get(given.name, ""))
         for given, value in zip(predictor.outputs, values)
         if getattr(value, "dtype", None) is not None and value.dtype.kind in "biuf"
     ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import log10
@@ -96,7 +96,7 @@ def _facts(layer: Seen) -> _Facts:
         stems,
         tuple(map(_words, stems)),
         kind,
-        kind is not None and kind.startswith(_SAME_PLACE),
+        passes_on(layer.kind),
         None if shape is None else tuple(sorted(size for size in shape if size != 1)),
         shape or (),
         layer.kind,
@@ -134,6 +134,16 @@ def _worth(one: _Facts, other: _Facts) -> float:
         if apart < 1:
             found += min(_VALUES, -_EACH_DIGIT * log10(max(apart, 1e-9)))
     return found + _NAME * _name_worth(one, other)
+
+
+def passes_on(kind: str) -> bool:
+    """Whether layers of a kind, in any framework's words, hand on the numbers that they get."""
+    return bool(kind) and plain_kind(kind).lower().startswith(_SAME_PLACE)
+
+
+def same_name(name: str, names: Iterable[str]) -> bool:
+    """Whether one of the names is the name, without what frameworks put around it."""
+    return _stem(name) in {_stem(each) for each in names if each}
 
 
 def distance(one: Sequence[float], other: Sequence[float]) -> float:

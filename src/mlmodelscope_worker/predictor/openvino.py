@@ -144,6 +144,10 @@ class OpenVino(Predictor):
     def kinds(self):
         return {} if self._talkative is None else self._talkative[2]
 
+    def ends(self):
+        makers = {place: name for name, place in self._talkative[1].items()} if self._talkative is not None else {}
+        return {output.name: makers[place] for place, output in enumerate(self.outputs) if place in makers}
+
     def close(self):
         self._compiled = self._talkative = None
         self._lane = threading.local()

@@ -286,6 +286,10 @@ class Predictor(object):
         """{name: kind} of the layers whose tensors `intermediates` names, where the framework tells."""
         return {}
 
+    def ends(self):
+        """{name of an output: name of the layer that makes it}, after the layers were read, where names differ."""
+        return {}
+
     def layers(self, tensors):
         """The same one by one, as `Passed`, in the order of execution. A framework that can forget a tensor as soon as
         no later layer needs it overrides this: all of them together may be many times as large as the model."""

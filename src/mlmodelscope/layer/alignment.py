@@ -11,7 +11,7 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log10
 
@@ -30,6 +30,8 @@ _ALIKE = 8
 """So many layers with the same numbers are looked at together."""
 CERTAIN = _NAME + _KIND + _SHAPE
 """What a name, a kind and a shape are worth together, without values."""
+_NAMESAKE = _NAME / 2
+"""And what a name must be worth alone, beside what speaks against it: another kind, another size."""
 _FAR = 0.05
 """Sums that are as far from each other may well be of two tensors."""
 _BETTER = 3.0
@@ -64,6 +66,10 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> list[Match]:
             pairs.append((end, high))
         start, low = end + 1, high + 1
     pairs = _out_of_order(first, second, pairs)
+    pairs = _namesakes(first, second, pairs)
+    pairs = _behind_the_bias(first, second, pairs)
+    pairs = [(one, other) for other, one in _behind_the_bias(second, first, [(b, a) for a, b in pairs])]
+    pairs.sort()
     pairs = _untangled(first, second, pairs)
     return _in_order(pairs, len(first), len(second))
 
@@ -268,6 +274,49 @@ def _out_of_order(
     return sorted(partner.items())
 
 
+def _namesakes(
+    first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The same pairs, and layers that are alone on both sides and share a name that no other layer has: what differs in
+    a branch that runs in another order has neither values nor order to be paired by."""
+    mine, theirs = _unique_names(first), _unique_names(second)
+    partner, taken = dict(pairs), {other for _, other in pairs}
+    for name, one in mine.items():
+        other = theirs.get(name)
+        if other is None or one in partner or other in taken:
+            continue
+        if worth(replace(first[one], sums=None), replace(second[other], sums=None)) >= _NAMESAKE:
+            partner[one] = other
+            taken.add(other)
+    return sorted(partner.items())
+
+
+def _behind_the_bias(
+    first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The same pairs, but a layer with a bias is paired with the addition of the bias, where the second network has one
+    for itself: where values differ, the product in front of it looks just as much like that layer."""
+    taken = {other for _, other in pairs}
+    found = []
+    for one, other in pairs:
+        behind = other + 1
+        if (
+            behind < len(second)
+            and behind not in taken
+            and _adds_bias(second[behind])
+            and not _adds_bias(first[one])
+            and second[behind].shape == second[other].shape
+            and not are_close(first[one], second[other])
+        ):
+            other = behind
+        found.append((one, other))
+    return found
+
+
+def _adds_bias(layer: Seen) -> bool:
+    return layer.kind.lower().startswith(("biasadd", "bias_add"))
+
+
 def _untangled(
     first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
@@ -324,9 +373,10 @@ def _count(shape: Sequence[int]) -> int:
 
 @lru_cache(maxsize=65536)
 def _stem(name: str) -> str:
-    """What is left of a name without what frameworks put around it."""
+    """What is left of a name without what frameworks put around it, and whatever they put between its words."""
     stem = name.lower().rpartition("!")[2]
-    return re.sub(r"(_output_\d+|:\d+|/output|\.output)$", "", stem).strip("/")
+    stem = re.sub(r"(_output_\d+|:\d+|/output|\.output)$", "", stem)
+    return re.sub(r"[^a-z0-9]+", ".", stem).strip(".")
 
 
 @lru_cache(maxsize=65536)

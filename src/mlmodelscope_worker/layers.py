@@ -62,8 +62,8 @@ def _layers(predictor, tensors, folder, leaving):
 
 def read_weights(session, asked):
     """WeightsRead: what the layer that makes a tensor takes besides other tensors, where the model's file tells."""
-    graph, _ = session.predictor.pieces()
-    node = graph.makers.get(asked.layer)
+    graph = session.predictor.graph()
+    node = graph.named(asked.layer)
     folder, found = Folder(asked.folder, _MOST_WEIGHT_BYTES), []
     for name in node.inputs if node is not None else ():
         value = graph.weight(name) if name in graph.weights else None

@@ -154,6 +154,10 @@ class OpenCv(Predictor):
         for name, value in zip(names, self._ask(net, tensors, names)):
             yield Passed(name, value, net.getLayer(net.getLayerId(name)).type)
 
+    def graph(self):
+        declared = self._all_declared()
+        return Predictor.graph(self) if declared is None else declared.graph
+
     def _all_declared(self):
         """None where the classic engine runs the model, or where the new one does not take all that is declared."""
         if self._declarable is not None and self._declared is None:

@@ -17,10 +17,10 @@ class DeclaredOutputs(object):
     """A net that answers with all tensors of its file. `read` makes a net of a model's bytes."""
 
     def __init__(self, data, read):
-        self._graph = Graph(data)
-        alive = self._graph.depends_on_inputs()
-        self._made = [name for node in self._graph.nodes for name in node.outputs if name in alive]
-        declared = set(self._graph.outputs)
+        self.graph = Graph(data)
+        alive = self.graph.depends_on_inputs()
+        self._made = [name for node in self.graph.nodes for name in node.outputs if name in alive]
+        declared = set(self.graph.outputs)
         added = b"".join(_output(name) for name in self._made if name not in declared)
         # Messages that stand twice are merged: a second graph of nothing but outputs adds them to the first.
         self.net = read(bytes(data) + protobuf.write(_GRAPH, added))
@@ -31,11 +31,11 @@ class DeclaredOutputs(object):
     def passed(self, values):
         """`Passed` tensors in the order of the file; the net has none for what it fuses into the next layer."""
         found = dict(zip(self.names, values))
-        for node in self._graph.nodes:
+        for node in self.graph.nodes:
             for name in node.outputs:
                 value = found.pop(name, None)
                 if value is not None:
-                    takes = [each for each in node.inputs if each in self._graph.makers or each in self._graph.inputs]
+                    takes = [each for each in node.inputs if each in self.graph.makers or each in self.graph.inputs]
                     yield Passed(name, value, node.kind, node.name, takes, node.attributes)
 
 

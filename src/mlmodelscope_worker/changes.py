@@ -6,6 +6,7 @@ Whichever mistake gives the other model's numbers explains why that model differ
 import os
 
 from .clock import nanoseconds
+from .kept_tensors import FileTensor, mapped, set_aside
 from .messages import ChangesTried
 from .mistake.by_operator import mistakes_of
 from .predictor import NotSupported
@@ -35,17 +36,19 @@ def try_changes(session, asked):
     if missing:
         return ChangesTried([], None, ["the layer is not tried alone: input `%s` is not known" % sorted(missing)[0]])
     wanted = {name for node in nodes for name in node.wants}  # the others of a deep network would fill the memory
-    feed = {name: _read(asked.folder, each) for name, each in known.items() if name in wanted}
-    weights = [each and _read(asked.folder, each) for each in asked.other.get("weights") or ()]
+    feed = {name: mapped(*_place(asked.folder, each)) for name, each in known.items() if name in wanted}
+    weights = [each and mapped(*_place(asked.folder, each)) for each in asked.other.get("weights") or ()]
     asked = asked._replace(other=dict(asked.other, weights=weights))
-    return Trial(graph, start, nodes, feed, asked.layer, _read(asked.folder, asked.target)).told(asked)
+    target = FileTensor(*_place(asked.folder, asked.target))
+    return Trial(graph, start, nodes, feed, asked.layer, target, asked.folder).told(asked)
 
 
 class Trial(object):
     """The nodes that make a tensor, ready to be run with changes."""
 
-    def __init__(self, graph, start, nodes, feed, layer, target):
+    def __init__(self, graph, start, nodes, feed, layer, target, folder):
         self._graph, self._start, self._nodes, self._layer, self._target = graph, start, nodes, layer, target
+        self._folder = folder
         self._feed = {name: feed[name] for node in nodes for name in node.wants if name in feed}
         self._values = {}
 
@@ -90,7 +93,8 @@ class Trial(object):
         if name in self._graph.weights:
             return self._graph.weight(name)
         if name not in self._values:
-            self._values[name] = self._run({}, {}, name)
+            made = self._run({}, {}, name)
+            self._values[name] = None if made is None else set_aside(made, self._folder)
         return self._values[name]
 
     def _run(self, changed, weights, wanted):
@@ -110,7 +114,8 @@ class Trial(object):
 
 
 def distance(value, target):
-    """The root of the mean squared difference, of that of the target, by whichever order of axes is nearer."""
+    """The root of the mean squared difference, of that of the target, a FileTensor, by the order of axes that is
+    nearer."""
     if value.size != target.size or not value.size:
         return None
     found = [_distance(turned, target) for turned in _turned(value, target.shape)]
@@ -121,11 +126,11 @@ def _distance(turned, target):
     """The same for one order of the axes, a part at a time; None where other numbers are not finite."""
     import numpy as np
 
-    one, other = (each.reshape(-1) if each.flags.c_contiguous else each.flat for each in (turned, target))
+    one = turned.reshape(-1) if turned.flags.c_contiguous else turned.flat
     squares = size = largest = 0.0
-    for start in range(0, target.size, _AT_ONCE):
+    for start, numbers in target.parts(_AT_ONCE):
         left = np.asarray(one[start : start + _AT_ONCE], np.float64)
-        right = np.asarray(other[start : start + _AT_ONCE], np.float64)
+        right = np.asarray(numbers, np.float64)
         finite = np.isfinite(right)
         if not np.array_equal(finite, np.isfinite(left)):
             return None
@@ -155,8 +160,5 @@ def _reachable(graph):
     return set(graph.makers) | set(graph.inputs)
 
 
-def _read(folder, told):
-    import numpy as np
-
-    path = os.path.join(folder, os.path.basename(told["file"]))
-    return np.fromfile(path, told["element_type"]).reshape(told["shape"])
+def _place(folder, told):
+    return os.path.join(folder, os.path.basename(told["file"])), told["element_type"], told["shape"]

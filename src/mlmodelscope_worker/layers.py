@@ -30,8 +30,9 @@ def read_layers(session, asked, buffers):
     layers, unread = _layers(predictor, tensors, folder, asked.most_bytes // _SHARE_OF_OUTPUTS)
     # Last: what a framework keeps of a whole run would be held while the layers are read.
     values = values if values is not None else _run(predictor, tensors)
+    ends = predictor.ends()
     outputs = [
-        folder.keep(given.name, value)
+        dict(folder.keep(given.name, value), layer=ends.get(given.name, ""))
         for given, value in zip(predictor.outputs, values)
         if getattr(value, "dtype", None) is not None and value.dtype.kind in "biuf"
     ]
@@ -61,8 +62,8 @@ def _layers(predictor, tensors, folder, leaving):
 
 def read_weights(session, asked):
     """WeightsRead: what the layer that makes a tensor takes besides other tensors, where the model's file tells."""
-    graph, _ = session.predictor.pieces()
-    node = graph.makers.get(asked.layer)
+    graph = session.predictor.graph()
+    node = graph.named(asked.layer)
     folder, found = Folder(asked.folder, _MOST_WEIGHT_BYTES), []
     for name in node.inputs if node is not None else ():
         value = graph.weight(name) if name in graph.weights else None

@@ -93,3 +93,46 @@ def test_every_layer_comes_once_also_in_deep_networks() -> None:
     assert sorted(one for one, _ in found if one is not None) == list(range(1500))
     assert sorted(other for _, other in found if other is not None) == list(range(1400))
     assert sum(None not in match for match in found) > 1300
+
+
+def test_a_layer_that_differs_in_a_branch_that_runs_elsewhere_is_paired_by_its_name() -> None:
+    """Neither its values nor its place tell: the fault is in it."""
+    first = [Seen((name,), kind, (1, 8, 6, size), sums(size)) for name, kind, size in FORK]
+    second = [first[2], Seen(("scores",), "Sigmoid", (1, 8, 6, 4), sums(40)), first[0], first[1]]
+    assert names(align(first, second), first, second) == [(name, name) for name, _, _ in FORK]
+
+
+def test_namesakes_of_another_kind_and_size_are_no_pair() -> None:
+    first = [Seen((name,), kind, (1, 8, 6, size), sums(size)) for name, kind, size in FORK]
+    second = [first[2], Seen(("scores",), "Conv", (1, 3), sums(40)), first[0], first[1]]
+    assert ("scores", None) in names(align(first, second), first, second)
+
+
+FORK = (("stem", "Conv", 1), ("boxes", "Conv", 2), ("last", "Conv", 3), ("scores", "Softmax", 4))
+
+
+def test_names_are_the_same_whatever_is_between_their_words() -> None:
+    """A wrong stride changes the size, so that a later layer has the size of this one: the name tells them apart."""
+    first = [
+        Seen(("stem.conv",), "Conv", (1, 8, 8, 8), sums(1)),
+        Seen(("stem.pool",), "MaxPool", (1, 8, 4, 4), sums(2)),
+    ]
+    second = [
+        Seen(("stem_conv_",), "aten::conv2d", (1, 8, 16, 16), sums(7)),
+        Seen(("stem_pool_",), "aten::max_pool2d", (1, 8, 8, 8), sums(8)),
+    ]
+    assert align(first, second) == [(0, 0), (1, 1)]
+
+
+def test_a_layer_with_a_bias_is_paired_with_the_addition_of_the_bias() -> None:
+    """Both are as much like it where the values differ; without the bias no mistake explains the numbers."""
+    first = [Seen(("stem.conv",), "Conv", (1, 8, 6, 6), sums(1)), Seen(("relu",), "Relu", (1, 8, 6, 6), sums(2))]
+    second = [
+        Seen(("stem.conv/Conv2D",), "Conv2D", (1, 6, 6, 8), sums(7)),
+        Seen(("stem.conv/BiasAdd",), "BiasAdd", (1, 6, 6, 8), sums(8)),
+        Seen(("relu/Relu",), "Relu", (1, 6, 6, 8), sums(9)),
+    ]
+    assert align(first, second) == [(None, 0), (0, 1), (1, 2)]
+    assert align(second, first) == [(0, None), (1, 0), (2, 1)]
+    bare = [Seen(("stem.conv",), "Conv", (1, 8, 6, 6), sums(7)), first[1]]
+    assert align(bare, second)[0] == (0, 0)  # the same numbers: it has no bias

@@ -12,12 +12,14 @@ from typing import Any, Literal
 from mlmodelscope.diff.bisect import PartFinding, answers, pipelines
 from mlmodelscope.diff.fault import faults_of
 from mlmodelscope.diff.finding import FirstDifference, first_difference
-from mlmodelscope.diff.pairing import Compare, LayerPair, pair_readings
+from mlmodelscope.diff.own_answer import OtherEngine, other_engines
+from mlmodelscope.diff.pairing import BAD, Compare, LayerPair, pair_readings
 from mlmodelscope.diff.reading import Held, Reading
 from mlmodelscope.diff.result import Difference, Fault, Outcome, SideFacts
 from mlmodelscope.diff.side import Place, RandomInput, Side, SideRequest
 from mlmodelscope.diff.tolerance import Tolerance
 from mlmodelscope.errors import MLModelScopeError, WorkerError
+from mlmodelscope.layer.alignment import passes_on
 from mlmodelscope.measure.ruler import ruler
 from mlmodelscope.preparation import DatasetSource
 from mlmodelscope.settings import Settings
@@ -88,7 +90,11 @@ def compare_sides(
     for side, _ in opened:
         tolerance = tolerance.with_precision(side.precision)
     pairs = pair_readings(readings[0], readings[1], tolerance, compare)
-    found = _found(pairs, sides, readings, [worker for _, worker in opened], folder)
+    others = other_engines(readings, tolerance, compare)
+    if others:
+        found = _by_answers(pairs, sides, others)
+    else:
+        found = _found(pairs, sides, readings, [worker for _, worker in opened], folder)
     return _in_parts(found, opened, tolerance, compare) if all(side.has_samples for side, _ in opened) else found
 
 
@@ -114,6 +120,30 @@ def _found(
             folder, {"one": first.pair.first.described(), "other": first.pair.second.described()}
         )
     return Difference(outcome, sentence, sides, tuple(pairs), first, faults, tuple(notes), maps=maps)
+
+
+def _by_answers(pairs: Sequence[LayerPair], sides: tuple[SideFacts, ...], others: Sequence[OtherEngine]) -> Difference:
+    """What the pairs come to where the layers of a side are not those of what answers: the answers alone count."""
+    words = "; ".join(each.words for each in others)
+    inside = first_difference([pair for pair in pairs if not pair.is_output])
+    notes = [words]
+    if inside is not None:
+        notes.append(f"as they were read, {inside.pair.name} is the first layer that differs: it {inside.words}")
+    pairs = [_uncounted(pair) for pair in pairs]
+    first = first_difference(pairs)
+    if first is None and any(pair.apart is not None and pair.is_output for pair in pairs):
+        return Difference(
+            "same", f"the answers agree but for rounding; {words}", sides, tuple(pairs), notes=tuple(notes)
+        )
+    if first is None:
+        return Difference("undecided", f"no output can be compared; {words}", sides, tuple(pairs), notes=tuple(notes))
+    sentence = f"the output {first.pair.name} {first.words}; no layer can be named: {words}"
+    fault = Fault("other engine", words, "", "the layers and the answer of one side")
+    return Difference("different", sentence, sides, tuple(pairs), first, (fault,), tuple(notes))
+
+
+def _uncounted(pair: LayerPair) -> LayerPair:
+    return pair if pair.is_output or pair.verdict not in BAD else replace(pair, verdict="passed over")
 
 
 def _in_parts(found: Difference, opened: Sequence[OpenSide], tolerance: Tolerance, compare: Compare) -> Difference:
@@ -166,7 +196,12 @@ def _beyond(pairs: Sequence[LayerPair]) -> tuple[Fault, ...]:
         ends = {held.name for pair in inside if pair.verdict == "agrees" and (held := other(pair))}
         for pair in inside if ends & outputs[1 - place] else ():
             held = each(pair)
-            if pair.verdict == "alone" and held is not None and held.name in outputs[place]:
+            if (
+                pair.verdict == "alone"
+                and held is not None
+                and held.name in outputs[place]
+                and not passes_on(held.kind)
+            ):
                 kind = ("missing layer", "extra layer")[place]
                 words = f"only {'AB'[place]} has {held.name} ({held.kind or 'a layer'}) behind them"
                 return (Fault(kind, words, held.name, "the layers of both sides"),)

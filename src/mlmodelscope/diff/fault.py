@@ -15,6 +15,7 @@ from mlmodelscope.diff.finding import FirstDifference
 from mlmodelscope.diff.pairing import LayerPair
 from mlmodelscope.diff.reading import Held, Reading
 from mlmodelscope.diff.result import Fault
+from mlmodelscope.diff.told import told_otherwise
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.worker.client import Worker
 from mlmodelscope_worker.messages import ChangesTried, ReadWeights, TryChanges
@@ -59,6 +60,9 @@ def faults_of(
     wired = _wiring(mine, theirs, pairs[: first.place])
     if wired is not None:
         return (wired,), []
+    told_apart = told_otherwise(mine, theirs)
+    if told_apart is not None:
+        return (told_apart,), []
     looks = patterns({"one": mine.described(), "other": theirs.described()})
     faults = [Fault(each["kind"], each["words"], "", "the numbers of both sides") for each in looks]
     if not faults and weighted:

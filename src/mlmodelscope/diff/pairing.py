@@ -9,7 +9,7 @@ from typing import Any, Literal
 from mlmodelscope.diff.reading import Held, Reading
 from mlmodelscope.diff.tolerance import Tolerance
 from mlmodelscope.layer.alignment import CERTAIN, align, worth
-from mlmodelscope.layer.rounding import coarser
+from mlmodelscope.layer.rounding import at_most, coarser
 
 Verdict = Literal["agrees", "differs", "reordered", "not finite", "shapes differ", "alone", "passed over"]
 BAD: tuple[Verdict, ...] = ("differs", "not finite", "shapes differ")
@@ -87,13 +87,30 @@ def pair_readings(first: Reading, second: Reading, tolerance: Tolerance, compare
             if pair.first and pair.second
         ]
     )
-    found = {
-        id(pair): Apart(**{**each, "not_finite": tuple(each["not_finite"]), "axes": tuple(each["axes"])})
-        for pair, each in zip(whole, told, strict=True)
-    }
+    found = {id(pair): _apart(each) for pair, each in zip(whole, told, strict=True)}
     return _excuse(
         _judge([replace(pair, apart=found.get(id(pair))) for pair in (*layers, *outputs)], tolerance, first.inputs)
     )
+
+
+def _apart(told: Mapping[str, Any]) -> Apart:
+    return Apart(**{**told, "not_finite": tuple(told["not_finite"]), "axes": tuple(told["axes"])})
+
+
+def judge_end(layer: Held, answer: Held, told: Mapping[str, Any], reading: Reading, tolerance: Tolerance) -> LayerPair:
+    """Whether the layer that makes an answer is that answer, by the most that rounding explains at this depth: one of
+    the two may have been computed by other methods all the way."""
+    precision = "float64"
+    for each in (*reading.inputs, *reading.layers, answer):
+        if each.element_type in (*_FLOATS, *_WHOLE):
+            precision = coarser(precision, each.element_type)
+    apart = _apart(told)
+    off = apart.spread if coarser(precision, tolerance.precision) in _WHOLE else apart.relative
+    depth = max(1, len(reading.layers))
+    allowed = at_most(coarser(precision, tolerance.precision), depth)  # a user's tolerance below that is not about this
+    allowed = max(allowed, tolerance.at((layer.name, layer.layer), depth, precision, 0.0))
+    pair = LayerPair(layer, answer, apart, off, allowed, is_output=True)
+    return replace(pair, verdict=_verdict(pair, apart, off, allowed))
 
 
 def _outputs(first: Sequence[Held], second: Sequence[Held]) -> list[tuple[Held | None, Held | None]]:

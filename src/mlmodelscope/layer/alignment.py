@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import log10
 
@@ -30,6 +30,8 @@ _ALIKE = 8
 """So many layers with the same numbers are looked at together."""
 CERTAIN = _NAME + _KIND + _SHAPE
 """What a name, a kind and a shape are worth together, without values."""
+_NAMESAKE = _NAME / 2
+"""And what a name must be worth alone, beside what speaks against it: another kind, another size."""
 _FAR = 0.05
 """Sums that are as far from each other may well be of two tensors."""
 _BETTER = 3.0
@@ -64,6 +66,10 @@ def align(first: Sequence[Seen], second: Sequence[Seen]) -> list[Match]:
             pairs.append((end, high))
         start, low = end + 1, high + 1
     pairs = _out_of_order(first, second, pairs)
+    pairs = _namesakes(first, second, pairs)
+    pairs = _behind_the_bias(first, second, pairs)
+    pairs = [(one, other) for other, one in _behind_the_bias(second, first, [(b, a) for a, b in pairs])]
+    pairs.sort()
     pairs = _untangled(first, second, pairs)
     return _in_order(pairs, len(first), len(second))
 
@@ -96,7 +102,7 @@ def _facts(layer: Seen) -> _Facts:
         stems,
         tuple(map(_words, stems)),
         kind,
-        kind is not None and kind.startswith(_SAME_PLACE),
+        passes_on(layer.kind),
         None if shape is None else tuple(sorted(size for size in shape if size != 1)),
         shape or (),
         layer.kind,
@@ -134,6 +140,16 @@ def _worth(one: _Facts, other: _Facts) -> float:
         if apart < 1:
             found += min(_VALUES, -_EACH_DIGIT * log10(max(apart, 1e-9)))
     return found + _NAME * _name_worth(one, other)
+
+
+def passes_on(kind: str) -> bool:
+    """Whether layers of a kind, in any framework's words, hand on the numbers that they get."""
+    return bool(kind) and plain_kind(kind).lower().startswith(_SAME_PLACE)
+
+
+def same_name(name: str, names: Iterable[str]) -> bool:
+    """Whether one of the names is the name, without what frameworks put around it."""
+    return _stem(name) in {_stem(each) for each in names if each}
 
 
 def distance(one: Sequence[float], other: Sequence[float]) -> float:
@@ -258,6 +274,49 @@ def _out_of_order(
     return sorted(partner.items())
 
 
+def _namesakes(
+    first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The same pairs, and layers that are alone on both sides and share a name that no other layer has: what differs in
+    a branch that runs in another order has neither values nor order to be paired by."""
+    mine, theirs = _unique_names(first), _unique_names(second)
+    partner, taken = dict(pairs), {other for _, other in pairs}
+    for name, one in mine.items():
+        other = theirs.get(name)
+        if other is None or one in partner or other in taken:
+            continue
+        if worth(replace(first[one], sums=None), replace(second[other], sums=None)) >= _NAMESAKE:
+            partner[one] = other
+            taken.add(other)
+    return sorted(partner.items())
+
+
+def _behind_the_bias(
+    first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
+) -> list[tuple[int, int]]:
+    """The same pairs, but a layer with a bias is paired with the addition of the bias, where the second network has one
+    for itself: where values differ, the product in front of it looks just as much like that layer."""
+    taken = {other for _, other in pairs}
+    found = []
+    for one, other in pairs:
+        behind = other + 1
+        if (
+            behind < len(second)
+            and behind not in taken
+            and _adds_bias(second[behind])
+            and not _adds_bias(first[one])
+            and second[behind].shape == second[other].shape
+            and not are_close(first[one], second[other])
+        ):
+            other = behind
+        found.append((one, other))
+    return found
+
+
+def _adds_bias(layer: Seen) -> bool:
+    return layer.kind.lower().startswith(("biasadd", "bias_add"))
+
+
 def _untangled(
     first: Sequence[Seen], second: Sequence[Seen], pairs: Sequence[tuple[int, int]]
 ) -> list[tuple[int, int]]:
@@ -314,9 +373,10 @@ def _count(shape: Sequence[int]) -> int:
 
 @lru_cache(maxsize=65536)
 def _stem(name: str) -> str:
-    """What is left of a name without what frameworks put around it."""
+    """What is left of a name without what frameworks put around it, and whatever they put between its words."""
     stem = name.lower().rpartition("!")[2]
-    return re.sub(r"(_output_\d+|:\d+|/output|\.output)$", "", stem).strip("/")
+    stem = re.sub(r"(_output_\d+|:\d+|/output|\.output)$", "", stem)
+    return re.sub(r"[^a-z0-9]+", ".", stem).strip(".")
 
 
 @lru_cache(maxsize=65536)

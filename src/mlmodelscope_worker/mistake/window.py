@@ -94,12 +94,15 @@ def pooling(node, value, alive):
     for each in windows(node, value):
         yield each
     sizes = node.attributes.get("kernel_shape", [])
-    for more in (-1, 1, 2):
+    pads = node.attributes.get("pads", [0] * (2 * len(sizes)))
+    for more in (-1, 1, 2, -2):
         choice = [size + more for size in sizes]
+        words = "its window is %s, and not %s" % (choice, sizes)
         if min(choice or [0]) > 0:
-            yield with_attributes(
-                node, "kernel size", "its window is %s, and not %s" % (choice, sizes), kernel_shape=choice
-            )
+            yield with_attributes(node, "kernel size", words, kernel_shape=choice)
+            fitting = [each + more // 2 for each in pads]  # so that it gives as many numbers as before
+            if more % 2 == 0 and min(fitting) >= 0:
+                yield with_attributes(node, "kernel size", words, kernel_shape=choice, pads=fitting)
 
 
 def whole_pooling(node, value, alive):

@@ -98,6 +98,12 @@ class Graph(object):
         self.inputs = [name for name in self.inputs if name not in self._weights]
         self.makers = {name: node for node in self.nodes for name in node.outputs if name}
 
+    def named(self, name):
+        """The node that makes a tensor of the name, else the one that has it; None where there is no such node."""
+        if name in self.makers:
+            return self.makers[name]
+        return next((node for node in self.nodes if node.name and node.name == name), None)
+
     @property
     def weights(self):
         return self._weights.keys()

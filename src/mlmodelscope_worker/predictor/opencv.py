@@ -9,6 +9,8 @@ from . import kind, protobuf
 from .build import tells_build, value_after
 from .file_tensors import READERS
 from .onnx_places import refuse_outside
+from .opencv_layers import DeclaredOutputs
+from .passed import Passed
 from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, predictor
 from .protobuf import Damaged
 from .tflite_file import FULLY_CONNECTED, TfliteFile
@@ -49,8 +51,8 @@ def opencv(
     if defect and not allow_known_defects:
         raise ModelError("%s %s (`allow_known_defects: true` runs it all the same)" % (version, defect))
 
-    def start(engine=engine):
-        net = _open(cv2, format_name, files, engine, version)
+    def start(engine=engine, content=None):
+        net = _open(cv2, format_name, files, engine, version) if content is None else _open_bytes(cv2, content)
         net.setPreferableBackend(cv2.dnn.DNN_BACKEND_OPENCV)
         if not winograd and hasattr(net, "enableWinograd"):  # OpenCV 3.4 has no such method
             net.enableWinograd(False)
@@ -60,7 +62,8 @@ def opencv(
         net = start()
         if net.empty():
             raise ModelError("%s cannot load the model: it sees no layers in it" % version)
-        predictor = OpenCv(cv2, net, start, inputs, outputs, format_name)
+        is_new = engine != "classic" and format_name == "onnx" and hasattr(cv2.dnn, "ENGINE_NEW")
+        predictor = OpenCv(cv2, net, start, inputs, outputs, format_name, files["graph"] if is_new else None)
     except cv2.error as error:
         raise ModelError("%s cannot load the model: %s" % (version, str(error).strip().replace("\n", " ")))
     cv2.setNumThreads(threads)
@@ -70,11 +73,13 @@ def opencv(
 class OpenCv(Predictor):
     concurrent = False  # a net has one set of inputs
 
-    def __init__(self, cv2, net, start, inputs, outputs, format_name):
+    def __init__(self, cv2, net, start, inputs, outputs, format_name, declarable):
+        """`declarable` is the file of a model that the new engine may run."""
         self._cv2 = cv2
         self._net = net
         self._start = start
-        self._timed = self._talkative = None
+        self._declarable = declarable
+        self._timed = self._talkative = self._declared = None
         self.inputs = [Tensor(name, "float32", _as_opencv(shape, format_name)) for name, _, shape in inputs]
         shapes = {name: shape for name, _, shape in outputs}
         names = list(net.getUnconnectedOutLayersNames())
@@ -133,10 +138,39 @@ class OpenCv(Predictor):
         return dict(zip(numbers, zip(*plain)))
 
     def intermediates(self, tensors):
-        """What each layer passes on, with nothing fused.
+        """What each layer passes on, with nothing fused."""
+        return {passed.name: passed.value for passed in self.layers(tensors)}
 
-        By the classic engine: OpenCV 5's new one answers a question about a layer with a tensor of another shape.
-        """
+    def layers(self, tensors):
+        """By the engine that answers where it can be asked, else by the classic one, of whose layers it knows nothing
+        but kinds."""
+        declared = self._all_declared()
+        if declared is not None:
+            for passed in declared.passed(self._ask(declared.net, tensors, declared.names)):
+                yield passed
+            return
+        net = self._opened_classic()
+        names = list(net.getLayerNames())
+        for name, value in zip(names, self._ask(net, tensors, names)):
+            yield Passed(name, value, net.getLayer(net.getLayerId(name)).type)
+
+    def graph(self):
+        declared = self._all_declared()
+        return Predictor.graph(self) if declared is None else declared.graph
+
+    def _all_declared(self):
+        """None where the classic engine runs the model, or where the new one does not take all that is declared."""
+        if self._declarable is not None and self._declared is None:
+            try:
+                self._start("new")  # else `auto` has chosen the classic engine
+                self._declared = DeclaredOutputs(
+                    protobuf.view(self._declarable), lambda content: self._start("new", content)
+                )
+            except (ModelError, Damaged, OSError, self._cv2.error):
+                self._declarable = None
+        return self._declared
+
+    def _opened_classic(self):
         if self._talkative is None:
             try:
                 net = self._start("classic")
@@ -148,19 +182,12 @@ class OpenCv(Predictor):
                     % (self._cv2.__version__, str(error).strip().replace("\n", " "))
                 )
             self._talkative = net
-        names = list(self._talkative.getLayerNames())
-        return dict(zip(names, self._ask(self._talkative, tensors, names)))
-
-    def kinds(self):
-        if self._talkative is None:
-            return {}
-        net = self._talkative
-        return {name: net.getLayer(net.getLayerId(name)).type for name in net.getLayerNames()}
+        return self._talkative
 
     def close(self):
         if self._net is not None:
             self._cv2.setNumThreads(0)  # as the image steps want it
-        self._net = self._timed = self._talkative = None
+        self._net = self._timed = self._talkative = self._declared = None
 
     def _ask(self, net, tensors, names):
         for name, tensor in zip(self._input_names, tensors):
@@ -224,6 +251,13 @@ def _open(cv2, format_name, files, engine, version):
     if hasattr(cv2.dnn, "ENGINE_AUTO"):
         return read(files["graph"], engine=getattr(cv2.dnn, _ENGINES[engine]))
     return read(files["graph"])
+
+
+def _open_bytes(cv2, content):
+    """An ONNX model of the new engine."""
+    import numpy as np
+
+    return cv2.dnn.readNetFromONNX(np.frombuffer(content, np.uint8), engine=cv2.dnn.ENGINE_NEW)
 
 
 def _known_defect(cv2, format_name, data):

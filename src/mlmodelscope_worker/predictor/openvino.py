@@ -7,8 +7,9 @@ from ..clock import nanoseconds
 from ..parameters import Choice, Integer, Text
 from . import kind
 from .build import tells_build
+from .onnx_graph import Graph
 from .onnx_places import refuse_outside
-from .predictor import Layer, ModelError, Predictor, Profile, Tensor, no_call, predictor
+from .predictor import Layer, ModelError, NotSupported, Predictor, Profile, Tensor, no_call, predictor
 from .protobuf import Damaged, view
 from .tflite_file import TfliteFile
 
@@ -66,14 +67,16 @@ def openvino(
             instrument(fresh)
         return core.compile_model(fresh, device, dict(settings, **more))
 
-    return OpenVino(compiled, start)
+    return OpenVino(compiled, start, files["graph"] if kind.kind_of(files["graph"]) == "onnx" else None)
 
 
 class OpenVino(Predictor):
     concurrent = True  # each thread has its own request; how many run side by side is up to `streams`
 
-    def __init__(self, compiled, start):
+    def __init__(self, compiled, start, file):
+        """`file` is that of an ONNX model."""
         self._compiled = compiled
+        self._file = file
         self._start = start
         self._talkative = None
         self._lane = threading.local()
@@ -143,6 +146,32 @@ class OpenVino(Predictor):
 
     def kinds(self):
         return {} if self._talkative is None else self._talkative[2]
+
+    def layers(self, tensors):
+        """With what an ONNX file says of its nodes: OpenVINO keeps their names, and calls kinds and attributes
+        otherwise."""
+        try:
+            graph = self.graph()
+        except NotSupported:
+            graph = None
+        for passed in Predictor.layers(self, tensors):
+            node = graph.named(passed.name) if graph is not None else None
+            if node is not None and len(node.outputs) == 1:
+                passed.kind, passed.attributes, passed.layer = node.kind, dict(node.attributes), node.name
+                passed.takes = [each for each in node.inputs if each in graph.makers or each in graph.inputs]
+            yield passed
+
+    def graph(self):
+        if self._file is None:
+            return Predictor.graph(self)
+        try:
+            return Graph(view(self._file))
+        except (OSError, Damaged) as error:
+            raise NotSupported("no layer of this model can be taken apart: %s" % error)
+
+    def ends(self):
+        makers = {place: name for name, place in self._talkative[1].items()} if self._talkative is not None else {}
+        return {output.name: makers[place] for place, output in enumerate(self.outputs) if place in makers}
 
     def close(self):
         self._compiled = self._talkative = None

@@ -286,17 +286,29 @@ class Predictor(object):
         """{name: kind} of the layers whose tensors `intermediates` names, where the framework tells."""
         return {}
 
+    def attributes(self):
+        """{name: what a layer was told, as numbers, words and lists of them, by the framework's names}, as `kinds`."""
+        return {}
+
+    def ends(self):
+        """{name of an output: name of the layer that makes it}, after the layers were read, where names differ."""
+        return {}
+
     def layers(self, tensors):
         """The same one by one, as `Passed`, in the order of execution. A framework that can forget a tensor as soon as
         no later layer needs it overrides this: all of them together may be many times as large as the model."""
         found = self.intermediates(tensors)
-        kinds = self.kinds()
+        kinds, attributes = self.kinds(), self.attributes()
         for name in list(found):
-            yield Passed(name, found.pop(name), kinds.get(name, ""))
+            yield Passed(name, found.pop(name), kinds.get(name, ""), attributes=attributes.get(name, ()))
 
     def pieces(self):
         """(the model as nodes that can be run alone, what opens a model made of some of them)."""
         raise NotSupported("this framework cannot run a layer of the model alone here")
+
+    def graph(self):
+        """The model's file as nodes with weights, where it can be taken apart, whether or not they run alone."""
+        return self.pieces()[0]
 
     def check(self, tensors):
         """Refuse tensors that the model does not take, before the framework sees them."""

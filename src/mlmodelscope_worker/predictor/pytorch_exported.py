@@ -5,6 +5,7 @@ import collections
 from ..clock import nanoseconds
 from . import pytorch_trace
 from .predictor import Layer, ModelError, Profile, Tensor, no_call
+from .pytorch_attributes import of_program
 from .pytorch_module import InOrder, PyTorch, type_name
 
 _NO_LAYERS = ("aten::sym_", "aten::_assert", "aten::size")  # what it checks, and lengths that it reads
@@ -90,6 +91,16 @@ class Exported(PyTorch):
             for number, each in enumerate(values):
                 inside[layer.name if len(values) == 1 else "%s:%d" % (layer.name, number)] = each.cpu().numpy()
         return inside
+
+    def kinds(self):
+        return {name: _operator(node.target) for name, node in self._named()}
+
+    def attributes(self):
+        return {name: of_program(node) for name, node in self._named()}
+
+    def _named(self):
+        names = _module_names(self._module.graph)
+        return [(names[node.name], node) for node in self._module.graph.nodes if node.name in names]
 
     def _interpret(self, tensors, keep=False):
         """[(Layer, what it passed on)], each operator timed by itself."""

@@ -2,6 +2,7 @@
 
 from . import pytorch_trace
 from .predictor import Layer, ModelError, NotSupported, Profile, Tensor, no_call
+from .pytorch_attributes import of_script
 from .pytorch_module import InOrder, PyTorch, quiet, reason, type_name
 from .pytorch_shapes import outputs_of
 
@@ -96,6 +97,14 @@ class TorchScript(PyTorch):
             return self._answer_all(tensors)
         except (AttributeError, TypeError) as error:
             raise NotSupported("PyTorch %s cannot be looked into: %s" % (self._torch.__version__, reason(error)))
+
+    def kinds(self):
+        graph, layers = self._graph()  # nodes live as long as their graph
+        return {name: node.kind() for node, name in layers}
+
+    def attributes(self):
+        graph, layers = self._graph()
+        return {name: of_script(self._torch, node) for node, name in layers}
 
     def _answer_all(self, tensors):
         graph, layers = self._graph()

@@ -42,6 +42,12 @@ class SavedModel(TensorFlow):
         order = [tensor.name for tensor in self.inputs]
         return self._inner.intermediates([tensors[order.index(tensor.name)] for tensor in self._inner.inputs])
 
+    def kinds(self):
+        return TensorFlow.kinds(self) if self._inner is None else self._inner.kinds()
+
+    def attributes(self):
+        return TensorFlow.attributes(self) if self._inner is None else self._inner.attributes()
+
     def close(self):
         if self._inner is not None:
             self._inner.close()

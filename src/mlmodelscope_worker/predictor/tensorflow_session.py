@@ -85,6 +85,17 @@ class TensorFlow(Predictor):
     def intermediates(self, tensors):
         return self._fetch_all(self._session, self._feeds, self._fetches, tensors)
 
+    def kinds(self):
+        return {bare(tensor.name): each.type for each, tensor in self._made()}
+
+    def attributes(self):
+        return {bare(tensor.name): _told(each.node_def) for each, tensor in self._made()}
+
+    def _made(self):
+        for each in self._session.graph.get_operations():
+            for tensor in each.outputs:
+                yield each, tensor
+
     def _fetch_all(self, session, feeds, fetches, tensors):
         inside = [
             tensor for tensor in between(session.graph, feeds, fetches) if NUMBERS.match(tensor.dtype.base_dtype.name)
@@ -101,6 +112,22 @@ class TensorFlow(Predictor):
             return session.run(tensor, feed)
         except self._tf.errors.OpError:
             return None
+
+
+def _told(node):
+    """Numbers, words and lists of numbers among a node's attributes; not the types and shapes of its tensors."""
+    found = {}
+    for name, value in node.attr.items():
+        field = value.WhichOneof("value")
+        if name.startswith("_") or field not in ("i", "f", "b", "s", "list"):
+            continue
+        if field == "list":
+            found[name] = [each for each in list(value.list.i) + list(value.list.f) if each - each == 0]
+        else:
+            own = getattr(value, field)
+            if field != "f" or own - own == 0:  # JSON has no words for what is not finite
+                found[name] = own.decode("utf-8", "replace") if field == "s" else own
+    return found
 
 
 def _describe(name, tensor):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mlmodelscope_worker.messages import PredictorTask
-from mlmodelscope_worker.predictor import PREDICTORS, ModelError, Predictor
+from mlmodelscope_worker.predictor import PREDICTORS, ModelError, NotSupported, Predictor
 from mlmodelscope_worker.session import open_predictor
 from worker_package.predictor import ultraface
 from worker_package.predictor.arithmetic import picture, reference
@@ -120,3 +120,21 @@ def test_a_published_network_sees_the_known_faces(name: str, layout: str) -> Non
     path = ultraface.FOLDER / ("version-RFB-320_without_postprocessing." + name)
     with load({"graph": str(path)}) as predictor:
         assert ultraface.agrees(ultraface.faces(predictor, layout), 1e-4)
+
+
+def test_layers_of_an_onnx_file_have_its_kinds_and_attributes(tmp_path: Path) -> None:
+    """A comparison with another framework that reads the file sees what each layer was told, and its weights."""
+    with load(models.classifier(tmp_path)) as predictor:
+        layers = {passed.kind: passed for passed in predictor.layers([batch(2)])}
+        assert layers["Conv"].attributes["pads"] == [1, 1, 1, 1] and layers["Conv"].takes == ["input"]
+        node = predictor.graph().named(layers["Conv"].name)
+        assert predictor.graph().weight(node.inputs[1]).shape == (6, 3, 3, 3)
+        (end,) = predictor.ends().values()
+        assert end in {passed.name for passed in layers.values()}
+
+
+def test_layers_of_other_files_are_openvinos_own(tmp_path: Path) -> None:
+    with load(as_ir(tmp_path, models.classifier(tmp_path)["graph"])) as predictor:
+        assert "Convolution" in {passed.kind for passed in predictor.layers([batch(2)])}
+        with pytest.raises(NotSupported):
+            predictor.graph()

@@ -340,6 +340,19 @@ def test_intermediate_outputs_are_what_the_layers_give(tmp_path: Path, save: obj
     assert any(np.allclose(value, maps.clip(0), rtol=1e-5, atol=1e-6) for value in inside.values())
 
 
+@looks_inside
+@pytest.mark.parametrize("save", FORMATS)
+def test_layers_tell_their_kinds_and_what_they_were_told(tmp_path: Path, save: object) -> None:
+    """A comparison of two models sees a stride or a padding that is another one by it."""
+    with load(save(Classifier().eval(), tmp_path)) as predictor:  # type: ignore[operator]
+        told = {passed.name: passed for passed in predictor.layers([batch(2)])}
+    layer = told["filter"]
+    assert layer.kind.rpartition("::")[2] in ("conv2d", "_convolution")
+    assert layer.attributes["padding"] == [1, 1] and layer.attributes["stride"] == [1, 1]
+    assert layer.attributes["groups"] == 1 and "weight" not in layer.attributes
+    assert {"mean", "linear"} <= {each.kind.rpartition("::")[2] for each in told.values()}
+
+
 class Branches(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()

@@ -520,6 +520,15 @@ def test_layers_are_nodes_of_the_graph(tmp_path: Path, save: Any) -> None:
 
 
 @pytest.mark.parametrize("save", [frozen, saved_model])
+def test_layers_tell_their_kinds_and_what_they_were_told(tmp_path: Path, save: Any) -> None:
+    with load(save(tmp_path)) as predictor:
+        layers = list(predictor.layers([batch(2)]))
+    (convolution,) = (each for each in layers if each.kind == "Conv2D")
+    assert convolution.attributes["strides"] == [1, 1, 1, 1] and convolution.attributes["data_format"] == "NHWC"
+    assert "T" not in convolution.attributes and "MatMul" in {each.kind for each in layers}
+
+
+@pytest.mark.parametrize("save", [frozen, saved_model])
 def test_intermediate_outputs_are_what_the_layers_give(tmp_path: Path, save: Any) -> None:
     with load(save(tmp_path)) as predictor:
         inside = predictor.intermediates([batch(2)])

@@ -32,6 +32,10 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "worker_package" / "predictor"
 BUILDERS = TESTS.parent / "builder"
 """Tests of the libraries that build models, for stacks that have them."""
+STORIES = TESTS / "test_stories.py"
+"""A published text that every engine of language models writes, character by character."""
+ENGINES = ("transformers", "llama_cpp")
+"""Predictors whose stacks have what that takes."""
 BESIDE = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "opencv": ("onnx",)}
 """What the tests make their models with, where the framework cannot."""
 
@@ -71,6 +75,8 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
         return "NO TESTS", f"there is no {tests[0].name}"
     if Known(software, *(brings(software) or ("", Version("0")))).libraries:
         tests.append(BUILDERS)
+    if framework_word(software.framework) in ENGINES:
+        tests.append(STORIES)
     recipe = recipe_of(software)
     beside = BESIDE.get(framework_word(software.framework), ())
     recipe = recipe.model_copy(update={"requirements": (*recipe.requirements, "pytest", *beside)})
@@ -79,7 +85,8 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     except MLModelScopeError as error:
         return "NOT BUILT", error.message.splitlines()[0]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
-    environment = {**software.env, "PYTHONPATH": path}
+    shared = {name: os.environ[name] for name in ("MLMODELSCOPE_TEST_SHARED",) if name in os.environ}
+    environment = {**software.env, **shared, "PYTHONPATH": path}
     options = ("-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "--noconftest")
     environment["MLMODELSCOPE_TEST_PYTHON"] = json.dumps(stack.launch((), Needs(environment)).command)
     launch = stack.launch(("-m", "pytest", *options, *map(str, tests)), Needs(environment, reads=(ROOT,)))

@@ -25,11 +25,13 @@ from mlmodelscope.provision.stack.step_libraries import remember
 from mlmodelscope.settings import Settings
 
 _TRIES = 3
-_BESIDE = ("numpy", "pillow", "pip", "absl-py", "flatbuffers", "future", "protobuf", "six", "skops")
-_BESIDE += ("gguf", "jinja2", "sentencepiece", "torch")
+_BESIDE = (
+    *("numpy", "pillow", "pip", "absl-py", "flatbuffers", "future", "protobuf", "six", "skops"),
+    *("gguf", "jinja2", "sentencepiece", "torch"),
+)
 """What a known stack may have without another package asking for it: what steps need, and what frameworks need and do
-not declare (jax.export flatbuffers and once absl, Caffe2 protobuf and six, files of scikit-learn skops, transformers what
-opens weights, tokenizers and chat templates)."""
+not declare (jax.export flatbuffers and once absl, Caffe2 protobuf and six, files of scikit-learn skops, transformers
+what opens weights, tokenizers and chat templates)."""
 
 
 def make_software(framework: Framework, settings: Settings, progress: Progress) -> SoftwareManifest | None:

@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 # which takes a third of the whole time.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: demo web docs test coverage fuzz test-all test-stacks test-peers agreement acceptance check audit bench clean
+.PHONY: demo web docs test coverage fuzz test-all test-stacks test-made test-builders test-peers agreement acceptance check audit bench clean
 .DEFAULT_GOAL := help
 
 help:
@@ -18,6 +18,8 @@ help:
 	@echo "make coverage   the tests again, and which lines and branches they reach (slow)"
 	@echo "make fuzz    damage the input of every parser of foreign bytes, with a large budget (slow)"
 	@echo "make test-stacks   run every predictor's tests in its real stack (slow; STACKS='a b' for some)"
+	@echo "make test-made   the same in a dozen stacks that are made for a release (slow)"
+	@echo "make test-builders   compare pixels and answers of models that libraries build with the libraries' own (hours)"
 	@echo "make test-peers   ask real servers of the Open Inference Protocol, each in an environment of its own (slow)"
 	@echo "make agreement   compare the same networks in every framework (slow; STACKS='a b' for some)"
 	@echo "make acceptance   plant a hundred faults in manifests, and see whether replicate names them (slow)"
@@ -77,7 +79,7 @@ test: $(VENV)/.dev web
 test-all: export MLMODELSCOPE_TEST_BUDGET = large
 test-all: test
 	$(PYTEST) -m nightly
-	$(MAKE) test-stacks test-peers agreement acceptance
+	$(MAKE) test-stacks test-made test-builders test-peers agreement acceptance
 
 # All processes are measured: workers, servers and agents, as far as they are not killed. It takes twice as long.
 coverage: export COVERAGE_FILE = $(abspath reports/coverage/data)
@@ -100,6 +102,14 @@ fuzz: $(VENV)/.dev
 
 test-stacks: $(VENV)/.dev
 	$(BIN)/python tools/test_stacks.py $(STACKS)
+
+# A dozen releases that no stack of the catalog has, as `evaluate` makes them; the list is in tools/test_stacks.py.
+test-made: $(VENV)/.dev
+	$(BIN)/python tools/test_stacks.py --made
+
+test-builders: $(VENV)/.dev
+	$(BIN)/python tools/builder_pixels.py
+	$(BIN)/python tools/builder_answers.py
 
 test-peers: $(VENV)/.dev
 	$(BIN)/python tools/inference_peers.py $(PEERS)

@@ -53,6 +53,7 @@ NO_WAY = {
     "sklearn": "it runs no convolutions",
     "xgboost": "it runs no convolutions",
     "lightgbm": "it runs no convolutions",
+    "transformers": "it runs language models",
     "tensorrt": "it needs a GPU, and compiles the network for it",
 }
 """Predictors of catalogued stacks that are not asked, and why."""

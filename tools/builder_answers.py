@@ -4,13 +4,15 @@
     python tools/builder_answers.py --library timm --limit 5 --python P
 
 Weights come as safetensors, as a state dict, and as shards with an index, in turns: each goes the way that
-the weights of an evaluation go. Prints those that differ by more than rounding, and how many do not.
+the weights of an evaluation go. Prints those that differ by more than rounding, and how many do not; fails where any
+do.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -67,6 +69,7 @@ def main() -> None:
     given = parser.parse_args()
     python = given.python or catalogued_python()
     known = json.loads((INSIDE / "architectures.json").read_text())
+    is_all_same = True
     for library in [given.library] if given.library else known:
         results = compare(library, known[library][given.first :][: given.limit], python)
         exact = sum(is_same(each) and each["difference"] == 0 for each in results)
@@ -74,6 +77,8 @@ def main() -> None:
         for each in results:
             if not is_same(each):
                 print(f"  {each['name']} ({each['form']}): {each.get('error') or each['difference']}")
+        is_all_same &= all(map(is_same, results))
+    sys.exit(not is_all_same)
 
 
 if __name__ == "__main__":

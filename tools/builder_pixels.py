@@ -3,7 +3,8 @@
     python tools/builder_pixels.py             every configuration of timm and torchvision in the catalogued stack
     python tools/builder_pixels.py --python P  the same in another Python that has both
 
-Configurations that say the same are compared once. Prints one line for each library, and those that differ by name.
+Configurations that say the same are compared once. Prints one line for each library, and those that differ by name;
+fails where there are any.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -108,13 +110,15 @@ def catalogued_python() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--python", help="a Python that has timm and torchvision")
-    for library, result in compare(parser.parse_args().python or catalogued_python()).items():
+    found = compare(parser.parse_args().python or catalogued_python())
+    for library, result in found.items():
         same = result.names - len(result.different)
         print(f"{library}: {same} of {result.names} configurations the same ({result.distinct} distinct)")
         for name, difference in sorted(result.different.items()):
             print(f"  {name} differs by up to {difference:g}")
         for name, why in sorted(result.left_out.items()):
             print(f"  {name} {why}")
+    sys.exit(any(result.different for result in found.values()))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python tools/test_stacks.py                 all of them
     python tools/test_stacks.py mxnet-1.9 jax-0.10
     python tools/test_stacks.py tensorflow@1.12 mxnet@1.4.0      those that are made for a constraint
+    python tools/test_stacks.py --made          a dozen of those
 
 Each stack is built with pytest beside it, in the ordinary cache; a second run builds nothing. What cannot be built on
 this machine (no such Python, no such system package) is said and counted, not passed over. Then one network is
@@ -32,10 +33,19 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests" / "worker_package" / "predictor"
 BUILDERS = TESTS.parent / "builder"
 """Tests of the libraries that build models, for stacks that have them."""
+STORIES = TESTS / "test_stories.py"
+"""A published text that every engine of language models writes, character by character."""
+ENGINES = ("transformers", "llama_cpp")
+"""Predictors whose stacks have what that takes."""
 BESIDE = {"onnxruntime": ("onnx",), "openvino": ("onnx",), "opencv": ("onnx",)}
 """What the tests make their models with, where the framework cannot."""
 
 
+MADE = (
+    *("tensorflow@1.12", "tensorflow@1.14.0", "mxnet@1.4.0", "mxnet@1.7.0", "mxnet@1.8.0", "onnxruntime@1.7.0"),
+    *("onnxruntime@1.20", "onnxruntime@1.19", "openvino@2024.4", "xgboost@2.0", "lightgbm@4.3", "scikit-learn@1.4"),
+)
+"""Releases that the catalog lacks: those that public manifests pin most, and one of each kind of framework."""
 _NOTHING_RAN = 5
 
 
@@ -71,6 +81,8 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
         return "NO TESTS", f"there is no {tests[0].name}"
     if Known(software, *(brings(software) or ("", Version("0")))).libraries:
         tests.append(BUILDERS)
+    if framework_word(software.framework) in ENGINES:
+        tests.append(STORIES)
     recipe = recipe_of(software)
     beside = BESIDE.get(framework_word(software.framework), ())
     recipe = recipe.model_copy(update={"requirements": (*recipe.requirements, "pytest", *beside)})
@@ -79,7 +91,8 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
     except MLModelScopeError as error:
         return "NOT BUILT", error.message.splitlines()[0]
     path = os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])
-    environment = {**software.env, "PYTHONPATH": path}
+    shared = {name: os.environ[name] for name in ("MLMODELSCOPE_TEST_SHARED",) if name in os.environ}
+    environment = {**software.env, **shared, "PYTHONPATH": path}
     options = ("-q", "-c", os.devnull, "--rootdir", str(ROOT), "-p", "no:cacheprovider", "--noconftest")
     environment["MLMODELSCOPE_TEST_PYTHON"] = json.dumps(stack.launch((), Needs(environment)).command)
     launch = stack.launch(("-m", "pytest", *options, *map(str, tests)), Needs(environment, reads=(ROOT,)))
@@ -96,14 +109,15 @@ def run(software: SoftwareManifest, settings: Settings) -> tuple[str, str]:
 
 def main() -> None:
     settings = Settings.from_environment()
-    results = {software.name: run(software, settings) for software in stacks(sys.argv[1:])}
+    wanted = [each for word in sys.argv[1:] for each in (MADE if word == "--made" else (word,))]
+    results = {software.name: run(software, settings) for software in stacks(wanted)}
     width = max(map(len, results))
     for name, (verdict, said) in results.items():
         print(f"{name.ljust(width)}  {verdict:<9}  {said}")
     failed = [name for name, (verdict, _) in results.items() if verdict in ("FAILED", "NO TESTS")]
     print(f"{len(results) - len(failed)} passed, {len(failed)} failed")
-    catalogued = [name for name in sys.argv[1:] if "@" not in name]
-    agree = same_answers(catalogued) if catalogued or not sys.argv[1:] else True
+    catalogued = [name for name in wanted if "@" not in name]
+    agree = same_answers(catalogued) if catalogued or not wanted else True
     sys.exit(0 if agree and not failed else 1)
 
 

@@ -203,6 +203,17 @@ source: {graph_path: net.onnx}
 claims: [{metric: top1, value: 75.10, dataset: imagenet-val}]
 """
 }
+RESULTS = {
+    "2026/night.csv": b"""Model,Metric,Value,Dataset,Unit,Url,Framework
+ours/Net-50,Top-1 Accuracy,76.10,ImageNet-1k,%,https://host.example/net50.onnx,onnxruntime
+ours/Net-50,top5,0.9310,imagenet,share,,
+ours/Net-50,top5,0.9310,imagenet,share,,
+ours/Net-50,speed-up,3.1,imagenet,,,
+""",
+    "2026/day.jsonl": b"""{"model_name": "ours/Net-50", "measure": "psnr", "score": 31.40, "data": "set5", "split": "x"}
+{"model_name": "ours/Net-50", "measure": "top1", "score": NaN, "benchmark": "imagenet"}
+""",
+}
 FORMS = {
     "timm": TIMM,
     "torchvision": TORCHVISION,
@@ -214,6 +225,7 @@ FORMS = {
     "huggingface": HUGGINGFACE,
     "open_model_zoo": OPEN_MODEL_ZOO,
     "manifests": MANIFESTS,
+    "results": RESULTS,
 }
 
 

@@ -133,6 +133,12 @@ PAIR = ("index\tsentence1\tsentence2\tlabel", '0\tA "b" c\td\t{}')
 MNLI = ("index\tsentence1\tsentence2\tlabel1\tgold_label", "0\ta\tb\tneutral\tneutral")
 SMALL: dict[str, tuple[int, dict[str, Any], Files]] = {
     "imagenet-val": (4, {"numbers": [1, 4], "folders": 2, "in_each": 2}, imagenet_folders()),
+    "imagenet-real": (
+        3,
+        {"numbers": [1, 4], "folders": 2, "in_each": 2},
+        {f"val/{name}": content for name, content in imagenet_folders().items()}
+        | {"real.json": b"[[1], [], [0, 1], [5]]"},
+    ),
     "imagenet-v2": (2, {"count": 2, "folders": 2, "in_each": 1}, pictures("0/a.jpeg", "999/b.jpeg")),
     "imagenet-a": (2, {"count": 2, "folders": 2}, pictures("n01498041/a.jpg", "n01531178/b.jpg")),
     "imagenet-r": (2, {"count": 2, "folders": 2}, pictures("n01443537/a.jpg", "n01484850/b.jpg", start=PNG)),

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from cli.command import Run, run_command
-from connection.small_data import imagenet_flat, shrunk, write_files, write_manifest
+from connection.small_data import imagenet_flat, shipped, shrunk, write_files, write_manifest
 from mlmodelscope.manifest.folders import shipped_folder
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.plan.output import plan_outputs
@@ -175,3 +175,26 @@ def test_a_class_that_the_model_does_not_have_is_told(run: Run, tmp_path: Path) 
     done = run("evaluate", "toy.yml", "few.yml")
     assert done.returncode != 0 and "the class 3000 is wanted, and there are 1000 outputs" in done.stdout + done.stderr
     assert "Traceback" not in done.stdout + done.stderr
+
+
+def test_a_part_and_other_labels_of_the_same_folder_are_evaluated(run: Run, tmp_path: Path) -> None:
+    """Where every class is right, every answer is."""
+    part = shipped("imagenet-a-clean") | {"size": 2}
+    part["labels"] = {**part["labels"], "among": [1, 2]}
+    write_manifest(tmp_path / "manifests", part)
+    write_manifest(tmp_path / "manifests", shrunk("imagenet-real", 3, numbers=[1, 4], folders=2, in_each=2))
+    refused = run("evaluate", "toy.yml", "imagenet-a-clean").stderr
+    assert "imagenet-a-clean is a part of imagenet-val" in refused and "connect imagenet-val FOLDER" in refused
+    assert run("datasets", "connect", "imagenet-val", "flat").returncode == 0
+    assert "imagenet-a-clean" in run("datasets").stdout
+    found = json.loads(run("evaluate", "toy.yml", "imagenet-a-clean", "--json").stdout)
+    assert found["samples"] == 2 and 0 <= found["metrics"]["top1"]["value"] <= 1
+
+    everything = list(range(1000))
+    (tmp_path / "flat" / "real.json").write_text(json.dumps([everything, [], everything, [*everything, 7]]))
+    done = run("datasets", "connect", "imagenet-real", "flat")
+    assert "3 samples" in done.stdout and "layout among-pictures" in done.stdout, done.stderr
+    real = json.loads(run("evaluate", "toy.yml", "imagenet-real", "--json").stdout)
+    assert real["samples"] == 3 and real["metrics"]["top1"]["value"] == 1
+    verdict = run("replicate", "toy.yml", "imagenet-real", "--claim", "top1=99.0@imagenet-real", "--json")
+    assert json.loads(verdict.stdout)["verdict"], verdict.stderr

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from mlmodelscope.dataset.sample import Dataset
+from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.plan.plan import PlannedAnswer
 from mlmodelscope.replicate.confusion import consistency, fit, other_orders
@@ -31,7 +31,7 @@ def orders(labels: Sequence[int], answers: Sequence[int], claim: str, names: Seq
     trials: Any = SimpleNamespace(
         plan=_Plan(answer=output()),
         labelled=range(len(labels)),
-        dataset=SimpleNamespace(samples=[SimpleNamespace(label=each) for each in labels], classes=list(names)),
+        dataset=SimpleNamespace(samples=[Sample(str(each), {}, "", each) for each in labels], classes=list(names)),
         names=(),
         answer=lambda plan, at: Answer((answers[at],), (0.9,)),
     )
@@ -82,7 +82,7 @@ def test_a_class_that_is_never_answered_keeps_its_place_where_that_is_free() -> 
 
 def consistent(labels: Sequence[int], answers: Sequence[int]) -> float:
     trials: Any = SimpleNamespace(
-        dataset=SimpleNamespace(samples=[SimpleNamespace(label=each) for each in labels]),
+        dataset=SimpleNamespace(samples=[Sample(str(each), {}, "", each) for each in labels]),
         answer=lambda plan, at: Answer((answers[at],), (0.9,)),
     )
     return consistency(trials, trials, range(len(labels)))

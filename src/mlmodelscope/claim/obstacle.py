@@ -7,7 +7,7 @@ from functools import cached_property
 
 from mlmodelscope.claim.listing import dataset_name
 from mlmodelscope.connection.kept import connect_command
-from mlmodelscope.connection.resolve import NotConnected, with_folder
+from mlmodelscope.connection.resolve import NotConnected, whole_of, with_folder
 from mlmodelscope.errors import MLModelScopeError, TrustError
 from mlmodelscope.manifest.catalog import find_dataset
 from mlmodelscope.manifest.schema import DatasetManifest, ModelManifest
@@ -50,7 +50,8 @@ class Obstacles:
         try:
             found = with_folder(find_dataset(parted(name)[0]), self.settings)
         except NotConnected:
-            return f"the data of {parted(name)[0]} is not connected: {connect_command(parted(name)[0])}"
+            whole = whole_of(find_dataset(parted(name)[0]))
+            return f"the data of {whole} is not connected: {connect_command(whole)}"
         except MLModelScopeError as error:
             if error.message.startswith("there is no dataset"):
                 return f"no manifest here describes the dataset {dataset_name(name)}"

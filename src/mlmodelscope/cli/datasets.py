@@ -111,12 +111,13 @@ def _row(manifest: DatasetManifest) -> tuple[str, ...]:
 def _where(manifest: DatasetManifest) -> str:
     """In a word or two: where the files are."""
     from mlmodelscope.connection.kept import find_connection
+    from mlmodelscope.connection.resolve import whole_of
     from mlmodelscope.errors import StoreError
 
     if remote() is not None or manifest.connect is None:
         return ""
     try:
-        found = find_connection(settings(False), manifest.name)
+        found = find_connection(settings(False), whole_of(manifest))
     except StoreError:
         return "connected, damaged"
     if found is None:
@@ -129,12 +130,13 @@ def _where(manifest: DatasetManifest) -> str:
 def _tell_where(manifest: DatasetManifest) -> None:
     """Not among what was printed, which is a manifest for programs."""
     from mlmodelscope.connection.kept import connect_command, find_connection
+    from mlmodelscope.connection.resolve import whole_of
 
-    found = find_connection(settings(False), manifest.name)
+    found = find_connection(settings(False), whole_of(manifest))
     if found is not None:
         print(f"\nconnected from {found.folder} at {found.connected_at}, digest {found.digest[:12]}", file=sys.stderr)
         return
-    print(f"\nnot connected; with its files in a folder: {connect_command(manifest.name)}", file=sys.stderr)
+    print(f"\nnot connected; with its files in a folder: {connect_command(whole_of(manifest))}", file=sys.stderr)
 
 
 def _refuse_server(what: str) -> None:

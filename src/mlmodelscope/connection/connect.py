@@ -11,6 +11,7 @@ from mlmodelscope.connection.kept import (
     ConnectedFile,
     ConnectedSource,
     Connection,
+    connect_command,
     forget_connection,
     keep_connection,
     labels_file,
@@ -39,6 +40,11 @@ def connect(
         raise UsageError(
             f"{manifest.name} needs no folder: its manifest says where its files are",
             hint=f"mlmodelscope datasets {manifest.name}",
+        )
+    if manifest.connect.part_of is not None:
+        raise UsageError(
+            f"{manifest.name} is a part of {manifest.connect.part_of}, and needs no folder of its own",
+            hint=connect_command(manifest.connect.part_of, str(folder)),
         )
     place = _existing(folder)
     artifacts = ArtifactStore(settings)

@@ -6,6 +6,7 @@ import os
 
 from mlmodelscope.connection.kept import ConnectedFile, Connection, connect_command, find_connection
 from mlmodelscope.errors import DatasetError
+from mlmodelscope.manifest.catalog import find_dataset
 from mlmodelscope.manifest.schema import DatasetManifest, DatasetSource
 from mlmodelscope.manifest.schema.connection import Connect
 from mlmodelscope.settings import Settings
@@ -21,6 +22,8 @@ def with_folder(manifest: DatasetManifest, settings: Settings) -> DatasetManifes
     """The manifest as it can be planned. A dataset that can be fetched needs no connection."""
     if manifest.connect is None:
         return manifest
+    if manifest.connect.part_of is not None:
+        return _part(manifest, manifest.connect.part_of, settings)
     found = find_connection(settings, manifest.name)
     if found is None:
         if manifest.sources:
@@ -38,6 +41,27 @@ def with_folder(manifest: DatasetManifest, settings: Settings) -> DatasetManifes
             hint=f"bring the folder back, or name the new one: mlmodelscope datasets connect {manifest.name} FOLDER",
         )
     return connected_manifest(manifest, found)
+
+
+def whole_of(manifest: DatasetManifest) -> str:
+    """The dataset whose folder it is: its own name, or that of the one that it is a part of."""
+    return (manifest.connect.part_of if manifest.connect is not None else None) or manifest.name
+
+
+def _part(manifest: DatasetManifest, name: str, settings: Settings) -> DatasetManifest:
+    """The manifest with the files of another dataset, and with that one's labels as far as it has none of its own."""
+    whole = find_dataset(name)
+    if whole.connect is not None and whole.connect.part_of is not None:
+        raise DatasetError(f"{manifest.name} is a part of {name}, which is itself a part of {whole.connect.part_of}")
+    try:
+        files = with_folder(whole, settings)
+    except NotConnected as error:
+        raise NotConnected(f"{manifest.name} is a part of {name}\n{error.message}", hint=error.hint) from None
+    own = {each: getattr(manifest.labels, each) for each in manifest.labels.model_fields_set}
+    changes = {"sources": files.sources, "include": files.include, "labels": files.labels.model_copy(update=own)}
+    made = manifest.model_copy(update=changes)
+    made._digest = manifest.digest
+    return made
 
 
 def connected_manifest(manifest: DatasetManifest, found: Connection) -> DatasetManifest:

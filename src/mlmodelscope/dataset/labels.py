@@ -7,6 +7,7 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -34,7 +35,7 @@ def read_labels(file: NamedFile, rule: Labels, names: list[str]) -> list[Word | 
     known = {*names, *(_bare(name) for name in names)}
     if any(len(pair) == 2 and _normal(pair[0]) in known for pair in pairs):
         return _match(((pair[0], pair[1] if len(pair) == 2 else None) for pair in pairs), names, file)
-    return _in_order(lines, names, file)
+    return _in_order(lines, names, file, rule)
 
 
 def _from_json(text: str, file: NamedFile, rule: Labels, names: list[str]) -> list[Word | None]:
@@ -43,7 +44,7 @@ def _from_json(text: str, file: NamedFile, rule: Labels, names: list[str]) -> li
         return _match(data.items(), names, file)
     if data and all(isinstance(item, dict) for item in data):
         return _match(_by_columns(data, rule, file), names, file)
-    return _in_order(data, names, file)
+    return _in_order(data, names, file, rule)
 
 
 def _json_lines(text: str, file: NamedFile, rule: Labels) -> list[Any] | None:
@@ -112,10 +113,19 @@ def _by_columns(rows: Iterable[Any], rule: Labels, file: NamedFile) -> Iterator[
             ) from None
 
 
-def _in_order(words: Sequence[Word | None], names: list[str], file: NamedFile) -> list[Word | None]:
+def _in_order(words: Sequence[Word | None], names: list[str], file: NamedFile, rule: Labels) -> list[Word | None]:
     if len(words) != len(names):
         raise DatasetError(f"{file.name} has {len(words)} labels for {len(names)} samples")
-    return list(words)
+    if rule.listed_by == "path":
+        return list(words)
+    order = sorted(range(len(names)), key=lambda at: _bare(names[at]))
+    twins = next((names[a] for a, b in pairwise(order) if _bare(names[a]) == _bare(names[b])), None)
+    if twins is not None:
+        raise DatasetError(f"{file.name} lists labels in the order of names, and `{_bare(twins)}` lies in two folders")
+    found: list[Word | None] = [None] * len(names)
+    for at, word in zip(order, words, strict=True):
+        found[at] = word
+    return found
 
 
 def _match(pairs: Iterable[tuple[str, Word | None]], names: list[str], file: NamedFile) -> list[Word | None]:

@@ -143,6 +143,7 @@ def _label(
     found: list[Unlabelled], classes: list[str], dataset: PlannedDataset, form: Format, artifacts: ArtifactStore
 ) -> list[Sample]:
     target = _target_of(classes, dataset, form)
+    found, targets = _samples_of(found, [target(sample) for sample in found], dataset)
     files = [index for index, sample in enumerate(found) if not sample.digest]
     digests = dict(zip(files, artifacts.digests([found[index].content["file"] for index in files]), strict=True))
     return [
@@ -150,10 +151,33 @@ def _label(
             sample.id,
             sample.content,
             sample.digest or digests[index],
-            target(sample),
+            targets[index],
         )
         for index, sample in enumerate(found)
     ]
+
+
+def _samples_of(
+    found: list[Unlabelled], targets: list[Any], dataset: PlannedDataset
+) -> tuple[list[Unlabelled], list[Any]]:
+    """Without those whose class does not compete, and without those that none of several labels is right for."""
+    rule, kept = dataset.labels, list(range(len(found)))
+    if rule.outside == "skip":
+        competing = set(rule.among)
+        if not competing:
+            raise DatasetError(
+                f"{dataset.name} says `outside: skip`, and not which classes compete: `among` lists them"
+            )
+        kept = [at for at in kept if not isinstance(targets[at], int) or targets[at] in competing]
+    if rule.several == "any_is_right":
+        bare = next((found[at].id for at in kept if targets[at] == []), None)
+        if bare is not None and rule.missing == "refuse":
+            raise DatasetError(
+                f"the sample `{bare}` has no label",
+                hint="`missing: skip` in the dataset's `labels` leaves such samples out",
+            )
+        kept = [at for at in kept if targets[at] != []]
+    return [found[at] for at in kept], [targets[at] for at in kept]
 
 
 def _target_of(classes: list[str], dataset: PlannedDataset, form: Format) -> Callable[[Unlabelled], Any]:
@@ -165,6 +189,8 @@ def _target_of(classes: list[str], dataset: PlannedDataset, form: Format) -> Cal
         return lambda sample: {
             "classes": to_numbers(sample.word, words, rule.offset, sample.id, len(classes), rule.separator)
         }
+    if rule.several == "any_is_right":
+        return lambda sample: to_numbers(sample.word, words, rule.offset, sample.id, len(classes), rule.separator)
     return lambda sample: (
         sample.target
         if dataset.task and sample.word is None  # its task decides what is true of it

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from mlmodelscope.task.class_answer import ClassAnswer, label_of
+
 Word = str | int | float
 """A label as its author wrote it: the number or the name of a class."""
 
@@ -18,12 +20,18 @@ class Sample:
     """Where the worker finds it; the forms are described in `mlmodelscope_worker/sample.py`."""
     digest: str
     target: Any
-    """What is true of it, in the form of its task, as JSON has it: a class number, boxes, a picture …; or None."""
+    """What is true of it, in the form of its task, as JSON has it: a class number, a list of those that are all right,
+    boxes, a picture …; or None."""
 
     @property
     def label(self) -> int | None:
-        """The class, where that is what is true of it."""
-        return self.target if isinstance(self.target, int) else None
+        """The class, where that is what is true of it; of several that are right, the first."""
+        first = self.target[0] if isinstance(self.target, list) and self.target else self.target
+        return first if isinstance(first, int) else None
+
+    def label_for(self, answer: ClassAnswer | None) -> int | None:
+        """The class that it counts as, given what a model answered."""
+        return None if self.label is None else label_of(self.target, answer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,8 @@ def _held_out(pairs: Sequence[Pair]) -> int:
 
 
 def _pair(trials: Trials, plan: Plan, at: int) -> Pair | None:
-    answer, label = trials.answer(plan, at), trials.dataset.samples[at].label
+    answer = trials.answer(plan, at)
+    label = trials.dataset.samples[at].label_for(answer)
     return (answer.classes[0], label) if label is not None and answer is not None and answer.classes else None
 
 

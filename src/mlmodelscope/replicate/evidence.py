@@ -168,7 +168,7 @@ def _kind(sample: Sample, before: Any, after: Any, k: int, measure: Measure | No
         return "fixed" if rise > 0 else "broken"
 
     def is_right(answer: ClassAnswer | None) -> bool:
-        return answer is not None and sample.label is not None and sample.label in answer.classes[:k]
+        return answer is not None and sample.label_for(answer) in answer.classes[:k]
 
     if is_right(before) != is_right(after):
         return "fixed" if is_right(after) else "broken"
@@ -231,7 +231,8 @@ def _choices(sample: Sample, answer: ClassAnswer | None, names: Sequence[str]) -
     if answer is None:
         return ()
     pairs = list(zip(answer.classes, answer.scores, strict=True))[:_TOP]
-    return tuple(Choice(number, _name(number, names), score, number == sample.label) for number, score in pairs)
+    label = sample.label_for(answer)
+    return tuple(Choice(number, _name(number, names), score, number == label) for number, score in pairs)
 
 
 def _name(number: int, names: Sequence[str]) -> str:

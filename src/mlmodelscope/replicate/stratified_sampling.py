@@ -14,7 +14,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mlmodelscope.dataset.sample import Dataset
+from mlmodelscope.dataset.sample import Dataset, Sample
 from mlmodelscope.measure.facts import facts_of
 from mlmodelscope.task.class_answer import ClassAnswer
 
@@ -69,7 +69,7 @@ def by_closeness(
 ) -> Sampling:
     """Samples in strata of how close the answers to them were."""
     chance = random.Random(seed)
-    distance = {at: _distance(dataset.samples[at].label, answers.get(at)) for at in samples}
+    distance = {at: _distance(dataset.samples[at], answers.get(at)) for at in samples}
     ranked = sorted((at for at in samples if distance[at] is not None), key=lambda at: (distance[at], chance.random()))
     members, start = [], 0
     for place, share in enumerate(_SHARES):
@@ -109,11 +109,12 @@ def _prone(strata: int) -> tuple[float, ...]:
     return _PRONE if strata == len(_PRONE) else (1.0,) * strata
 
 
-def _distance(label: int | None, answer: ClassAnswer | bytes | None) -> float | None:
+def _distance(sample: Sample, answer: ClassAnswer | bytes | None) -> float | None:
     """How far an answer is from changing between right and wrong; nothing where the right class is not in sight."""
     if isinstance(answer, bytes):  # its score: the share that the right choices have among all
         return abs(float(facts_of(answer).get("quality", 0.0)) - 0.5)
-    if answer is None or len(answer.scores) < 2 or label not in answer.classes:
+    label = sample.label_for(answer)
+    if answer is None or label is None or len(answer.scores) < 2 or label not in answer.classes:
         return None
     rival = answer.classes.index(label) or 1
     best, other = answer.scores[0], answer.scores[rival]

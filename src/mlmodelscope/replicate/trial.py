@@ -197,11 +197,14 @@ class Trials:
         """What measures are computed from; something must be true of the samples."""
         if self._is_ruled:
             return [self.answer(plan, at) for at in samples]
-        return [(self.dataset.samples[at].label or 0, self.answer(plan, at)) for at in samples]
+        answers = [self.answer(plan, at) for at in samples]
+        return [
+            (self.dataset.samples[at].label_for(each) or 0, each) for at, each in zip(samples, answers, strict=True)
+        ]
 
     def is_right(self, plan: Plan, sample: int, k: int) -> bool:
         found = self.answer(plan, sample)
-        label = self.dataset.samples[sample].label
+        label = self.dataset.samples[sample].label_for(found)
         return found is not None and label is not None and label in found.classes[:k]
 
     def worker_of(self, plan: Plan) -> VariantWorker:

@@ -8,14 +8,14 @@ from typing import Any
 
 from mlmodelscope.errors import MetricError
 from mlmodelscope.statistic.interval import wilson
-from mlmodelscope.task.class_answer import ClassAnswer
+from mlmodelscope.task.class_answer import ClassAnswer, label_of
 from mlmodelscope.task.measure import Row
 from mlmodelscope.types import Interval
 
 
 def among_best(k: int) -> Callable[[Row], bool]:
-    """Whether a sample's label is among its k best classes."""
-    return lambda row: row[1] is not None and row[0] in row[1].classes[:k]
+    """Whether a sample's label is among its k best classes; of several labels, any."""
+    return lambda row: row[1] is not None and label_of(*row) in row[1].classes[:k]
 
 
 class TopK:

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from mlmodelscope.task.class_accuracy import among_best
-from mlmodelscope.task.class_answer import CLASS_TASKS, ClassAnswer
+from mlmodelscope.task.class_answer import CLASS_TASKS, ClassAnswer, label_of
 from mlmodelscope.task.class_f1 import BinaryF1, MacroF1, Matthews, MicroF1, WeightedF1
 from mlmodelscope.task.class_scores import Brier, LogLoss, RocAuc, RocAucOvr
 from mlmodelscope.task.measure import MEASURES, NUMBER, Accumulator, CountedMeasure
@@ -14,9 +14,8 @@ from mlmodelscope_worker.registry import add
 
 
 def _add(name: str, title: str, make: type[Accumulator], *aliases: str, **more: Any) -> None:
-    measure = CountedMeasure(
-        name, title, CLASS_TASKS, make=make, good=among_best(1), aliases=aliases, is_recorded=False, **more
-    )
+    more |= {"good": among_best(1), "true": label_of, "is_recorded": False}
+    measure = CountedMeasure(name, title, CLASS_TASKS, make=make, aliases=aliases, **more)
     add(MEASURES.things, name, measure, MEASURES.code)
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from mlmodelscope.errors import MetricError
 from mlmodelscope.task import class_measures  # noqa: F401  (they are the family's, too)
 from mlmodelscope.task.class_accuracy import ClassAccuracy, Confusion, PerClass, TopK, among_best
-from mlmodelscope.task.class_answer import CLASS_TASKS, ClassAnswer
+from mlmodelscope.task.class_answer import CLASS_TASKS, ClassAnswer, label_of
 from mlmodelscope.task.class_calibration import Calibration, CalibrationError
 from mlmodelscope.task.measure import MEASURES, Accumulator, CountedMeasure, Row, find_measure, finite
 from mlmodelscope.task.task import TASKS, Column, Number, Outcome, Scored, Task, Terms
@@ -53,7 +53,8 @@ class ClassTally:
         self._ties = None if terms.by_function else Ties()
 
     def take(self, pairs: Sequence[tuple[int, ClassAnswer]]) -> Sequence[Scored]:
-        for target, answer in pairs:
+        for truth, answer in pairs:
+            target = label_of(truth, answer)
             self._kept_classes = max(self._kept_classes, len(answer.classes))
             for each in (*self._measures.values(), *self._details.values()):
                 each.update(target, answer)
@@ -119,7 +120,7 @@ def _ends(metric: str, details: Mapping[str, Any], samples: int) -> tuple[int, i
 
 
 def _not_among_best(k: int) -> Callable[[Row], bool]:
-    return lambda row: row[1] is None or row[0] not in row[1].classes[:k]
+    return lambda row: row[1] is None or label_of(*row) not in row[1].classes[:k]
 
 
 def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
@@ -133,8 +134,9 @@ def _sentence(samples: int, numbers: Mapping[str, Number]) -> str:
     return text
 
 
-def _values(target: int | None, answer: ClassAnswer | None, score: bytes | None) -> dict[str, Any]:
+def _values(truth: Any, answer: ClassAnswer | None, score: bytes | None) -> dict[str, Any]:
     """An empty answer is none."""
+    target = None if truth is None else label_of(truth, answer)
     if answer is None:
         return {"label": target}
     right = None if target is None else answer.classes[:1] == (target,)
@@ -207,6 +209,7 @@ for _each in (
         "mean accuracy of the classes",
         CLASS_TASKS,
         make=ClassAccuracy,
+        true=label_of,
         failed=ClassAnswer((), ()),
         good=among_best(1),
         aliases=("mean-per-class-accuracy", "balanced-accuracy"),
@@ -218,6 +221,7 @@ for _each in (
         CLASS_TASKS,
         better="lower",
         make=CalibrationError,
+        true=label_of,
         good=among_best(1),
         needs_scores=True,
     ),

@@ -139,6 +139,8 @@ class CountedMeasure(Measure):
     """What stands for the answer of a sample that failed; without one such samples are passed over."""
     good: Callable[[Row], bool] | None = None
     """Whether the answer to a sample is good, where the measure is not a share of samples."""
+    true: Callable[[Any, Any], Any] = lambda target, answer: target
+    """What a target means to the accumulator, once there is an answer."""
 
     @property
     def has_right_and_wrong(self) -> bool:
@@ -158,7 +160,7 @@ class CountedMeasure(Measure):
         for target, answer in rows:
             known = self.failed if answer is None else answer
             if known is not None:
-                accumulator.update(target, known)
+                accumulator.update(self.true(target, known), known)
         computed = accumulator.compute()
         return float(computed.value if isinstance(computed, Interval) else computed)
 

@@ -6,7 +6,9 @@ import pytest
 
 from mlmodelscope.manifest.load import load_manifest
 from mlmodelscope.manifest.schema import ModelManifest
+from mlmodelscope.plan.framework import framework_word
 from mlmodelscope.provision.stack.known import known_software
+from mlmodelscope.provision.stack.lock import package_of
 
 STACK = """
 name: {name}
@@ -88,3 +90,16 @@ def test_the_stack_of_tensorflow_lite_models_has_what_their_steps_name() -> None
     assert found is not None and found.stack is not None
     names = {line.partition("==")[0] for line in found.stack.requirements}
     assert {"pillow", "opencv-python-headless"} <= names
+
+
+@pytest.mark.parametrize("version", ["*", ">=5", "^5.0"])
+def test_a_language_model_of_transformers_finds_its_stack_by_itself(version: str) -> None:
+    found = known_software(model("transformers", version))
+    assert found is not None and found.stack is not None
+    names = {package_of(line) for line in found.stack.requirements}
+    assert {"torch", "transformers", "safetensors", "gguf", "tokenizers", "jinja2", "sentencepiece"} <= names
+
+
+def test_models_of_pytorch_do_not_get_the_stack_of_language_models() -> None:
+    found = known_software(model("pytorch", "*"))
+    assert found is not None and found.framework is not None and framework_word(found.framework) == "pytorch"

@@ -18,7 +18,7 @@ from mlmodelscope.plan.plan import StackRecipe
 from mlmodelscope.provision.pip_settings import IndexSettings
 from mlmodelscope.provision.stack import StackStore, lock
 from mlmodelscope.provision.stack.interpreter import find_uv
-from mlmodelscope.provision.stack.lock import Lock, lock_requirements, lock_stack
+from mlmodelscope.provision.stack.lock import Lock, lock_requirements, lock_stack, package_of
 from mlmodelscope.settings import Settings
 from provision.stack.wheels import make_wheel
 
@@ -191,3 +191,12 @@ def test_a_shipped_manifest_is_locked_altogether_or_not_at_all() -> None:
         stack = find_manifest(SoftwareManifest, entry.path).stack
         lines = stack.requirements if stack else ()
         assert len({"--hash=sha256:" in line for line in lines}) < 2, entry.name
+
+
+@pytest.mark.parametrize("package", ["torch", "torchvision"])
+def test_no_locked_stack_leaves_open_which_build_of_pytorch_it_means(package: str) -> None:
+    """2.13.0+cpu of another index satisfies `==2.13.0`, and has none of the hashes."""
+    for entry in list_catalog("software"):
+        stack = find_manifest(SoftwareManifest, entry.path).stack
+        for line in stack.requirements if stack else ():
+            assert package_of(line) != package or line.startswith(f"{package}==="), f"{entry.name}: {line[:40]}"

@@ -3,16 +3,22 @@
 import importlib.util
 import os
 import sys
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from mlmodelscope.errors import StackError
+from mlmodelscope.manifest.schema import Framework
+from mlmodelscope.provision.stack.interpreter import find_uv
+from mlmodelscope.provision.stack.releases import list_releases
 from mlmodelscope.settings import Settings
 from provision.stack.wheels import make_wheel
 
 HERE = f"{sys.version_info.major}.{sys.version_info.minor}"
 TOOL = Path(__file__).parents[3] / "tools" / "stacks_of_manifests.py"
+SHARED = Path(os.environ.get("MLMODELSCOPE_SHARED") or TOOL.parents[2] / "shared")
 MODEL = """\
 name: net
 version: 1.0.0
@@ -67,3 +73,26 @@ def test_every_outcome_is_counted(tool: ModuleType, tmp_path: Path, monkeypatch:
     assert "5 of 6 manifests load" in told and "3 get a stack (75.0%; 2 from the catalog, 1 made)" in told
     assert "4 get one with --relax-framework (100.0%)" in told
     assert not (tmp_path / "cache" / "stacks").exists()  # nothing was built
+
+
+@pytest.mark.shared
+@pytest.mark.nightly
+@pytest.mark.skipif(not (SHARED / "corpus").is_dir(), reason="the development data folder is not here")
+def test_the_public_manifests_get_the_stacks_that_the_docs_say(tool: ModuleType, tmp_path: Path) -> None:
+    if find_uv() is None:
+        pytest.skip("without uv, releases of another Python cannot be resolved without fetching them")
+    for name in ("tensorflow", "torch", "mxnet", "onnxruntime"):
+        try:
+            found = list_releases(Framework(name="pytorch" if name == "torch" else name, version="*"))
+        except StackError as error:
+            pytest.skip(error.message)
+        if len(found) < 5:
+            pytest.skip(f"the index of this machine has {len(found)} releases of {name}")
+    folders = [str(SHARED / name) for name in ("corpus", "corpus-c3sr")]
+    rows, broken, others = tool.count(folders, Settings(tmp_path / "home", tmp_path / "cache"))
+    by_outcome = Counter[str]()
+    for row, number in rows.items():
+        by_outcome[row.outcome] += number
+    assert (broken, others, by_outcome["none"], by_outcome.total()) == ({}, {}, 0, 1014)
+    assert by_outcome["catalog"] + by_outcome["made"] == 847
+    assert "847, 83.5 %" in (TOOL.parents[1] / "docs" / "from-v1.md").read_text()

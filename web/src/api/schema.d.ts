@@ -4989,6 +4989,27 @@ export interface components {
              */
             among: number[];
             /**
+             * Outside
+             * @description Samples of a class that is not `among` those that compete: kept, or not samples of it.
+             * @default keep
+             * @enum {string}
+             */
+            outside: "keep" | "skip";
+            /**
+             * Several
+             * @description Several labels of one sample of a classification: refused, or an answer is right that is any of them.
+             * @default refuse
+             * @enum {string}
+             */
+            several: "refuse" | "any_is_right";
+            /**
+             * Listed By
+             * @description Order of the samples in a list of labels without names: that of their paths, or that of their names in whatever folder.
+             * @default path
+             * @enum {string}
+             */
+            listed_by: "path" | "name";
+            /**
              * Void
              * @description Values in a mask whose pixels do not count.
              * @default []
@@ -4998,7 +5019,7 @@ export interface components {
             renamed?: string[] | null;
             /**
              * Missing
-             * @description A picture without a mask: the dataset is refused, or the picture is not a sample of it.
+             * @description A picture without a mask, or without any of several labels: the dataset is refused, or the picture is not a sample of it.
              * @default refuse
              * @enum {string}
              */

@@ -70,6 +70,7 @@ REGISTRY: Registry[Form] = Registry(
         "open_model_zoo": f"{_HERE}.open_model_zoo",
         "huggingface": f"{_HERE}.huggingface",
         "manifests": f"{_HERE}.manifests",
+        "results": f"{_HERE}.results",
     },
 )
 

@@ -121,4 +121,16 @@ class Connect(Part):
     inside: Annotated[
         Items[Inside], Field(description="Where below the named folder the files may lie as well; tried in order.")
     ] = ()
-    layouts: Annotated[Items[Layout], Field(min_length=1, description="The ways in which the files may lie.")]
+    layouts: Annotated[Items[Layout], Field(description="The ways in which the files may lie.")] = ()
+    part_of: Annotated[
+        Name | None,
+        Field(
+            description="The dataset that it is a part of, in place of `layouts`: where that is connected, so is it."
+        ),
+    ] = None
+
+    @model_validator(mode="after")
+    def _has_a_place(self) -> Connect:
+        if bool(self.layouts) == (self.part_of is not None):
+            raise ValueError("a folder is described by `layouts`, or is that of the dataset `part_of`")
+        return self

@@ -56,6 +56,24 @@ class Labels(Part):
         Items[Annotated[int, Field(ge=0, le=65534)]],
         Field(description="Classes that compete, where no others may be answers: those that the dataset has."),
     ] = ()
+    outside: Annotated[
+        Literal["keep", "skip"],
+        Field(description="Samples of a class that is not `among` those that compete: kept, or not samples of it."),
+    ] = "keep"
+    several: Annotated[
+        Literal["refuse", "any_is_right"],
+        Field(
+            description="Several labels of one sample of a classification: refused, or an answer is right that is any "
+            "of them."
+        ),
+    ] = "refuse"
+    listed_by: Annotated[
+        Literal["path", "name"],
+        Field(
+            description="Order of the samples in a list of labels without names: that of their paths, or that of their "
+            "names in whatever folder."
+        ),
+    ] = "path"
     void: Annotated[Items[int], Field(description="Values in a mask whose pixels do not count.")] = ()
     renamed: (
         Annotated[
@@ -70,7 +88,10 @@ class Labels(Part):
     ) = None
     missing: Annotated[
         Literal["refuse", "skip"],
-        Field(description="A picture without a mask: the dataset is refused, or the picture is not a sample of it."),
+        Field(
+            description="A picture without a mask, or without any of several labels: the dataset is refused, or the "
+            "picture is not a sample of it."
+        ),
     ] = "refuse"
 
 

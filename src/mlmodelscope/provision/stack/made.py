@@ -25,9 +25,13 @@ from mlmodelscope.provision.stack.step_libraries import remember
 from mlmodelscope.settings import Settings
 
 _TRIES = 3
-_BESIDE = ("numpy", "pillow", "pip", "absl-py", "flatbuffers", "future", "protobuf", "six", "skops")
+_BESIDE = (
+    *("numpy", "pillow", "pip", "absl-py", "flatbuffers", "future", "protobuf", "six", "skops"),
+    *("gguf", "jinja2", "sentencepiece", "torch"),
+)
 """What a known stack may have without another package asking for it: what steps need, and what frameworks need and do
-not declare (jax.export flatbuffers and once absl, Caffe2 protobuf and six, files of scikit-learn skops)."""
+not declare (jax.export flatbuffers and once absl, Caffe2 protobuf and six, files of scikit-learn skops, transformers
+what opens weights, tokenizers and chat templates)."""
 
 
 def make_software(framework: Framework, settings: Settings, progress: Progress) -> SoftwareManifest | None:
@@ -83,7 +87,7 @@ def _make(framework: Framework, release: Release, known: list[Known], *, only_wh
 
 def _locked(release: Release, around: list[Known], only_wheels: bool) -> tuple[Lock, Known, str]:
     """With all caps of one of the neighbors, or with those of the nearest that the release leaves."""
-    beside = _beside(around)
+    beside = _beside(around, release.package)
     for each in around:
         python, asked, caps = _asked(release, each, beside)
         try:
@@ -98,11 +102,11 @@ def _locked(release: Release, around: list[Known], only_wheels: bool) -> tuple[L
     return lock_within(asked, python, caps, only_wheels=only_wheels), around[0], python
 
 
-def _beside(around: list[Known]) -> list[str]:
+def _beside(around: list[Known], package: str) -> list[str]:
     """What one of the neighbors has that nobody may ask for."""
     stacks = [each.software.stack for each in around]
     names = {package_of(line) for stack in stacks if stack is not None for line in stack.requirements}
-    return [name for name in _BESIDE if name in names]
+    return [name for name in _BESIDE if name in names - {package}]
 
 
 def _asked(release: Release, neighbor: Known, beside: list[str]) -> tuple[str, list[str], dict[str, str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from mlmodelscope.claim.status import Standing, standing_of, standings
 from mlmodelscope.connection.kept import connect_command
-from mlmodelscope.connection.resolve import NotConnected, with_folder
+from mlmodelscope.connection.resolve import NotConnected, whole_of, with_folder
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.ledger.verdicts import Verdicts
@@ -68,7 +68,8 @@ def known_datasets(desk: Desk) -> dict[str, str | None]:
             with_folder(manifest, desk.offline)
             found[name] = None
         except NotConnected:
-            found[name] = f"needs the data of {name}: {connect_command(name)}"
+            whole = whole_of(manifest)
+            found[name] = f"needs the data of {whole}: {connect_command(whole)}"
     return found
 
 

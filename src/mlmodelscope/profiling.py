@@ -70,7 +70,7 @@ def profile(
 def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked: Asked) -> tuple[Record, Trace]:
     artifacts, watcher = asked.artifacts, asked.watcher
     identity = sha256(f"profile {level} {runs} {'cold ' if cold else ''}{plan.digest}".encode()).hexdigest()
-    record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
+    record = with_setup(with_container(new_record(plan, identity), asked.aspects))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be profiled")
     dataset = open_dataset(plan.dataset, artifacts)
@@ -99,7 +99,7 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
             "finished_at": datetime.now(UTC),
             "samples": len(samples),
             "profile": _described(trace, level, runs, cold),
-            "notes": (*taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
+            "notes": (*record.notes, *taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
         }
     )
     save_trace(trace, store.folder(record.id))

@@ -19,12 +19,14 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
+from mlmodelscope.provision.progress import Transfer
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.record.measured import with_latency, with_worker
 from mlmodelscope.record.record import LevelCost, ProfileRecord, Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import new_record, opened_store, with_container, with_setup
 from mlmodelscope.trace.counting import count_kernels, same_kernels
+from mlmodelscope.trace.disk import opening_run, with_transfers
 from mlmodelscope.trace.layers import agreement, run_ns
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
 from mlmodelscope.trace.span import LEVELS, Trace, trace_id_of
@@ -80,16 +82,19 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
     with TemporaryDirectory() as folder:
         shared = same_kernels(plan, folder) if counts else {}
         with Worker(provision(plan, artifacts), plan, environment=shared) as worker:
+            opening = opening_run(worker.pid) if level == "hardware" and not _is_boxed(plan) else None
             latency = worker.measure_latency(samples, plan)
             watcher.measured(latency)
             began_ns = time.time_ns()
             taken = cold_calls or worker.trace(samples, level, runs, plan.scenario.warm_up_runs)
             more, said = ([], []) if cold else _look_on(worker, samples, level, runs, taken, _on_gpu(plan))
+            more += [opening] if opening is not None else []
             best = _measure_peak(worker, plan) if LEVELS.index(level) >= LEVELS.index("framework") else {}
             opened = worker.opened
         if counts:
             said += count_kernels(provision(plan, artifacts), plan, samples, taken.runs, shared)
-    trace = make_trace(record, taken, began_ns, more)
+    transfers = artifacts.transfers.found if level == "hardware" else ()
+    trace = make_trace(record, taken, began_ns, more, transfers)
     peak = Peak.from_worker(best) if best else None
     if peak is not None:
         trace = replace(trace, resource={**trace.resource, **peak.to_resource()})
@@ -148,6 +153,11 @@ def _on_gpu(plan: Plan) -> bool:
     return str(plan.predictor.options.get("device") or "cpu") != "cpu"
 
 
+def _is_boxed(plan: Plan) -> bool:
+    """Whether the process that was started is a container engine's client, which reads nothing for the model."""
+    return plan.stack.recipe is not None and plan.stack.recipe.image is not None
+
+
 def _look_on(
     worker: Worker, samples: Sequence[Sample], level: str, runs: int, taken: Traced, gpu: bool
 ) -> tuple[list[LeveledRun], list[str]]:
@@ -187,9 +197,16 @@ def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: i
     return joined
 
 
-def make_trace(record: Record, taken: Traced, began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
-    """What a worker took, and what was seen of it from outside, as one timeline."""
+def make_trace(
+    record: Record,
+    taken: Traced,
+    began_ns: int,
+    more: Sequence[LeveledRun] = (),
+    transfers: Sequence[Transfer] = (),
+) -> Trace:
+    """What a worker took, and what was seen of it from outside, as one timeline; `transfers` come before the rest."""
     spans, overheads = merge([*(_run_of(each) for each in taken.runs), *more])
+    spans = with_transfers(spans, transfers)
     plan = record.plan
     if spans:
         about = {"record": record.id, "batch_size": taken.batch_size}

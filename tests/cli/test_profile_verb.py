@@ -173,3 +173,14 @@ def test_layers_that_do_not_add_up_to_their_sum_are_explained(
         show_profile(record, replace(trace, spans=tuple([*others, *layers])))
         printed = capsys.readouterr().out
         assert ("listed below" in printed) is told and ("92 ms in a run at the median" in printed) is told
+
+
+def test_the_hardware_level_shows_what_is_read(make: Callable[..., Any], settings: Settings) -> None:
+    _, trace = profile(*make(), level="hardware", runs=2, settings=settings)
+    around = {span.id: span.name for span in trace.at("application")}
+    found = {around[span.parent or ""]: span for span in trace.named("disk", "hardware")}
+    if not Path("/proc/self/io").exists():
+        assert not found
+        return
+    assert found["open"].attributes["files"] > 0 and found["open"].attributes["asked_bytes"] > 1000
+    assert 0 < found["batch"].attributes["asked_bytes"] < 1 << 20, "a picture, without what looking reads"

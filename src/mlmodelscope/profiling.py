@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
@@ -25,6 +26,7 @@ from mlmodelscope.record.measured import with_latency, with_worker
 from mlmodelscope.record.record import LevelCost, ProfileRecord, Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import new_record, opened_store, with_container, with_setup
+from mlmodelscope.trace.caller import CALLED_BY, parse_traceparent
 from mlmodelscope.trace.counting import count_kernels, same_kernels
 from mlmodelscope.trace.disk import opening_run, with_transfers
 from mlmodelscope.trace.layers import agreement, run_ns
@@ -47,10 +49,12 @@ def profile(
     level: str = "framework",
     runs: int = 10,
     cold: bool = False,
+    traceparent: str | None = None,
     **conditions: Unpack[Conditions],
 ) -> tuple[Record, Trace]:
     """Trace some batches of a model down to a level, and keep the record with its trace.
 
+    `traceparent` is the caller's trace by W3C's Trace Context: exported as OTLP, the spans are part of that one.
     Every profile is a new record: it is about this moment of this machine. A cold one is of the very first call of as
     many fresh processes.
     """
@@ -66,7 +70,18 @@ def profile(
         options = replace(options, limit=runs * options.batch_size)
     plan = asked.plan(options)
     with opened_store(asked) as store:
-        return _profile(plan, level, runs, cold, store, asked)
+        record, trace = _profile(plan, level, runs, cold, store, asked)
+        return record, _joined(trace, store.folder(record.id), traceparent)
+
+
+def _joined(trace: Trace, folder: Path, traceparent: str | None) -> Trace:
+    """The trace with its caller, kept so; what is no `traceparent` is left out, as its recommendation demands."""
+    caller = parse_traceparent(traceparent)
+    if caller is None:
+        return trace
+    trace = replace(trace, resource={**trace.resource, CALLED_BY: caller.traceparent})
+    save_trace(trace, folder)
+    return trace
 
 
 def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked: Asked) -> tuple[Record, Trace]:

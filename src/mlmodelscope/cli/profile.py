@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -88,15 +89,17 @@ def profile(
     check_name(output)
     options = make_options(batch_size, threads, None, False, seed, 5, option, device, relax_framework=relax_framework)
     times = runs if runs is not None else 3 if cold else 10
-    there, found = remote(), settings(offline)
+    there, found, caller = remote(), settings(offline), os.environ.get("TRACEPARENT")
     conditions: dict[str, Any] = {"hardware": hardware, "trust": trust}
 
     def run_in(name: str | None) -> tuple[Record, Trace]:
         with TerminalWatcher() as watcher:
             if there is None:
                 how: dict[str, Any] = {**conditions, "level": level.value, "runs": times, "cold": cold}
+                how["traceparent"] = caller
                 return run(model, dataset, options, software=name, settings=found, watcher=watcher, **how)
             arguments = {"level": level.value, "runs": times, "cold": cold}
+            arguments |= {"traceparent": caller} if caller else {}
             asked: dict[str, Any] = {"software": name, "arguments": arguments, **conditions}
             record = there.run("profile", model, dataset, options, watcher=watcher, **asked)
             return record, load_trace(there.store().folder(record.id))

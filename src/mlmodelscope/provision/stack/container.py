@@ -73,7 +73,7 @@ def find_python(engine: Engine, image: str) -> Found:
     if reason is not None:
         raise StackError(
             f"{engine.name} cannot start a program in {image}: {reason}",
-            hint="the image needs `sh` and Python 3.6 or newer with NumPy; MLMODELSCOPE_CONTAINER_OPTIONS passes "
+            hint="the image needs a shell and Python 3.6 or newer with NumPy; MLMODELSCOPE_CONTAINER_OPTIONS passes "
             f"options to `{engine.name} run`",
         )
     said = f"\n{done.stderr.strip()[-1000:]}" if done.stderr.strip() else ""

@@ -64,7 +64,7 @@ def profile(
         raise UsageError("a first call shows its layers and nothing below: --cold goes with the level framework only")
     asked = ask(model, dataset, options, **conditions)
     if asked.model.job_type == "training":
-        return _profile_training(asked, level, runs, cold)
+        return _profile_training(asked, level, runs, cold, traceparent)
     options = asked.options
     if options.limit is None:  # a profile looks at a few batches: only their samples need to be fetched
         options = replace(options, limit=runs * options.batch_size)
@@ -127,7 +127,7 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
     return record, trace
 
 
-def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[Record, Trace]:
+def _profile_training(asked: Asked, level: str, runs: int, cold: bool, traceparent: str | None) -> tuple[Record, Trace]:
     """Steps of a training, on the timeline that calls of a model have; its layers are the framework's own business."""
     if asked.model.training is None:
         raise UsageError(
@@ -139,7 +139,7 @@ def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[
     plan = asked.plan()
     identity = sha256(f"profile {level} {runs} {plan.digest}".encode()).hexdigest()
     with opened_store(asked) as store, TemporaryDirectory() as folder:
-        record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
+        record = with_setup(with_container(new_record(plan, identity), asked.aspects))
         site = replace(provision(plan, asked.artifacts), folder=folder)
         with Worker(site, plan) as worker:
             began_ns = time.time_ns()
@@ -156,12 +156,12 @@ def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[
                 "status": "finished",
                 "finished_at": datetime.now(UTC),
                 "profile": _described(trace, level, runs),
-                "notes": (*taken.notes, *notes),
+                "notes": (*record.notes, *taken.notes, *notes),
             }
         )
         save_trace(trace, store.folder(record.id))
         store.add(record)
-        return record, trace
+        return record, _joined(trace, store.folder(record.id), traceparent)
 
 
 def _on_gpu(plan: Plan) -> bool:

@@ -45,6 +45,7 @@ ORDER = [
     "suggestion",
     "watcher",
     "preparation",
+    "several_stacks",
     "running",
     "evaluation",
     "model_input",

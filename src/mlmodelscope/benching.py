@@ -57,9 +57,9 @@ def bench(
     if random is not None and (dataset is not None or end_to_end):
         other = "--end-to-end" if end_to_end else "a dataset"
         raise UsageError(f"random tensors stand in for prepared samples: --random goes without {other}")
-    asked = ask(model, _no_samples() if random is not None else dataset, options, **conditions)
+    asked = ask(model, no_samples() if random is not None else dataset, options, **conditions)
     if random is not None:
-        asked = replace(asked, aspects=replace(asked.aspects, dataset=_no_samples(asked.model.task)))
+        asked = replace(asked, aspects=replace(asked.aspects, dataset=no_samples(asked.model.task)))
     plan = asked.plan(_options(asked, request))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be made into queries")
@@ -67,7 +67,7 @@ def bench(
     with opened_store(asked) as store:
         record = new_record(plan, identity)  # the machine as it is before it is set
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
-            record = with_setup(with_container(with_settings(record, done), asked.aspects.software))
+            record = with_setup(with_container(with_settings(record, done), asked.aspects))
             lab = _open_lab(plan, asked, random, end_to_end=end_to_end, streams=streams)
             return _bench(record, request, lab, store, asked.watcher)
 
@@ -87,7 +87,7 @@ def _options(asked: Asked, request: Request) -> Options:
     return replace(options, limit=max(_SAMPLES, min(options.batch_size, 4 * _SAMPLES)))
 
 
-def _no_samples(task: str = "classification") -> DatasetManifest:
+def no_samples(task: str = "classification") -> DatasetManifest:
     """What stands in a plan where a dataset would: there are no files to check, so that nothing is validated."""
     made: dict[str, Any] = {"name": RANDOM, "version": "1.0.0", "sources": ()}
     if task == LANGUAGE_MODEL:  # which is asked to write something; what it is asked are random tokens

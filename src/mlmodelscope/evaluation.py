@@ -87,7 +87,7 @@ def _evaluate_once(plan: Plan, store: Store, asked: Asked, again: bool, made_for
         here = machine_of(plan)  # before it is set for the plan
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, here, __version__, worker, made_for), done)
-            record = with_container(record, asked.aspects.software)
+            record = with_container(record, asked.aspects)
             try:
                 return _run(record, store, asked)
             except MLModelScopeError as error:

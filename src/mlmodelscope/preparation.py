@@ -18,13 +18,16 @@ from mlmodelscope.manifest.schema.part import Manifest
 from mlmodelscope.manifest.shown_address import holds_secret
 from mlmodelscope.manifest.suggest import nearest
 from mlmodelscope.plan.file import Pins
-from mlmodelscope.plan.make import make_plan
+from mlmodelscope.plan.make import make_plan, refuse_early
+from mlmodelscope.plan.match import MachineFacts
 from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
+from mlmodelscope.plan.readers import model_read_by
 from mlmodelscope.plan.trust import options_that_run_code
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.provision.machine import describe_facts
 from mlmodelscope.provision.stack import Progress, build_image, choose_stack
+from mlmodelscope.provision.stack.choose import check_stack
 from mlmodelscope.provision.trust import refuse_options, require_trust
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
@@ -127,7 +130,7 @@ def plan_aspects(
     """A plan that may be carried out: code is trusted before anything is fetched for it."""
     aspects = replace(aspects, dataset=with_folder(aspects.dataset, settings))
     require_trust(aspects.manifests, settings, trust=trust)
-    refuse_options(options_that_run_code(aspects.model, aspects.software, options), trust=trust)
+    aspects, note = check_aspects(aspects, options, trust=trust)
     gpu = options.predictor_options.get("device", "cpu") != "cpu"
     if aspects.image is not None:
         software, stack = None, build_image(aspects.image, settings, progress).description
@@ -156,13 +159,41 @@ def plan_aspects(
         software=software,
         hardware=aspects.hardware,
         classes=known_classes(aspects.model, aspects.dataset, artifacts),
-        machine=describe_facts() if aspects.hardware or aspects.model.system_requirements else None,
+        machine=_facts(aspects),
     )
+    if note is not None:
+        plan = plan.model_copy(update={"warnings": (*plan.warnings, note)})
     for warning in plan.warnings:
         progress(f"warning: {warning}")
     if plan.predictor.where.get("url") and "url" not in options.predictor_options:
         progress(f"samples go to {plan.predictor.where['url']}, which the manifest of {plan.model.name} names")
     return plan
+
+
+def check_aspects(aspects: Aspects, options: Options, *, trust: bool = False) -> tuple[Aspects, str | None]:
+    """Refuse what cannot run, as far as the manifests tell: nothing is built, fetched or started to find out.
+
+    The model is returned as the stack's framework runs it, with a note where that is another one than its own.
+    """
+    model, note = model_read_by(aspects.model, aspects.software)
+    aspects = replace(aspects, model=model)
+    refuse_options(options_that_run_code(model, aspects.software, options), trust=trust)
+    refuse_early(
+        model,
+        aspects.dataset,
+        options,
+        software=aspects.software,
+        hardware=aspects.hardware,
+        machine=_facts(aspects),
+    )
+    if aspects.software is not None and aspects.image is None:
+        gpu = options.predictor_options.get("device", "cpu") != "cpu"
+        check_stack(model, aspects.software, gpu=gpu, trust=trust, relax=options.relax_framework)
+    return aspects, note
+
+
+def _facts(aspects: Aspects) -> MachineFacts | None:
+    return describe_facts() if aspects.hardware or aspects.model.system_requirements else None
 
 
 def remembered_manifest(home: Path, digest: str) -> Path:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from hashlib import sha256
+from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Unpack
 
@@ -19,12 +20,15 @@ from mlmodelscope.plan.options import Options
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.plan.predictor import ELSEWHERE
 from mlmodelscope.preparation import Asked, Conditions, DatasetSource, ModelSource, ask
+from mlmodelscope.provision.progress import Transfer
 from mlmodelscope.provision.site import Site, provision
 from mlmodelscope.record.measured import with_latency, with_worker
 from mlmodelscope.record.record import LevelCost, ProfileRecord, Record
 from mlmodelscope.record.store import Store
 from mlmodelscope.running import new_record, opened_store, with_container, with_setup
+from mlmodelscope.trace.caller import CALLED_BY, parse_traceparent
 from mlmodelscope.trace.counting import count_kernels, same_kernels
+from mlmodelscope.trace.disk import opening_run, with_transfers
 from mlmodelscope.trace.layers import agreement, run_ns
 from mlmodelscope.trace.merge import LeveledRun, Taken, merge, number
 from mlmodelscope.trace.span import LEVELS, Trace, trace_id_of
@@ -45,10 +49,12 @@ def profile(
     level: str = "framework",
     runs: int = 10,
     cold: bool = False,
+    traceparent: str | None = None,
     **conditions: Unpack[Conditions],
 ) -> tuple[Record, Trace]:
     """Trace some batches of a model down to a level, and keep the record with its trace.
 
+    `traceparent` is the caller's trace by W3C's Trace Context: exported as OTLP, the spans are part of that one.
     Every profile is a new record: it is about this moment of this machine. A cold one is of the very first call of as
     many fresh processes.
     """
@@ -58,19 +64,30 @@ def profile(
         raise UsageError("a first call shows its layers and nothing below: --cold goes with the level framework only")
     asked = ask(model, dataset, options, **conditions)
     if asked.model.job_type == "training":
-        return _profile_training(asked, level, runs, cold)
+        return _profile_training(asked, level, runs, cold, traceparent)
     options = asked.options
     if options.limit is None:  # a profile looks at a few batches: only their samples need to be fetched
         options = replace(options, limit=runs * options.batch_size)
     plan = asked.plan(options)
     with opened_store(asked) as store:
-        return _profile(plan, level, runs, cold, store, asked)
+        record, trace = _profile(plan, level, runs, cold, store, asked)
+        return record, _joined(trace, store.folder(record.id), traceparent)
+
+
+def _joined(trace: Trace, folder: Path, traceparent: str | None) -> Trace:
+    """The trace with its caller, kept so; what is no `traceparent` is left out, as its recommendation demands."""
+    caller = parse_traceparent(traceparent)
+    if caller is None:
+        return trace
+    trace = replace(trace, resource={**trace.resource, CALLED_BY: caller.traceparent})
+    save_trace(trace, folder)
+    return trace
 
 
 def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked: Asked) -> tuple[Record, Trace]:
     artifacts, watcher = asked.artifacts, asked.watcher
     identity = sha256(f"profile {level} {runs} {'cold ' if cold else ''}{plan.digest}".encode()).hexdigest()
-    record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
+    record = with_setup(with_container(new_record(plan, identity), asked.aspects))
     if plan.dataset.is_known_by_functions:
         raise UsageError("the manifest's own code reads the dataset: its samples cannot be profiled")
     dataset = open_dataset(plan.dataset, artifacts)
@@ -80,16 +97,19 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
     with TemporaryDirectory() as folder:
         shared = same_kernels(plan, folder) if counts else {}
         with Worker(provision(plan, artifacts), plan, environment=shared) as worker:
+            opening = opening_run(worker.pid) if level == "hardware" and not _is_boxed(plan) else None
             latency = worker.measure_latency(samples, plan)
             watcher.measured(latency)
             began_ns = time.time_ns()
             taken = cold_calls or worker.trace(samples, level, runs, plan.scenario.warm_up_runs)
             more, said = ([], []) if cold else _look_on(worker, samples, level, runs, taken, _on_gpu(plan))
+            more += [opening] if opening is not None else []
             best = _measure_peak(worker, plan) if LEVELS.index(level) >= LEVELS.index("framework") else {}
             opened = worker.opened
         if counts:
             said += count_kernels(provision(plan, artifacts), plan, samples, taken.runs, shared)
-    trace = make_trace(record, taken, began_ns, more)
+    transfers = artifacts.transfers.found if level == "hardware" else ()
+    trace = make_trace(record, taken, began_ns, more, transfers)
     peak = Peak.from_worker(best) if best else None
     if peak is not None:
         trace = replace(trace, resource={**trace.resource, **peak.to_resource()})
@@ -99,7 +119,7 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
             "finished_at": datetime.now(UTC),
             "samples": len(samples),
             "profile": _described(trace, level, runs, cold),
-            "notes": (*taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
+            "notes": (*record.notes, *taken.notes, *said, *([best["problem"]] if "problem" in best else [])),
         }
     )
     save_trace(trace, store.folder(record.id))
@@ -107,7 +127,7 @@ def _profile(plan: Plan, level: str, runs: int, cold: bool, store: Store, asked:
     return record, trace
 
 
-def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[Record, Trace]:
+def _profile_training(asked: Asked, level: str, runs: int, cold: bool, traceparent: str | None) -> tuple[Record, Trace]:
     """Steps of a training, on the timeline that calls of a model have; its layers are the framework's own business."""
     if asked.model.training is None:
         raise UsageError(
@@ -119,7 +139,7 @@ def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[
     plan = asked.plan()
     identity = sha256(f"profile {level} {runs} {plan.digest}".encode()).hexdigest()
     with opened_store(asked) as store, TemporaryDirectory() as folder:
-        record = with_setup(with_container(new_record(plan, identity), asked.aspects.software))
+        record = with_setup(with_container(new_record(plan, identity), asked.aspects))
         site = replace(provision(plan, asked.artifacts), folder=folder)
         with Worker(site, plan) as worker:
             began_ns = time.time_ns()
@@ -136,16 +156,21 @@ def _profile_training(asked: Asked, level: str, runs: int, cold: bool) -> tuple[
                 "status": "finished",
                 "finished_at": datetime.now(UTC),
                 "profile": _described(trace, level, runs),
-                "notes": (*taken.notes, *notes),
+                "notes": (*record.notes, *taken.notes, *notes),
             }
         )
         save_trace(trace, store.folder(record.id))
         store.add(record)
-        return record, trace
+        return record, _joined(trace, store.folder(record.id), traceparent)
 
 
 def _on_gpu(plan: Plan) -> bool:
     return str(plan.predictor.options.get("device") or "cpu") != "cpu"
+
+
+def _is_boxed(plan: Plan) -> bool:
+    """Whether the process that was started is a container engine's client, which reads nothing for the model."""
+    return plan.stack.recipe is not None and plan.stack.recipe.image is not None
 
 
 def _look_on(
@@ -187,9 +212,16 @@ def _first_calls(site: Site, plan: Plan, samples: Sequence[Sample], processes: i
     return joined
 
 
-def make_trace(record: Record, taken: Traced, began_ns: int, more: Sequence[LeveledRun] = ()) -> Trace:
-    """What a worker took, and what was seen of it from outside, as one timeline."""
+def make_trace(
+    record: Record,
+    taken: Traced,
+    began_ns: int,
+    more: Sequence[LeveledRun] = (),
+    transfers: Sequence[Transfer] = (),
+) -> Trace:
+    """What a worker took, and what was seen of it from outside, as one timeline; `transfers` come before the rest."""
     spans, overheads = merge([*(_run_of(each) for each in taken.runs), *more])
+    spans = with_transfers(spans, transfers)
     plan = record.plan
     if spans:
         about = {"record": record.id, "batch_size": taken.batch_size}

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from mlmodelscope.errors import StoreError
-from mlmodelscope.manifest.schema import SoftwareManifest
+from mlmodelscope.manifest.aspects import Aspects
 from mlmodelscope.plan.plan import Plan
 from mlmodelscope.preparation import Asked
 from mlmodelscope.provision.machine import Machine, describe_machine, identify_machine
@@ -64,19 +64,19 @@ def with_settings(record: Record, done: tuple[Setting, ...]) -> Record:
     return record.model_copy(update={"settings": done, "notes": tuple(dict.fromkeys((*record.notes, *left)))})
 
 
-def with_container(record: Record, software: SoftwareManifest | None) -> Record:
-    """A note where the software manifest names a container image and something else was run instead."""
+def with_container(record: Record, aspects: Aspects) -> Record:
+    """A note for each manifest that names a container image for this machine where something else ran instead."""
     stack = record.plan.stack
-    image = (
-        find_image(software.container, record.plan.predictor.options.get("device", "cpu") != "cpu")
-        if software
-        else None
-    )
-    if software is None or image is None or (stack.recipe is not None and stack.recipe.image is not None):
+    if stack.recipe is not None and stack.recipe.image is not None:
         return record
+    gpu = record.plan.predictor.options.get("device", "cpu") != "cpu"
     where = "this Python" if stack.recipe is None else f"the stack {stack.name}"
-    note = f"{software.reference} names the container image {image}; {where} satisfies it and was used instead"
-    return record.model_copy(update={"notes": tuple(dict.fromkeys((*record.notes, note)))})
+    notes = [
+        f"{manifest.reference} names the container image {image}; {where} satisfies it and was used instead"
+        for manifest in (aspects.model, aspects.software)
+        if manifest is not None and (image := find_image(manifest.container, gpu)) is not None
+    ]
+    return record.model_copy(update={"notes": tuple(dict.fromkeys((*record.notes, *notes)))})
 
 
 def with_setup(record: Record) -> Record:
@@ -111,4 +111,5 @@ def new_record(plan: Plan, identity: str | None = None) -> Record:
         machine=machine_of(plan),
         worker_version=__version__,
         worker_digest=worker_digest(),
+        notes=tuple(plan.warnings),
     )

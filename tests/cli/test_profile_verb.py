@@ -17,7 +17,7 @@ from mlmodelscope.record.store import Store
 from mlmodelscope.trace.layers import agreement
 from mlmodelscope.trace.store import load_trace
 
-from .command import Call, Run
+from .command import Call, Run, run_command
 from .toy import write_toy
 
 pytestmark = pytest.mark.usefixtures("small_peak")
@@ -173,3 +173,25 @@ def test_layers_that_do_not_add_up_to_their_sum_are_explained(
         show_profile(record, replace(trace, spans=tuple([*others, *layers])))
         printed = capsys.readouterr().out
         assert ("listed below" in printed) is told and ("92 ms in a run at the median" in printed) is told
+
+
+def test_the_hardware_level_shows_what_is_read(make: Callable[..., Any], settings: Settings) -> None:
+    _, trace = profile(*make(), level="hardware", runs=2, settings=settings)
+    around = {span.id: span.name for span in trace.at("application")}
+    found = {around[span.parent or ""]: span for span in trace.named("disk", "hardware")}
+    if not Path("/proc/self/io").exists():
+        assert not found
+        return
+    assert found["open"].attributes["files"] > 0 and found["open"].attributes["asked_bytes"] > 1000
+    assert 0 < found["batch"].attributes["asked_bytes"] < 1 << 20, "a picture, without what looking reads"
+
+
+def test_a_program_that_starts_a_profile_finds_it_in_its_own_trace(layered: Path, environment: dict[str, str]) -> None:
+    trace, span = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+    variables = {**environment, "TRACEPARENT": f"00-{trace}-{span}-01"}
+    profiling = ("profile", "toy.yml", "pictures.yml", "--runs", "1", "-o", "a.otlp.json")
+    done = run_command(*profiling, cwd=layered, environment=variables)
+    assert done.returncode == 0, done.stderr
+    spans = json.loads((layered / "a.otlp.json").read_text())["resourceSpans"][0]["scopeSpans"][0]["spans"]
+    assert {each["traceId"] for each in spans} == {trace}
+    assert [each["parentSpanId"] for each in spans].count(span) == 1

@@ -384,3 +384,73 @@ def test_an_agent_that_is_killed_loses_it_to_another(world: World) -> None:
     agents[left].kill()
     gone = ask(world, **body)
     assert gone.status_code in (409, 503), gone.text  # depending on whether the server has noticed
+
+
+# The trace of whoever asks --------------------------------------------------------------------------------------------
+
+CALLERS_SPAN = "00f067aa0ba902b7"
+
+
+def ask_within(asked: Asked, trace: str, flags: str = "01", **body: Any) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {asked.guest}", "traceparent": f"00-{trace}-{CALLERS_SPAN}-{flags}"}
+    return asked.world.http.post("/predictions", json={"model": "toy", **body}, headers=headers, timeout=300)
+
+
+def spans_within(asked: Asked, trace: str) -> list[dict[str, Any]]:
+    found = asked.world.http.get(f"/traces/{trace}/spans", headers={"Authorization": f"Bearer {asked.reader}"})
+    return found.json()["items"] if found.status_code == 200 else []
+
+
+def test_a_prediction_joins_the_trace_of_who_asked(asked: Asked) -> None:
+    trace = "a" * 32
+    answer = ask_within(asked, trace, input=encoded(asked.picture().read_bytes()))
+    assert answer.status_code == 200
+    spans = {span["name"]: span for span in spans_within(asked, trace)}
+    whole, agent = spans["predict toy"], spans[f"agent {answer.json()['agent']}"]
+    assert whole["parent"] == CALLERS_SPAN and agent["parent"] == whole["id"]
+    assert whole["start_ns"] <= agent["start_ns"] and agent["end_ns"] <= whole["end_ns"]
+    stages = [each["name"] for each in answer.json()["stages"]]
+    assert set(stages) <= spans.keys() and spans["run"]["parent"] == agent["id"]
+    ask_within(asked, trace, input=encoded(asked.picture().read_bytes()))
+    assert sum(span["name"] == "predict toy" for span in spans_within(asked, trace)) == 2
+
+
+def test_grpc_joins_a_trace_by_its_metadata(asked: Asked) -> None:
+    grpc = pytest.importorskip("grpc", reason="grpcio is not installed")
+    from mlmodelscope.server.rpc.messages import methods
+
+    one, many = (next(each for each in methods() if each.name == name) for name in ("Predict", "PredictMany"))
+    question, content = {"model": {"name": "toy"}}, asked.picture().read_bytes()
+    metadata = (("traceparent", f"00-{'e' * 32}-{CALLERS_SPAN}-01"),)
+    with grpc.insecure_channel(f"127.0.0.1:{asked.rpc_port}") as channel:
+        call = channel.unary_unary(one.path, one.asked.SerializeToString, one.answered.FromString)
+        call(one.asked(question=question, input={"content": content}), timeout=300, metadata=metadata)
+        assert len([each for each in spans_within(asked, "e" * 32) if each["parent"] == CALLERS_SPAN]) == 1
+        talk = channel.stream_stream(many.path, many.asked.SerializeToString, many.answered.FromString)
+        said = [many.asked(question=question), *[many.asked(input={"content": content})] * 2]
+        assert len(list(talk(iter(said), timeout=300, metadata=metadata))) == 2
+        call(one.asked(question=question, input={"content": content}), timeout=300)
+    assert len([each for each in spans_within(asked, "e" * 32) if each["parent"] == CALLERS_SPAN]) == 3
+
+
+def test_spans_are_kept_for_callers_that_keep_theirs(asked: Asked) -> None:
+    picture = encoded(asked.picture().read_bytes())
+    assert ask_within(asked, "b" * 32, flags="00", input=picture).status_code == 200
+    assert ask_within(asked, "nonsense", input=picture).status_code == 200
+    assert spans_within(asked, "b" * 32) == []
+
+
+def test_a_prediction_without_an_answer_says_why_in_the_trace(asked: Asked) -> None:
+    assert ask_within(asked, "c" * 32, input=encoded(b"no picture")).status_code == 422
+    (span,) = spans_within(asked, "c" * 32)
+    assert span["name"] == "predict" and "error" in span["attributes"]
+
+
+def test_a_trace_of_somebody_else_is_not_written_to(asked: Asked) -> None:
+    picture = encoded(asked.picture().read_bytes())
+    ask_within(asked, "d" * 32, input=picture)
+    before = len(spans_within(asked, "d" * 32))
+    headers = {"Authorization": f"Bearer {asked.trusted}", "traceparent": f"00-{'d' * 32}-{CALLERS_SPAN}-01"}
+    body = {"model": "toy", "input": picture}
+    answer = asked.world.http.post("/predictions", json=body, headers=headers, timeout=300)
+    assert answer.status_code == 200 and len(spans_within(asked, "d" * 32)) == before

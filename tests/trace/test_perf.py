@@ -37,7 +37,7 @@ def test_a_recording_is_read_to_the_last_line() -> None:
     ],
 )
 def test_symbols_and_libraries_are_told_apart(line: str, symbol: str, library: str) -> None:
-    assert list(parse_script([line])) == [Seen(12_000_000_500, symbol, library)]
+    assert list(parse_script([line])) == [Seen(12_000_000_500, symbol, library, 0x4F0)]
 
 
 def test_other_lines_are_passed_over() -> None:

@@ -18,6 +18,7 @@ from mlmodelscope.cli.choices import (
     RelaxFramework,
     Seed,
     SoftwareName,
+    StackNames,
     Threads,
     Trust,
     make_options,
@@ -27,6 +28,9 @@ from mlmodelscope.cli.terminal import AsJson, Offline, console, settings, verb_o
 from mlmodelscope.errors import StoreError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mlmodelscope.manifest.schema import DatasetManifest
     from mlmodelscope.record.record import Record
 
 _STREAMS = 8
@@ -110,6 +114,7 @@ def bench(
         bool, typer.Option("--loadgen", help="Let MLPerf's own LoadGen drive it; it must be in the stack.")
     ] = False,
     software: SoftwareName = None,
+    stacks: StackNames = None,
     relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     device: DeviceName = None,
@@ -120,7 +125,7 @@ def bench(
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Measure a model under load: latency with intervals, throughput, memory, and whether that can be believed.
 
     Nothing need be guessed: it warms up until it is steady and measures until the intervals are tight, or until the
@@ -156,28 +161,47 @@ def bench(
     there = remote()
     if there is not None and (random or loadgen):
         raise UsageError("--random and --loadgen are for this machine; a server cannot be asked for them")
-    with TerminalWatcher() as watcher:
-        if there is not None:
+    found = settings(offline)
+    conditions: dict[str, Any] = {"hardware": hardware, "trust": trust}
+
+    def run_in(name: str | None) -> Record:
+        with TerminalWatcher() as watcher:
+            if there is None:
+                how: dict[str, Any] = {"streams": streams, "end_to_end": end_to_end, **conditions}
+                how["random"] = _shapes(shape or []) if random else None
+                return run(model, dataset, options, request, software=name, settings=found, watcher=watcher, **how)
             asked = {name: value for name, value in asdict(request).items() if name != "loadgen"}
             arguments = {**asked, "streams": streams, "end_to_end": end_to_end}
-            where: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust}
-            record = there.run("bench", model, dataset, options, arguments=arguments, watcher=watcher, **where)
-        else:
-            record = run(
-                model,
-                dataset,
-                options,
-                request,
-                streams=streams,
-                end_to_end=end_to_end,
-                random=_shapes(shape or []) if random else None,
-                software=software,
-                hardware=hardware,
-                trust=trust,
-                settings=settings(offline),
-                watcher=watcher,
-            )
-    _tell(record, output, as_json)
+            where = {"software": name, **conditions}
+            return there.run("bench", model, dataset, options, arguments=arguments, watcher=watcher, **where)
+
+    if stacks is not None:
+        if software is not None or output is not None:
+            raise UsageError("--stacks goes with neither --stack nor --output")
+        about = _no_samples(model) if random else dataset
+        named = {**conditions, "settings": found, "is_remote": there is not None}
+        return _in_stacks(stacks, run_in, (model, about, options), named, as_json)
+    _tell(run_in(software), output, as_json)
+    return 0
+
+
+def _in_stacks(
+    stacks: str, run: Callable[[str], Record], about: tuple[Any, ...], conditions: dict[str, Any], as_json: bool
+) -> int:
+    from mlmodelscope.cli.benched_stacks import show_benched_stacks
+    from mlmodelscope.cli.stack_sweep import end_sweep, sweep
+
+    done = sweep(stacks, run, *about, **conditions)
+    show_benched_stacks(done, as_json)
+    return end_sweep(done)
+
+
+def _no_samples(model: str) -> DatasetManifest:
+    """What --random puts in the place of a dataset."""
+    from mlmodelscope.benching import no_samples
+    from mlmodelscope.manifest.catalog import find_model
+
+    return no_samples(find_model(model).task)
 
 
 def _tell(record: Record, output: Path | None, as_json: bool) -> None:

@@ -32,6 +32,15 @@ SoftwareName = Annotated[
         help="A software manifest, by name or path; `current` for this Python, `image:NAME` for a container image.",
     ),
 ]
+StackNames = Annotated[
+    str | None,
+    typer.Option(
+        "--stacks",
+        help="Several stacks in turn, comma-separated, also of other frameworks that read the model's file; all are "
+        "checked before one is built. `all` stands for those that are built and read it.",
+        metavar="NAME,NAME",
+    ),
+]
 HardwareName = Annotated[str | None, typer.Option("--hardware", help="A hardware manifest, by name or path.")]
 Trust = Annotated[bool, typer.Option("--trust", help="Let the code in the manifests run, this once.")]
 RelaxFramework = Annotated[

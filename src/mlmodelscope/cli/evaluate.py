@@ -18,6 +18,7 @@ from mlmodelscope.cli.choices import (
     RelaxFramework,
     Seed,
     SoftwareName,
+    StackNames,
     Stratified,
     Threads,
     TopK,
@@ -47,7 +48,7 @@ def evaluate(
     dataset: DatasetName = None,
     software: SoftwareName = None,
     relax_framework: RelaxFramework = False,
-    stacks: Annotated[str | None, typer.Option("--stacks", help="Several stacks in turn, comma-separated.")] = None,
+    stacks: StackNames = None,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
     threads: Threads = 1,
@@ -73,40 +74,27 @@ def evaluate(
     options = make_options(
         batch_size, threads, limit, stratified, seed, top_k, option, device, relax_framework=relax_framework
     )
-    found = settings(offline)
-    if stacks is not None and (software is not None or report is not None):
-        raise UsageError("--stacks goes with neither --stack nor --report")
-    names = [name.strip() for name in stacks.split(",") if name.strip()] if stacks is not None else [software]
-    if not names:
-        raise UsageError("--stacks names no stack")
-    there, records = remote(), []
-    for name in names:
+    found, there = settings(offline), remote()
+
+    def run_in(name: str | None) -> Record:
+        asked: dict[str, Any] = {"software": name, "hardware": hardware, "trust": trust, "again": again}
         with TerminalWatcher() as watcher:
             if there is not None:
-                asked: dict[str, Any] = {"software": name, "hardware": hardware, "trust": trust, "again": again}
-                records.append(there.run("evaluate", model, dataset, options, watcher=watcher, **asked))
-                continue
-            records.append(
-                run(
-                    model,
-                    dataset,
-                    options,
-                    software=name,
-                    hardware=hardware,
-                    trust=trust,
-                    settings=found,
-                    again=again,
-                    watcher=watcher,
-                )
-            )
+                return there.run("evaluate", model, dataset, options, watcher=watcher, **asked)
+            return run(model, dataset, options, settings=found, watcher=watcher, **asked)
+
     if stacks is not None:
         from mlmodelscope.cli.stack_comparison import show_stacks
+        from mlmodelscope.cli.stack_sweep import end_sweep, sweep
 
-        show_stacks(
-            records, [each for each in (model, dataset) if each], [name or "current" for name in names], found, as_json
-        )
-        return SOME_SAMPLES_FAILED if any(record.failed for record in records) else 0
-    (record,) = records
+        if software is not None or report is not None:
+            raise UsageError("--stacks goes with neither --stack nor --report")
+        named: dict[str, Any] = {"hardware": hardware, "trust": trust, "settings": found}
+        done = sweep(stacks, run_in, model, dataset, options, is_remote=there is not None, **named)
+        about = [each for each in (model, dataset) if each]
+        show_stacks(list(done.finished.values()), about, list(done.finished), found, as_json, done.failed)
+        return end_sweep(done) or (SOME_SAMPLES_FAILED if any(each.failed for each in done.finished.values()) else 0)
+    record = run_in(software)
     if report is not None:
         from mlmodelscope.cli.report import write
 

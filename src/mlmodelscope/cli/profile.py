@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +18,7 @@ from mlmodelscope.cli.choices import (
     RelaxFramework,
     Seed,
     SoftwareName,
+    StackNames,
     Threads,
     Trust,
     make_options,
@@ -24,6 +26,7 @@ from mlmodelscope.cli.choices import (
 from mlmodelscope.cli.server_choice import remote
 from mlmodelscope.cli.terminal import AsJson, Offline, console, percent, print_json, seconds, settings, verb_of_a_moment
 from mlmodelscope.cli.trace import TraceFile, check_name, send_to, write_file
+from mlmodelscope.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +63,7 @@ def profile(
         bool, typer.Option("--cold", help="The layers of the very first call, in fresh processes: nothing is warm.")
     ] = False,
     software: SoftwareName = None,
+    stacks: StackNames = None,
     relax_framework: RelaxFramework = False,
     hardware: HardwareName = None,
     batch_size: BatchSize = 1,
@@ -73,7 +77,7 @@ def profile(
     trust: Trust = False,
     offline: Offline = False,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Trace a model: pipeline, layers and what these call, on one timeline.
 
     Each level is measured in runs of its own, so that the upper ones are not disturbed; what each costs is shown.
@@ -85,37 +89,42 @@ def profile(
     check_name(output)
     options = make_options(batch_size, threads, None, False, seed, 5, option, device, relax_framework=relax_framework)
     times = runs if runs is not None else 3 if cold else 10
-    there = remote()
-    with TerminalWatcher() as watcher:
-        if there is not None:
+    there, found, caller = remote(), settings(offline), os.environ.get("TRACEPARENT")
+    conditions: dict[str, Any] = {"hardware": hardware, "trust": trust}
+
+    def run_in(name: str | None) -> tuple[Record, Trace]:
+        with TerminalWatcher() as watcher:
+            if there is None:
+                how: dict[str, Any] = {**conditions, "level": level.value, "runs": times, "cold": cold}
+                how["traceparent"] = caller
+                return run(model, dataset, options, software=name, settings=found, watcher=watcher, **how)
             arguments = {"level": level.value, "runs": times, "cold": cold}
-            asked: dict[str, Any] = {"software": software, "hardware": hardware, "trust": trust, "arguments": arguments}
+            arguments |= {"traceparent": caller} if caller else {}
+            asked: dict[str, Any] = {"software": name, "arguments": arguments, **conditions}
             record = there.run("profile", model, dataset, options, watcher=watcher, **asked)
-            trace = load_trace(there.store().folder(record.id))
-        else:
-            record, trace = run(
-                model,
-                dataset,
-                options,
-                level=level.value,
-                runs=times,
-                cold=cold,
-                software=software,
-                hardware=hardware,
-                trust=trust,
-                settings=settings(offline),
-                watcher=watcher,
-            )
+            return record, load_trace(there.store().folder(record.id))
+
+    if stacks is not None:
+        from mlmodelscope.cli.profiled_stacks import show_profiled_stacks
+        from mlmodelscope.cli.stack_sweep import end_sweep, sweep
+
+        if software is not None or output is not None or otlp is not None:
+            raise UsageError("--stacks goes with neither --stack nor --output nor --otlp")
+        done = sweep(stacks, run_in, model, dataset, options, is_remote=there is not None, settings=found, **conditions)
+        show_profiled_stacks(done, as_json)
+        return end_sweep(done)
+    record, trace = run_in(software)
     if output is not None:
         write_file(trace, output)
     if otlp is not None:
         send_to(trace, otlp, settings(offline))
     if as_json:
         print_json(_json(record, trace))
-        return
+        return 0
     show_profile(record, trace, top)
     if output is not None:
         console().print(f"trace: {output}", soft_wrap=True)
+    return 0
 
 
 def _json(record: Record, trace: Trace) -> dict[str, object]:

@@ -5,22 +5,33 @@ from __future__ import annotations
 import math
 import shlex
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from mlmodelscope.cli.stack_sweep import failures, show_failures
 from mlmodelscope.cli.terminal import console, print_json, seconds
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mlmodelscope.analysis.stack_comparison import PackageChange, Row
+    from mlmodelscope.errors import MLModelScopeError
     from mlmodelscope.record.record import Record
     from mlmodelscope.settings import Settings
 
 
 def show_stacks(
-    records: Sequence[Record], about: Sequence[str], names: Sequence[str], settings: Settings, as_json: bool
+    records: Sequence[Record],
+    about: Sequence[str],
+    names: Sequence[str],
+    settings: Settings,
+    as_json: bool,
+    failed: Mapping[str, MLModelScopeError] = MappingProxyType({}),
 ) -> None:
-    """`about` is the model and the dataset, and `names` are the stacks, as the user spelled them."""
+    """`about` is the model and the dataset, and `names` are the stacks, as the user spelled them.
+
+    `failed` are those that could not be built or did not finish.
+    """
     from mlmodelscope.analysis.answer_distance import precision_of
     from mlmodelscope.analysis.stack_comparison import compare_stacks
     from mlmodelscope.record.store import Store
@@ -33,9 +44,11 @@ def show_stacks(
     rows = [replace(row, stack=_called(row, name)) for row, name in zip(rows, names, strict=True)]
     if as_json:
         body = [{"record": record.id, **_plain(row)} for record, row in zip(records, rows, strict=True)]
-        print_json({"stacks": body, "causes": [{**asdict(each), "sentence": each.sentence} for each in changes]})
+        causes = [{**asdict(each), "sentence": each.sentence} for each in changes]
+        print_json({"stacks": body, "causes": causes, "failed": failures(failed)})
         return
     _print(rows, changes)
+    show_failures(failed)
     _advise(about, dict(zip(names, rows, strict=True)))
 
 

@@ -45,6 +45,9 @@ class ProfileArguments(Part):
     level: Literal["application", "model", "framework", "library", "hardware"] = "framework"
     runs: Annotated[int, Field(ge=1, le=10_000)] = 10
     cold: bool = False
+    traceparent: Annotated[
+        str | None, Field(max_length=1000, description="The caller's trace, by W3C's Trace Context.")
+    ] = None
 
 
 class ReplicateArguments(Part):

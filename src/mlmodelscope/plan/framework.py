@@ -27,7 +27,10 @@ def choose_framework(model: ModelManifest, software: SoftwareManifest | None) ->
     ours, theirs = model.framework, software.framework if software else None
     if ours and theirs and framework_word(ours) != framework_word(theirs):
         assert software is not None
-        raise PlanError(f"{model.name} is for {ours.name}, {software.name} brings {theirs.name}")
+        raise PlanError(
+            f"{model.name} is for {ours.name}, {software.name} brings {theirs.name}",
+            hint=f"name a stack of {ours.name}: mlmodelscope stacks lists them",
+        )
     return theirs if theirs and (not ours or ours.version == "*") else ours
 
 

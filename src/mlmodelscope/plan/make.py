@@ -22,6 +22,31 @@ from mlmodelscope.plan.stack import StackDescription, notes_on_stack, plan_stack
 from mlmodelscope.plan.training import plan_training
 
 
+def refuse_early(
+    model: ModelManifest,
+    dataset: DatasetManifest,
+    options: Options,
+    *,
+    software: SoftwareManifest | None = None,
+    hardware: HardwareManifest | None = None,
+    machine: MachineFacts | None = None,
+) -> None:
+    """All that `make_plan` refuses without looking into a stack: before one is built, or a file is fetched."""
+    framework = choose_framework(model, software)
+    predictor = None
+    if needs_framework(model, framework) and framework is not None:
+        predictor = find_predictor(model, framework)
+    check_manifests(model, dataset, None)
+    _refuse_machine(model, hardware, machine, is_elsewhere=predictor in ELSEWHERE)
+    plan_inputs(model, dataset)
+    planned_task(model, dataset)
+    plan_outputs(model, dataset)
+    plan_generation(model)
+    _plan_scenario(options)
+    if predictor is not None:
+        plan_predictor(model, predictor, options, choose_threads(options, hardware))
+
+
 def make_plan(
     model: ModelManifest,
     dataset: DatasetManifest,

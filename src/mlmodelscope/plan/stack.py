@@ -88,6 +88,12 @@ def _the(stack: StackDescription) -> str:
     return "this Python" if stack.recipe is None else f"the stack {stack.name}"
 
 
+def refuse_release(model: ModelManifest, framework: Framework, stack: StackDescription, relax: bool) -> None:
+    """PlanError where the release of the framework is not what the model asks for, or what the predictor runs."""
+    if needs_framework(model, framework) and framework_word(framework) in PREDICTORS:
+        _framework_version(model, framework, framework_word(framework), stack, relax)
+
+
 def _framework_version(
     model: ModelManifest, framework: Framework, predictor: str, stack: StackDescription, relax: bool
 ) -> tuple[dict[str, str], str | None]:

@@ -18,7 +18,7 @@ from mlmodelscope.provision.archive import MAX_BYTES, MissingMember, extract_mem
 from mlmodelscope.provision.cache import Cache, public_mark, storage_errors, uploads_of
 from mlmodelscope.provision.hashing import Hasher, hash_file
 from mlmodelscope.provision.mirror import Mirrors
-from mlmodelscope.provision.progress import Progress, silent
+from mlmodelscope.provision.progress import Progress, Transfers, silent
 from mlmodelscope.settings import Settings
 from mlmodelscope.types import Checksum
 
@@ -45,7 +45,7 @@ class ArtifactStore:
         self._uploads = uploads_of(settings)
         self._hasher = Hasher(settings.cache / "digests.sqlite")
         self._mirrors = Mirrors(settings.mirrors, self._hasher)
-        self._progress = progress
+        self._progress = self.transfers = Transfers(progress)
         self._addresses: dict[tuple[str, str], str] = {}
         self._own: set[str] = set()
 

@@ -12,6 +12,7 @@ from mlmodelscope.analysis.answer_distance import precision_of
 from mlmodelscope.analysis.stack_comparison import Row, compare_stacks
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import MLModelScopeError, UsageError
+from mlmodelscope.layer.kind import plain_kind
 from mlmodelscope.manifest.catalog import find_model
 from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
@@ -182,8 +183,9 @@ def _layer_tables(found: Sequence[tuple[str, list[dict[str, Any]]]]) -> list[Tab
     spent: dict[str, dict[str, tuple[int, int]]] = {}
     for stack, layers in found:
         for layer in layers:
-            number, time_ns = spent.setdefault(layer["kind"], {}).get(stack, (0, 0))
-            spent[layer["kind"]][stack] = (number + 1, time_ns + layer["duration_ns"])
+            kind = plain_kind(layer["kind"])  # Conv, Conv2 and Convolution are one kind
+            number, time_ns = spent.setdefault(kind, {}).get(stack, (0, 0))
+            spent[kind][stack] = (number + 1, time_ns + layer["duration_ns"])
     most = sorted(spent, key=lambda kind: -max(time_ns for _, time_ns in spent[kind].values()))
     rows: list[dict[str, Any]] = [
         {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from statistics import median
 
+from mlmodelscope.trace.disk import disk_lines
 from mlmodelscope.trace.span import Span, Trace
 from mlmodelscope.trace.text import spell
 
@@ -32,6 +33,7 @@ def counter_lines(trace: Trace) -> list[tuple[str, str]]:
     if "resident_bytes" in known:
         most = f", {_mib(known['peak_bytes'])} at most within a run" if "peak_bytes" in known else ""
         rows.append(("memory", f"{_mib(known['resident_bytes'])} of the worker{most}"))
+    rows += disk_lines(trace)
     for lane, spans in sample_lanes(trace).items():
         if spans[0].attributes["unit"] == "W":
             whole = sum(span.measured_ns for span in spans) or 1

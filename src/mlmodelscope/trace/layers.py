@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any
 
+from mlmodelscope.layer.kind import plain_kind
 from mlmodelscope.trace.span import Span, Trace
 
 
@@ -77,6 +78,11 @@ def layer_rows(trace: Trace) -> list[LayerRow]:
             )
         )
     return rows
+
+
+def with_plain_kinds(layers: Iterable[LayerRow]) -> list[LayerRow]:
+    """The same with one word for each kind, whatever the framework calls it: so that frameworks can be compared."""
+    return [replace(layer, kind=plain_kind(layer.kind)) for layer in layers]
 
 
 def kind_rows(layers: Sequence[LayerRow]) -> list[KindRow]:

@@ -17,7 +17,7 @@ from typing import Any
 from mlmodelscope.statistic.interval import percentile_interval
 from mlmodelscope.trace.span import LEVELS, Overhead, Span, span_id_of
 
-_OF_THE_RUN = ("counters", "sample", "symbol")
+_OF_THE_RUN = ("counters", "sample", "symbol", "disk")
 """Kinds that say something of a whole run: a layer that happens to lie around one has nothing to do with it."""
 _DEPTH = {level: depth for depth, level in enumerate(LEVELS)}
 

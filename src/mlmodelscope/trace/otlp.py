@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +20,7 @@ from mlmodelscope.provision.weights.protobuf_wire import (
     write_bytes_header,
     write_varint,
 )
+from mlmodelscope.trace.caller import CALLED_BY, parse_traceparent
 from mlmodelscope.trace.span import Span, Trace
 from mlmodelscope_worker import __version__
 
@@ -93,8 +94,20 @@ def rejected(body: bytes, content_type: str) -> tuple[int, str]:
         return 0, ""  # an answer in words of its own; that it took the message is said by its status
 
 
+def in_callers_trace(trace: Trace, spans: Sequence[Span]) -> list[Span]:
+    """The spans as part of the trace that asked for them, below the span that did; as they are where none did.
+
+    Their own ids stay: they follow from the record, so that several profiles may join one trace.
+    """
+    caller = parse_traceparent(trace.resource.get(CALLED_BY))
+    if caller is None or _prefix(trace) == "":
+        return list(spans)
+    return [replace(span, trace_id=caller.trace_id, parent=span.parent or caller.span_id) for span in spans]
+
+
 def as_json(trace: Trace, spans: Sequence[Span]) -> dict[str, Any]:
     """An ExportTraceServiceRequest; OTLP writes ids as hexadecimal digits and 64-bit numbers as text."""
+    spans = in_callers_trace(trace, spans)
     return {
         "resourceSpans": [
             {
@@ -156,6 +169,7 @@ def _value(value: Any) -> dict[str, Any]:
 
 def as_protobuf(trace: Trace, spans: Sequence[Span]) -> bytes:
     """The same ExportTraceServiceRequest, byte by byte."""
+    spans = in_callers_trace(trace, spans)
     resource = _join(_message(1, _pair_bytes(*each)) for each in _resource(trace).items())
     scope = _text(1, _SCOPE) + _text(2, __version__)
     inside = _message(1, scope) + _join(

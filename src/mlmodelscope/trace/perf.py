@@ -16,7 +16,7 @@ import time
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import TracebackType
@@ -24,6 +24,7 @@ from typing import Self
 
 from mlmodelscope.provision.machine.read import read_number
 from mlmodelscope.trace.merge import Taken
+from mlmodelscope.trace.stripped import Mapping, Named, mappings_of
 
 HERTZ = 1999
 """No round number: what happens a thousand times a second would always be met at the same place."""
@@ -33,6 +34,8 @@ _START_S, _STOP_S, _READ_S = 10.0, 20.0, 120.0
 _LONGEST_NAME = 200
 _MAP = re.compile(r"perf-\d+\.map")
 """Where a program might tell perf the names of what it compiled; few do."""
+_UNKNOWN = "[unknown]"
+_HEXADECIMAL = re.compile(r"[0-9a-f]{1,16}")
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
 
 
@@ -47,6 +50,8 @@ class Seen:
     at_ns: int
     symbol: str
     library: str
+    address: int = 0
+    """In the memory of the process."""
 
 
 class Perf:
@@ -55,6 +60,8 @@ class Perf:
     def __init__(self, pid: int, hertz: int = HERTZ, program: str | None = None) -> None:
         self._program = program or find_perf()
         self._folder = TemporaryDirectory(prefix="mlmodelscope-perf-")
+        self._pid = pid
+        self._mappings: list[Mapping] = []
         self._file = Path(self._folder.name) / "perf.data"
         self._log = Path(self._folder.name) / "log"
         event = "cpu-clock" if os.geteuid() == 0 or (read_number(_PARANOID) or 0) < 2 else "cpu-clock:u"
@@ -80,6 +87,7 @@ class Perf:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         process = self._process
+        self._mappings = mappings_of(self._pid)  # while the process still has them
         if process is not None and process.poll() is None:
             process.send_signal(signal.SIGINT)  # it writes what it has, and ends
             try:
@@ -108,10 +116,17 @@ class Perf:
             raise PerfError(f"perf did not read its own samples within {_READ_S:.0f} s") from None
         if done.returncode != 0:
             raise PerfError(f"perf cannot read its own samples: {done.stderr.strip().splitlines()[-1:]}")
-        return list(parse_script(done.stdout.splitlines()))
+        return list(_with_names(parse_script(done.stdout.splitlines()), Named(self._mappings)))
 
     def close(self) -> None:
         self._folder.cleanup()
+
+
+def _with_names(seen: Iterable[Seen], named: Named) -> Iterator[Seen]:
+    """The same; those without a symbol by where their function begins, as far as they lie in a file."""
+    for each in seen:
+        name = named.name_of(each.address) if each.symbol == _UNKNOWN else None
+        yield each if name is None else replace(each, symbol=name)
 
 
 def find_perf() -> str:
@@ -134,9 +149,10 @@ def parse_script(lines: Iterable[str]) -> Iterator[Seen]:
         seconds, _, fraction = words[1].partition(".")
         if not seconds.isdecimal() or not fraction.isdecimal():
             continue
-        _, _, where = rest.strip().partition(" ")
+        address, _, where = rest.strip().partition(" ")
         symbol, library = _split(where)
-        yield Seen(int(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9]), symbol, library)
+        at_ns = int(seconds) * 10**9 + int(fraction.ljust(9, "0")[:9])
+        yield Seen(at_ns, symbol, library, int(address, 16) if _HEXADECIMAL.fullmatch(address) else 0)
 
 
 def _split(where: str) -> tuple[str, str]:

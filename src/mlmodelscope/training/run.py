@@ -85,7 +85,7 @@ def _train_once(
             return found
         with machine_set_for(plan, asked.settings.home, asked.watcher) as done:
             record = with_settings(store.begin(plan, machine, __version__, worker), done)
-            record = with_container(record, asked.aspects.software)
+            record = with_container(record, asked.aspects)
             folder = store.folder(record.id) / "artifacts"
             try:
                 return _run(record, store, asked, judge, log, folder)

@@ -12,6 +12,7 @@ together. Nothing of this runs unless it is asked for: the code that evaluates a
 import gc
 
 from ..clock import nanoseconds
+from ..disk import disk_use, since
 from ..failure import describe_failure
 from ..messages import Traced
 from ..predictor import Lost, ModelError, NotSupported
@@ -50,6 +51,10 @@ def trace(session, asked, buffers):
                 runs.append({"level": level, "compared": compared, "spans": spans, "without_ns": without})
             except NotSupported as error:
                 notes.append("%s: %s" % (level, error))
+    if asked.level == "hardware":
+        used = bench.disk()
+        if used is not None:
+            runs.append({"level": "hardware", "compared": None, "spans": used})
     return Traced(runs, notes, session.batch_size)
 
 
@@ -131,6 +136,22 @@ class Bench(object):
             if collecting:
                 gc.enable()
         return plain, recorder.spans()
+
+    def disk(self):
+        """The same batches once more, each with what it reads and writes; nothing where the kernel does not tell."""
+        first, second = disk_use(), disk_use()
+        if first is None or second is None:
+            return None
+        own, spans = since(first, second), Spans()
+        for samples in self._batches:
+            before, start = disk_use(), nanoseconds()
+            self._answer(samples, self._buffers)
+            end = nanoseconds()
+            used = since(before, disk_use(), own)
+            batch = spans.add("batch", "application", start, end, 0)
+            if any(used.values()):
+                spans.add("disk", "hardware", start, end, batch, kind="disk", lane="disk", **used)
+        return spans.finish()
 
     def parts(self):
         """The run of each batch with its copies, which wait for one another here and not in a plain run."""

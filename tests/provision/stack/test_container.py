@@ -153,6 +153,7 @@ LINEAR_ALGEBRA = {"LD_LIBRARY_PATH": "/usr/lib/x86_64-linux-gnu/blas:/usr/lib/x8
 """Where an unpacked Debian has them, whose own scripts never ran."""
 
 
+@pytest.mark.slow(reason="a Debian is unpacked and made into an image")
 def test_a_worker_runs_in_a_container_that_has_no_network_and_cannot_be_written_to(
     image: str, store: StackStore, tmp_path: Path, podman: list[str]
 ) -> None:
@@ -175,13 +176,13 @@ def test_a_worker_runs_in_a_container_that_has_no_network_and_cannot_be_written_
     assert listed.stdout.strip() == ""
 
 
-def test_an_image_without_python_says_so(podman: list[str], tmp_path: Path, store: StackStore) -> None:
+def test_an_image_without_a_shell_says_so(podman: list[str], tmp_path: Path, store: StackStore) -> None:
     (tmp_path / "root").mkdir()
     subprocess.run(["tar", "-C", str(tmp_path / "root"), "-cf", str(tmp_path / "empty.tar"), "."], check=True)
     name = "localhost/mlmodelscope-empty:1"
     subprocess.run([*podman, "import", str(tmp_path / "empty.tar"), name], capture_output=True, check=True)
     try:
-        with pytest.raises(StackError, match="no Python was found"):
+        with pytest.raises(StackError, match=r"podman cannot start a program in .*: .*sh"):
             store.build(StackRecipe(python="*", image=pin_image(name, offline=True)), name)
     finally:
         subprocess.run([*podman, "rmi", "--force", name], capture_output=True, check=False)

@@ -828,7 +828,7 @@ export interface paths {
         put?: never;
         /**
          * Predict
-         * @description Ask a model about one input. Nothing is recorded.
+         * @description Ask a model about one input. Nothing is recorded but the spans of a caller's trace.
          */
         post: operations["predict"];
         delete?: never;
@@ -16315,6 +16315,8 @@ export interface operations {
             query?: never;
             header?: {
                 accept?: string | null;
+                /** @description The caller's trace, by W3C's Trace Context: where it is sampled, spans of the answer join it. */
+                traceparent?: string | null;
             };
             path?: never;
             cookie?: never;

@@ -187,6 +187,24 @@ class Source(Part):
         return self
 
 
+class Conversion(Part):
+    """The same model as files for another framework, made by its author or by a converter."""
+
+    graph_path: Annotated[Reference, Field(description="The converted model, or its graph where weights are apart.")]
+    graph_checksum: Annotated[ChecksumText | None, Field(description="Checksum of that file or folder.")] = None
+    weights_path: Annotated[Reference | None, Field(description="Its weights, where they are a file of their own.")] = (
+        None
+    )
+    weights_checksum: Annotated[ChecksumText | None, Field(description="Checksum of those weights.")] = None
+    layer_names: Annotated[
+        dict[str, str | int],
+        Field(description="Inputs and outputs that have another name there: the model's own name, and that one."),
+    ] = {}
+    made_by: Annotated[
+        str | None, Field(description="Who or what converted it, with its version, for example `pnnx 20240410`.")
+    ] = None
+
+
 _FEEDS = ("tokens", "last", "mask", "positions", "is_cached", "outputs.NAME", "inputs.NAME")
 _FEED = r"^(tokens|last|mask|positions|is_cached|(inputs|outputs)\..+)$"
 _MOST_TOKENS = 1 << 24
@@ -413,6 +431,13 @@ class ModelManifest(Manifest):
         Generation | None, Field(description="How a decoder makes an answer token by token, where one does.")
     ] = None
     source: Annotated[Source | None, Field(description="The model's files.")] = None
+    conversions: Annotated[
+        dict[Name, Conversion],
+        Field(
+            description="The model converted for other frameworks, by the framework's name: what stacks of that "
+            "framework run in place of `source`."
+        ),
+    ] = {}
     files: Annotated[
         dict[Name, StepFile],
         Field(description="Further files by name, for steps and functions: vocabularies, fitted parameters."),

@@ -7,11 +7,13 @@ from dataclasses import replace
 
 from mlmodelscope.errors import PlanError, StackError, TrustError, UsageError
 from mlmodelscope.manifest.schema import Images, ModelManifest, SoftwareManifest
+from mlmodelscope.plan.framework import choose_framework
 from mlmodelscope.plan.plan import StackRecipe
-from mlmodelscope.plan.stack import StackDescription, misfits, provides
+from mlmodelscope.plan.stack import StackDescription, misfits, provides, refuse_release
+from mlmodelscope.provision.stack.architecture import find_architecture
 from mlmodelscope.provision.stack.container import pin_image
 from mlmodelscope.provision.stack.current import describe_current
-from mlmodelscope.provision.stack.known import is_for_this_machine, known_software
+from mlmodelscope.provision.stack.known import brings, is_for_this_machine, known_software
 from mlmodelscope.provision.stack.provisioner import Progress
 from mlmodelscope.provision.stack.step_libraries import refuse_lacking, with_libraries
 from mlmodelscope.provision.stack.store import Built, StackStore
@@ -34,6 +36,8 @@ def choose_stack(
     `trust` lets an image run that a manifest names: what is in it is other people's code. `relax` takes the nearest
     release of the framework where no stack has the one that the model pins.
     """
+    if software is not None:
+        check_stack(model, software, gpu=gpu, trust=trust, relax=relax)
     current = describe_current()
     image, is_named, why_none = None, software is not None, None
     if software is None and not provides(model, None, current):
@@ -57,11 +61,34 @@ def choose_stack(
         return software, current
     if not misfits(software, current) and provides(model, software.framework, current):
         return software, current
-    if is_named:
-        refuse_lacking(model, software)
-    else:
+    if not is_named:
         software = with_libraries(model, software, settings, progress)
     return software, build_stack(software, settings, progress).description
+
+
+def check_stack(
+    model: ModelManifest, software: SoftwareManifest, *, gpu: bool = False, trust: bool = False, relax: bool = False
+) -> None:
+    """Refuse a stack that a user names and that would not run the model, as far as its manifest tells.
+
+    Nothing is built, fetched or started to find out.
+    """
+    current = describe_current()
+    if software.stack is None:
+        image = None if _satisfied(model, software, current) else find_image(software.container, gpu)
+        if image is not None and not trust:
+            raise _untrusted(software.reference, image, None)
+        return
+    if not misfits(software, current) and provides(model, software.framework, current):
+        return
+    refuse_lacking(model, software)
+    if software.stack.root is not None:
+        _ = find_architecture(software.stack.architecture).emulator  # which is there, or StackError says how to get it
+    brought, framework = brings(software), choose_framework(model, software)
+    if brought is not None and framework is not None:
+        package, version = brought
+        promised = StackDescription(software.name, "", {package: str(version)}, recipe_of(software))
+        refuse_release(model, framework, promised, relax)
 
 
 def missing_stack(

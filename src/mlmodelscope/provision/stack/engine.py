@@ -4,12 +4,17 @@ A container gets what its program needs and nothing else: the files it reads are
 they have here, the network is off, its own file system cannot be written to, and its user is the one who asks.
 MLMODELSCOPE_CONTAINER_ENGINE names another engine, with options of its own where it needs some;
 MLMODELSCOPE_CONTAINER_OPTIONS goes to every `run`.
+
+Engines give containers higher limits of open files and processes than many restricted hosts let them set. There the
+containers get modest limits; that is known from its rights, or learned from the engine's own error.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
+import resource
 import shlex
 import shutil
 import subprocess
@@ -22,6 +27,12 @@ from mlmodelscope.errors import OfflineError, StackError
 from mlmodelscope.provision.stack.provisioner import Launch, Needs
 
 _KEPT = 2000
+_SYS_RESOURCE = 24
+"""The number of CAP_SYS_RESOURCE among a process's rights."""
+_ENOUGH = 4096
+"""Open files, and processes with their threads, that a worker makes do with."""
+_ENGINE_FAILED, _CANNOT_RUN, _NOT_FOUND = 125, 126, 127
+"""How engines end where the program did not run."""
 _ENGINES = ("docker", "podman", "apptainer", "singularity")
 
 Mount = tuple[Path, str]
@@ -43,8 +54,13 @@ class Engine(Protocol):
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
+        *,
+        is_limited: bool = False,
     ) -> Launch:
-        """Start a program in an image, or, where a path is given, in the root file system that lies there."""
+        """Start a program in an image, or, where a path is given, in the root file system that lies there.
+
+        `is_limited`: with modest limits of open files and processes in place of the engine's.
+        """
         ...
 
 
@@ -91,6 +107,8 @@ class Docker:
     def __init__(self, command: tuple[str, ...], *, is_podman: bool) -> None:
         self._command = command
         self._is_podman = is_podman
+        # A daemon has rights of its own; podman has those of this process.
+        self._is_limited = is_podman and not may_raise_limits()
         self.name = Path(command[0]).name
 
     def resolve(self, image: str, *, offline: bool) -> str:
@@ -123,6 +141,8 @@ class Docker:
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
+        *,
+        is_limited: bool = False,
     ) -> Launch:
         name = f"mlmodelscope-{uuid.uuid4().hex}"
         command = [*self._command, "run", "--rm", f"--name={name}", "--entrypoint=", "--log-driver=none"]
@@ -138,7 +158,10 @@ class Docker:
         for variable, value in environment.items():
             command.append(f"--env={variable}={value}")
         command += [f"--workdir={needs.folder}"] if needs.folder else []
-        command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
+        own = shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
+        if (self._is_limited or is_limited) and not any(each.startswith("--ulimit") for each in own):
+            command += modest_limits()
+        command += own
         stop = (*self._command, "rm", "--force", name)
         return Launch((*command, *self._system(system), *program), dict(os.environ), stop, is_confined=True)
 
@@ -178,6 +201,8 @@ class Apptainer:
         needs: Needs,
         environment: Mapping[str, str],
         mounts: Sequence[Mount] = (),
+        *,
+        is_limited: bool = False,
     ) -> Launch:
         command = [*self._command, "exec", "--containall", "--cleanenv", "--no-home", "--no-mount=bind-paths"]
         command += ["--nv"] if needs.gpu else []
@@ -191,6 +216,43 @@ class Apptainer:
         command += shlex.split(os.environ.get("MLMODELSCOPE_CONTAINER_OPTIONS", ""))
         what = f"docker://{system}" if isinstance(system, str) else str(system.resolve())
         return Launch((*command, what, *program), dict(os.environ), is_confined=True)
+
+
+def may_raise_limits() -> bool:
+    """Whether this process may set higher limits than it has: root without that right is common in containers."""
+    try:
+        status = Path("/proc/self/status").read_text()
+        effective = next(line.split()[1] for line in status.splitlines() if line.startswith("CapEff:"))
+        return os.geteuid() != 0 or bool(int(effective, 16) >> _SYS_RESOURCE & 1)
+    except (OSError, StopIteration, ValueError, IndexError):
+        return True  # another system, whose engine runs in a machine of its own
+
+
+def modest_limits() -> list[str]:
+    """Limits that can be set where higher ones cannot, as options. This process's own may be too high as well: podman
+    gives its programs less than it has itself."""
+    found = []
+    for name, number in (("nofile", resource.RLIMIT_NOFILE), ("nproc", resource.RLIMIT_NPROC)):
+        hard = resource.getrlimit(number)[1]
+        most = _ENOUGH if hard == resource.RLIM_INFINITY else min(hard, _ENOUGH)
+        found.append(f"--ulimit={name}={most}:{most}")
+    return found
+
+
+def is_about_limits(said: str) -> bool:
+    """Whether an engine's error is that it may not set limits: `setting rlimit type 7: operation not permitted`."""
+    return "rlimit" in said and "not permitted" in said
+
+
+def engine_error(code: int, said: str) -> str | None:
+    """What the engine itself says, in a line, where it did not come to run the program (codes 125 to 127)."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    told = next((line for line in reversed(lines) if line.lower().startswith(("error:", "docker:", "fatal:"))), None)
+    if code == _ENGINE_FAILED:
+        told = told or (lines[-1] if lines else "it says nothing")
+    if code not in (_ENGINE_FAILED, _CANNOT_RUN, _NOT_FOUND) or told is None:
+        return None
+    return re.sub(r"^(error|docker|fatal):\s*", "", told, flags=re.IGNORECASE)
 
 
 def _paths(needs: Needs) -> Iterator[tuple[Path, bool]]:

@@ -13,8 +13,9 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -196,12 +197,29 @@ def _refuse_odd(recipe: StackRecipe) -> None:
 
 def _described(provisioner: Provisioner, recipe: StackRecipe, folder: Path, system: dict[str, str]) -> dict[str, Any]:
     """Python, architecture and packages of a stack, as the worker in it will see them."""
+    ask = partial(_asked, provisioner, recipe, folder)
+    done = ask("json.dumps(told['describe']())")
+    if done.returncode:
+        raise StackError(f"the new stack does not run:\n{(done.stderr or done.stdout).strip()[-_KEPT:]}")
+    described: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
+    if not Constraint(recipe.python).matches(Version(described["python"]), allow_prerelease=True):
+        raise StackError(f"Python {recipe.python} is asked for, the stack has {described['python']}")
+    packages = {**_modules(system), **described["packages"]}
+    if recipe.image is not None or recipe.root is not None:
+        packages |= _unpackaged(ask, packages)
+    return {"python": described["python"], "architecture": described["architecture"], "packages": packages}
+
+
+def _asked(
+    provisioner: Provisioner, recipe: StackRecipe, folder: Path, expression: str
+) -> subprocess.CompletedProcess[str]:
+    """Print an expression over the functions of the worker's `environment`, in the stack."""
     source = Path(mlmodelscope_worker.__file__).parent / "environment.py"
-    code = f"import runpy,json;print(json.dumps(runpy.run_path({str(source)!r})['describe']()))"
+    code = f"import runpy,json;told=runpy.run_path({str(source)!r});print({expression})"
     needs = Needs(reads=(source.parent,), environment={"PYTHONNOUSERSITE": "1", "PYTHONPATH": ""})
     launch = confine(provisioner.launch(recipe, folder, ("-c", code), needs), needs)
     try:
-        done = subprocess.run(
+        return subprocess.run(
             launch.command,
             env=dict(launch.environment),
             cwd=folder,
@@ -213,16 +231,22 @@ def _described(provisioner: Provisioner, recipe: StackRecipe, folder: Path, syst
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise StackError(f"the new stack does not start: {error}") from None
+
+
+def _unpackaged(ask: Callable[[str], subprocess.CompletedProcess[str]], packages: Mapping[str, str]) -> dict[str, str]:
+    """Frameworks without a package's metadata, by what they say when they are imported: each in a process of its own,
+    since one that crashes says nothing of the others."""
+    done = ask(f"json.dumps(told['unpackaged_modules']({list(packages)!r}))")
     if done.returncode:
-        raise StackError(f"the new stack does not run:\n{(done.stderr or done.stdout).strip()[-_KEPT:]}")
-    described: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])
-    if not Constraint(recipe.python).matches(Version(described["python"]), allow_prerelease=True):
-        raise StackError(f"Python {recipe.python} is asked for, the stack has {described['python']}")
-    return {
-        "python": described["python"],
-        "architecture": described["architecture"],
-        "packages": {**_modules(system), **described["packages"]},
-    }
+        return {}
+    found: dict[str, str] = {}
+    for module, distribution in json.loads(done.stdout.strip().splitlines()[-1]).items():
+        said = ask(f"'version='+str(told['version_of']({module!r}))")
+        lines = said.stdout.strip().splitlines()
+        version = lines[-1].removeprefix("version=") if said.returncode == 0 and lines else "None"
+        if version != "None":
+            found[normalise(distribution)] = version
+    return found
 
 
 def _modules(system: dict[str, str]) -> dict[str, str]:

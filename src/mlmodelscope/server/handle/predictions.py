@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -18,7 +19,9 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.board import Full, Waiting, new_identity
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.agents import quick_beat
+from mlmodelscope.server.handle.prediction_trace import join
 from mlmodelscope.server.handle.requests import NoAgent, alive, prepare
+from mlmodelscope.trace.caller import Caller
 
 _LOOK_EVERY_S = 1.0
 _STATUS = {
@@ -121,7 +124,28 @@ def check_size(desk: Desk, content: bytes) -> bytes:
     return content
 
 
-async def happening(desk: Desk, question: Question, sent: Sent) -> AsyncGenerator[dict[str, Any]]:
+async def happening(
+    desk: Desk, question: Question, sent: Sent, caller: Caller | None = None
+) -> AsyncGenerator[dict[str, Any]]:
+    """What happens to it; where the caller's trace keeps spans, those of the answer join it."""
+    began_ns = time.time_ns()
+
+    async def keep(found: Mapping[str, Any]) -> None:
+        if caller is not None and caller.is_sampled:
+            await asyncio.to_thread(join, desk, question.person, caller, began_ns, time.time_ns(), found)
+
+    try:
+        async with aclosing(_happening(desk, question, sent)) as events:
+            async for event in events:
+                if event["kind"] == "answer":
+                    await keep(event)
+                yield event
+    except MLModelScopeError as error:
+        await keep({"error": error.message})
+        raise
+
+
+async def _happening(desk: Desk, question: Question, sent: Sent) -> AsyncGenerator[dict[str, Any]]:
     """What happens to it: who took it, what is downloaded, built and opened, and as the last event the answer."""
     person = question.person
     posed = Posed(
@@ -161,9 +185,9 @@ async def happening(desk: Desk, question: Question, sent: Sent) -> AsyncGenerato
         desk.board.remove(waiting)
 
 
-async def ask(desk: Desk, question: Question, sent: Sent) -> dict[str, Any]:
+async def ask(desk: Desk, question: Question, sent: Sent, caller: Caller | None = None) -> dict[str, Any]:
     """The answer alone."""
-    async with aclosing(happening(desk, question, sent)) as events:
+    async with aclosing(happening(desk, question, sent, caller)) as events:
         async for event in events:
             if event["kind"] == "answer":
                 return {name: value for name, value in event.items() if name != "kind"}

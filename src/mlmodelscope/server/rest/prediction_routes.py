@@ -19,6 +19,7 @@ from mlmodelscope.server.rest import prediction_answers as answers
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
 from mlmodelscope.server.rest.problem import fails, problem_of
+from mlmodelscope.trace.caller import parse_traceparent
 
 router = APIRouter(prefix="/api/v1", route_class=CheckedRoute)
 Name = Annotated[str, Path(min_length=1, max_length=100)]
@@ -54,16 +55,26 @@ _EVENT = {
     },
 )
 async def predict(
-    desk: TheDesk, person: Someone, asked: PredictionRequest, accept: Annotated[str | None, Header()] = None
+    desk: TheDesk,
+    person: Someone,
+    asked: PredictionRequest,
+    accept: Annotated[str | None, Header()] = None,
+    traceparent: Annotated[
+        str | None,
+        Header(
+            description="The caller's trace, by W3C's Trace Context: where it is sampled, spans of the answer join it."
+        ),
+    ] = None,
 ) -> Any:
-    """Ask a model about one input. Nothing is recorded."""
+    """Ask a model about one input. Nothing is recorded but the spans of a caller's trace."""
+    caller = parse_traceparent(traceparent)
     sent = await asyncio.to_thread(predictions.sent_of, desk, asked.input)
     question = await asyncio.to_thread(predictions.pose, desk, person, asked)
     if _EVENT_STREAM not in (accept or "").lower():
-        return await predictions.ask(desk, question, sent)
+        return await predictions.ask(desk, question, sent, caller)
 
     async def stream() -> AsyncIterator[str]:
-        async with aclosing(predictions.happening(desk, question, sent)) as events:
+        async with aclosing(predictions.happening(desk, question, sent, caller)) as events:
             try:
                 async for event in events:
                     yield _event(event)

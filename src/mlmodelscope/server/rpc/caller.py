@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from typing import Any
 from urllib.parse import unquote
 
@@ -10,7 +11,10 @@ from starlette.concurrency import run_in_threadpool
 
 from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.rest.door import BEARER, Limiter, address_of, person_of, visitor_key
+from mlmodelscope.trace.caller import Caller
 
+CALLER: ContextVar[Caller | None] = ContextVar("caller", default=None)
+"""The trace that a call says it is part of, in its metadata `traceparent`."""
 _PER_ADDRESS = 10
 """Tokens are cheap to invent: one address may ask so many times what one token may."""
 

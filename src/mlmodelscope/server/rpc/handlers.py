@@ -20,7 +20,7 @@ from mlmodelscope.server.rest.body import check
 from mlmodelscope.server.rpc import health, otlp
 from mlmodelscope.server.rpc.artifact_calls import ARTIFACT_CALLS, ARTIFACT_STREAMS
 from mlmodelscope.server.rpc.asked import Asked
-from mlmodelscope.server.rpc.caller import Threshold, as_request
+from mlmodelscope.server.rpc.caller import CALLER, Threshold, as_request
 from mlmodelscope.server.rpc.calls import CALLS
 from mlmodelscope.server.rpc.convert import fill, plain
 from mlmodelscope.server.rpc.messages import Method, methods
@@ -28,6 +28,7 @@ from mlmodelscope.server.rpc.prediction_calls import LARGE, TALKS
 from mlmodelscope.server.rpc.status import Status, status_of
 from mlmodelscope.server.rpc.streams import STREAMS
 from mlmodelscope.server.rpc.trace_calls import TRACE_CALLS, TRACE_STREAMS
+from mlmodelscope.trace.caller import parse_traceparent
 
 _LOG = logging.getLogger("mlmodelscope.server")
 _ALL_CALLS = {**CALLS, **ARTIFACT_CALLS, **TRACE_CALLS}
@@ -131,6 +132,7 @@ class _Call:
     def __init__(self, method: Method, request: Request) -> None:
         self.method, self.request, self._started = method, request, time.perf_counter()
         log_lines.question.set(secrets.token_hex(8))
+        CALLER.set(parse_traceparent(request.headers.get("traceparent")))
 
     def read(self, message: bytes) -> Asked:
         largest = self.request.app.state.desk.config.largest_body

@@ -15,6 +15,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import predictions
 from mlmodelscope.server.rest.problem import problem_of
+from mlmodelscope.server.rpc.caller import CALLER
 
 Asked = Mapping[str, Any]
 Talk = Callable[[Desk, Person, AsyncIterator[Asked]], AsyncIterator[Mapping[str, Any]]]
@@ -23,7 +24,7 @@ Talk = Callable[[Desk, Person, AsyncIterator[Asked]], AsyncIterator[Mapping[str,
 async def predict(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
     sent = _input(desk, asked)
     question = await asyncio.to_thread(predictions.pose, desk, person, _request(asked))
-    return await predictions.ask(desk, question, sent)
+    return await predictions.ask(desk, question, sent, CALLER.get())
 
 
 async def predict_many(desk: Desk, person: Person, inputs: AsyncIterator[Asked]) -> AsyncIterator[Mapping[str, Any]]:
@@ -37,7 +38,7 @@ async def predict_many(desk: Desk, person: Person, inputs: AsyncIterator[Asked])
             raise UsageError("the question is in the first message alone", hint="another question is another call")
         try:
             sent = _input(desk, asked)
-            yield {"number": number, "prediction": await predictions.ask(desk, question, sent)}
+            yield {"number": number, "prediction": await predictions.ask(desk, question, sent, CALLER.get())}
         except InputError as error:  # the others may be better
             yield {"number": number, "problem": problem_of(error)}
         number += 1

@@ -35,6 +35,7 @@ NEEDS: Mapping[str, frozenset[str]] = {
     "to be known": frozenset(SCOPES) - {"none"},
     "read": frozenset({"read", "read+run", "local", "admin"}),
     "run": frozenset({"run", "read+run", "local", "admin"}),
+    "run with a token": frozenset({"run", "read+run", "admin"}),
     "read and run": frozenset({"read+run", "local", "admin"}),
     "agent": frozenset({"agent", "admin"}),
     "read or agent": frozenset({"read", "read+run", "local", "agent", "admin"}),

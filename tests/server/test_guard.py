@@ -259,9 +259,14 @@ AUDITED = {
     "ask_for_replication": "ask replicate",
     "ask_for_sensitivity": "ask sensitivity",
     "cancel_evaluation": "cancel",
+    "delete_evaluation": "delete evaluation",
     "delete_record": "delete record",
     "push_bundle": "push",
     "pin_record": "pin",
+    "add_tag": "tag",
+    "remove_tag": "remove tag",
+    "add_note": "add note",
+    "remove_note": "remove note",
     "drain_agent": "drain",
     "make_token": "make token",
     "revoke_token": "revoke token",
@@ -311,6 +316,7 @@ def test_everything_that_changes_something_is_written_down(lab: World) -> None:
     (asked,) = client.ask({**work, "again": True})
     record = asked.wait().record()
     asked.cancel()
+    client.delete(f"/evaluations/{asked.id}")
     client.post("/agents/busy/drain", {"draining": True})
     work["wait_for_agent"] = True  # the next two are only asked for
     client.post("/replications", {**work, "arguments": {"claim": "top1=50", "explain": False}})
@@ -319,6 +325,10 @@ def test_everything_that_changes_something_is_written_down(lab: World) -> None:
     client.delete(f"/records/{record.id}")
     client.send_file("/bundles", lab.place / "bundle.zip")
     client.post(f"/records/{record.id}/pin", {"pinned": True})
+    client.post(f"/records/{record.id}/tags", {"tag": "paper"})
+    client.delete(f"/records/{record.id}/tags/paper")
+    (note,) = client.post(f"/records/{record.id}/notes", {"text": "as published"})["notes"]
+    client.delete(f"/records/{record.id}/notes/{note['id']}")
     made = client.post("/tokens", {"name": "n", "owner": "bob", "scopes": ["read"]})
     client.delete(f"/tokens/{made['id']}")
     place = lab.place / "file"

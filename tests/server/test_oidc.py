@@ -99,8 +99,8 @@ def test_its_people_come_in_with_what_their_words_mean_here(tmp_path: Path, prov
 
         assert ask(provider.token()).json() == {"owner": "oidc:ada", "scopes": ["read", "run"]}
         assert ask(provider.token(scope="viewer unheard-of")).json()["scopes"] == ["read"]
-        assert ask(provider.token(), "/tokens").status_code == 403
-        assert ask(provider.token(scope="boss"), "/tokens").status_code == 200
+        assert ask(provider.token(), "/audit").status_code == 403
+        assert ask(provider.token(scope="boss"), "/audit").status_code == 200
         assert ask(provider.token()[:-4] + "AAAA").status_code == 401
         assert ask("mlms_wrong").status_code == 401
     assert provider.asked == ["/.well-known/openid-configuration", "/keys"]

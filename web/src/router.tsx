@@ -4,6 +4,7 @@ import { Agents } from "./pages/agents";
 import { EvaluationPage } from "./pages/evaluation";
 import { Evaluations } from "./pages/evaluations";
 import { FIELDS } from "./pages/new/request";
+import { NAMES as RECORD_LOOK } from "./pages/records/search";
 import { readLook } from "./pages/record/look";
 import { NotFound } from "./pages/not-found";
 import { SignIn } from "./pages/sign-in";
@@ -73,8 +74,14 @@ const stacks = createRoute({
 const records = createRoute({
   getParentRoute: () => root,
   path: "/records",
-  validateSearch: texts("q", "kind"),
+  validateSearch: texts(...RECORD_LOOK),
   component: lazyRouteComponent(() => import("./pages/records"), "RecordList"),
+});
+const leaderboards = createRoute({
+  getParentRoute: () => root,
+  path: "/leaderboards",
+  validateSearch: texts("dataset", "board", "q", "start"),
+  component: lazyRouteComponent(() => import("./pages/leaderboards"), "Leaderboards"),
 });
 const record = createRoute({
   getParentRoute: () => root,
@@ -97,7 +104,7 @@ const fresh = createRoute({
 const evaluations = createRoute({
   getParentRoute: () => root,
   path: "/evaluations",
-  validateSearch: texts("state", "model", "agent", "request"),
+  validateSearch: texts("state", "model", "agent", "request", "q", "since", "until"),
   component: Evaluations,
 });
 const evaluation = createRoute({ getParentRoute: () => root, path: "/evaluations/$id", component: EvaluationPage });
@@ -160,13 +167,18 @@ const agent = createRoute({
   path: "/agents/$id",
   component: lazyRouteComponent(() => import("./pages/agent"), "AgentPage"),
 });
+const account = createRoute({
+  getParentRoute: () => root,
+  path: "/account",
+  component: lazyRouteComponent(() => import("./pages/account"), "Account"),
+});
 const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", component: SignIn });
 
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[home, models, model, datasets, dataset, stacks, agents, agent, tryIt],
-    ...[fresh, evaluations, evaluation, records, record, compare, traces, traceBeside, trace],
-    ...[replications, newReplication, replication, sensitivity, editor, signIn],
+    ...[fresh, evaluations, evaluation, records, leaderboards, record, compare, traces, traceBeside, trace],
+    ...[replications, newReplication, replication, sensitivity, editor, account, signIn],
   ]),
   defaultPreload: "intent",
   scrollRestoration: true,

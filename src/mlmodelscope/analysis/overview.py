@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -10,11 +10,11 @@ from typing import Any
 
 from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.plan.plan import Plan
-from mlmodelscope.plugins.predictors import PREDICTORS
 from mlmodelscope.provision.artifact import ArtifactStore
 from mlmodelscope.record.bench import RANDOM
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.told import Told
+from mlmodelscope.record.work import machine_name, part_of, setting_of, software_of, stack_name
 from mlmodelscope.task.measure import Measure, measure_or_bare
 from mlmodelscope.task.task import task_named
 
@@ -123,9 +123,8 @@ def make_overview(
         if record.training is not None or record.status != "finished":
             continue
         plan = record.plan
-        threads, *answering = _setting(plan)
-        software = (plan.predictor.name, tuple(sorted(plan.stack.packages.items())), *answering)
-        what = (plan.model_digest, plan.dataset_digest, software)
+        threads = setting_of(plan)[0]
+        what = (plan.model_digest, plan.dataset_digest, software_of(plan))
         key = (what, threads, record.machine.digest)
         entry = entries.get(key)
         if entry is None:
@@ -163,14 +162,6 @@ def _accuracy(record: Record | Told) -> Number | None:
     found = record.metrics[metric]
     numbers = (found.value, record.id, dataset_name(plan), "evaluation", record.samples - record.failed)
     return Number(*numbers, found.low, found.high, metric=metric, subset=part_of(record))
-
-
-def part_of(record: Record | Told) -> tuple[int, bool, int] | None:
-    """Which part of the dataset was taken; a limit that is no limit takes all."""
-    dataset, subset = record.plan.dataset, record.plan.dataset.subset
-    if subset.count is None or record.samples < subset.count or (dataset.size or subset.count + 1) <= subset.count:
-        return None
-    return subset.count, subset.stratified, subset.seed
 
 
 def same_samples(entries: Sequence[Entry]) -> list[Entry]:
@@ -257,38 +248,6 @@ def pareto(
     return sorted(front)
 
 
-def stack_name(plan: Plan) -> str:
-    """The framework with its version, and what of its settings a speed depends on."""
-    name = plan.predictor.name or "functions"
-    declaration = PREDICTORS.get(name)
-    packages = plan.stack.packages
-    version = next((packages[each] for each in declaration.packages if each in packages), "") if declaration else ""
-    threads, device, others = _setting(plan)
-    words = [f"{name} {version}".strip()]
-    words += [f"{threads} threads"] if threads != 1 else []
-    words += [str(device)] if device not in (None, "cpu") else []
-    return ", ".join([*words, *(f"{key}={value}" for key, value in others)])
-
-
-def machine_name(record: Record | Told) -> str:
-    machine = record.machine
-    if str(record.plan.predictor.options.get("device") or "cpu") != "cpu" and machine.gpus:
-        return machine.gpus[0]
-    return machine.server or machine.cpu
-
-
-def _setting(plan: Plan) -> tuple[Any, Any, tuple[tuple[str, str], ...]]:
-    options: Mapping[str, Any] = plan.predictor.options
-    declaration = PREDICTORS.get(plan.predictor.name or "")
-    usual = declaration.defaults if declaration else {}
-    others = (
-        (name, str(value))
-        for name, value in sorted(options.items())
-        if name not in ("threads", "device") and value is not None and value != usual.get(name)
-    )
-    return options.get("threads", 1), options.get("device"), tuple(others)
-
-
 def _tell_apart(entries: Sequence[Entry], what: str, digests: Sequence[str]) -> None:
     """Where one name stands for several things, the beginning of each thing's digest goes with it."""
     known: dict[str, set[str]] = {}
@@ -331,7 +290,7 @@ def _command(verb: str, plan: Plan, is_known: IsKnown) -> str:
     words += ["--random"] if is_random else [named("dataset", plan.dataset.name, plan.dataset.version)]
     if "software" in plan.manifests:
         words += ["--software", f"{plan.manifests['software'].name}@{plan.manifests['software'].version}"]
-    threads, device, others = _setting(plan)
+    threads, device, others = setting_of(plan)
     words += ["--threads", str(threads)] if threads != 1 else []
     words += ["--device", str(device)] if device not in (None, "cpu") else []
     for name, value in others:

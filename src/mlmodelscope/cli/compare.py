@@ -191,9 +191,9 @@ def _qualities(found: Found, one: Record, other: Record, store: Store, must_have
 
 def _layers(one: Record, other: Record, store: Store) -> Found:
     from mlmodelscope.analysis.comparison_page import layers_analysis, side_names
-    from mlmodelscope.analysis.overview import stack_name
     from mlmodelscope.analysis.side_by_side import compare_layers
     from mlmodelscope.bench.compare import differences
+    from mlmodelscope.record.work import stack_name
     from mlmodelscope.trace.store import load_trace
     from mlmodelscope.trace.text import spell
 

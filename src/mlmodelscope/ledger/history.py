@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import RowMapping, and_, func, or_, select
 
 from mlmodelscope.ledger.tables import evaluations, events
 from mlmodelscope.record.database import Database
+from mlmodelscope.record.tables import record_facts
+
+_COLUMNS = [column for column in evaluations.c if column.name != "work"]  # long, and nobody's who only lists
+_RESULT = [record_facts.c[name] for name in ("headline", "value", "low", "high", "unit")]
+_SEARCHED = [evaluations.c[name] for name in ("id", "kind", "model", "dataset", "owner", "agent", "record")]
+
+
+@dataclass(frozen=True)
+class Narrowed:
+    """Words that must all occur, and days; what is left out does not matter."""
+
+    q: str | None = None
+    since: datetime | None = None
+    until: datetime | None = None
 
 
 class History:
@@ -16,15 +31,22 @@ class History:
         self._database = database
 
     def list(
-        self,
-        *,
-        limit: int = 50,
-        before: tuple[datetime, str] | None = None,
-        **wanted: str | None,
+        self, *, limit: int = 50, before: tuple[datetime, str] | None = None, **wanted: str | None
     ) -> Sequence[RowMapping]:
-        """Newest first; `before` is where the last page ended."""
-        columns = [column for column in evaluations.c if column.name != "work"]  # long, and nobody's who only lists
-        query = select(*columns).where(evaluations.c.part_of.is_(None))
+        """Newest first, with the result of their records; `before` is where the last page ended."""
+        return self.search(Narrowed(), wanted, limit, before)
+
+    def search(
+        self, narrowed: Narrowed, wanted: Mapping[str, str | None], limit: int, before: tuple[datetime, str] | None
+    ) -> Sequence[RowMapping]:
+        query = select(*_COLUMNS, *_RESULT).where(evaluations.c.part_of.is_(None))
+        query = query.outerjoin_from(evaluations, record_facts, record_facts.c.record == evaluations.c.record)
+        for word in (narrowed.q or "").lower().split():
+            query = query.where(or_(*(func.lower(each).contains(word, autoescape=True) for each in _SEARCHED)))
+        if narrowed.since is not None:
+            query = query.where(evaluations.c.created_at >= narrowed.since)
+        if narrowed.until is not None:
+            query = query.where(evaluations.c.created_at <= narrowed.until)
         for name, value in wanted.items():
             if value is not None:
                 query = query.where(evaluations.c[name] == value)

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, delete, func, insert, or_, select, update
 from sqlalchemy.exc import IntegrityError
 
+from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.change import ENDED, end, fail, lose, own_row, row_of, running_row, tell
 from mlmodelscope.ledger.leases import Leases
 from mlmodelscope.ledger.moment import later, now
@@ -258,6 +259,17 @@ class Queue:
                 tell(connection, evaluation, "cancelled", {})
             else:
                 tell(connection, evaluation, "cancelling", {})
+
+    def delete(self, evaluation: str) -> None:
+        """Forget one that has ended, with its events; its record stays. A request without evaluations goes, too."""
+        with self._database.writing() as connection:
+            row = row_of(connection, evaluation)
+            if row["state"] not in ENDED:
+                raise UsageError(f"evaluation {evaluation} is {row['state']}", hint="cancel it first")
+            connection.execute(delete(evaluations).where(evaluations.c.id == evaluation))
+            left = select(evaluations.c.id).where(evaluations.c.request == row["request"]).limit(1)
+            if connection.execute(left).first() is None:
+                connection.execute(delete(requests).where(requests.c.id == row["request"]))
 
     def cancelled(self, evaluation: str, attempt: int) -> None:
         """The agent has ended it."""

@@ -33,6 +33,8 @@ class Person:
     scopes: frozenset[str]
     is_local: bool = False
     """A program on the server's own machine."""
+    expires_at: datetime | None = None
+    """Until when their token is good, in UTC without saying so."""
 
     def may(self, scope: str) -> bool:
         return scope in self.scopes or "admin" in self.scopes
@@ -70,7 +72,7 @@ class Tokens:
         if row is None or (row["expires_at"] is not None and row["expires_at"] <= now()):
             return None
         self._seen(row["id"], row["used_at"])
-        return Person(row["owner"], frozenset(row["scopes"].split()))
+        return Person(row["owner"], frozenset(row["scopes"].split()), expires_at=row["expires_at"])
 
     def recent(self, secret: str) -> Person | None:
         """Whose token it is, where that was looked up a moment ago; the database is not asked."""
@@ -79,7 +81,7 @@ class Tokens:
             return None
         if row["expires_at"] is not None and row["expires_at"] <= now():
             return None
-        return Person(row["owner"], frozenset(row["scopes"].split()))
+        return Person(row["owner"], frozenset(row["scopes"].split()), expires_at=row["expires_at"])
 
     def _row(self, hashed: str) -> RowMapping | None:
         """Looked up once a second at most: agents show theirs all the time."""
@@ -106,6 +108,13 @@ class Tokens:
         shown = [column for column in tokens.c if column.name != "hash"]
         with self._database.reading() as connection:
             return connection.execute(select(*shown).order_by(tokens.c.created_at)).mappings().all()
+
+    def owner_of(self, identity: str) -> str:
+        with self._database.reading() as connection:
+            found: str | None = connection.execute(select(tokens.c.owner).where(tokens.c.id == identity)).scalar()
+        if found is None:
+            raise UsageError(f"there is no token `{identity}`")
+        return found
 
     def revoke(self, identity: str) -> None:
         self._recent.clear()

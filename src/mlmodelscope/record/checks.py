@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from typing import Any
@@ -68,10 +68,19 @@ def _printable(text: str) -> str:
     return "".join(each if each.isprintable() else " " for each in text)
 
 
-def read_checks(database: Database, *, model: str | None = None, claim: str | None = None) -> list[Check]:
-    """The newest first, of one model or one claim where it is named."""
+def read_checks(
+    database: Database, *, model: str | None = None, claim: str | None = None, claims: Sequence[str] | None = None
+) -> list[Check]:
+    """The newest first, of one model or some claims where they are named."""
     wanted = {name: value for name, value in (("model", model), ("claim", claim)) if value is not None}
-    where = f" WHERE {' AND '.join(f'{name} = :{name}' for name in wanted)}" if wanted else ""
+    conditions = [f"{name} = :{name}" for name in wanted]
+    if claims is not None:
+        if not claims:
+            return []
+        named = {f"claim_{number}": each for number, each in enumerate(dict.fromkeys(claims))}
+        conditions.append(f"claim IN ({', '.join(f':{name}' for name in named)})")
+        wanted |= named
+    where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
     return [_check(row) for row in database.rows(_LIST.format(where=where), wanted)]
 
 

@@ -23,7 +23,7 @@ from mlmodelscope.settings import Settings
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-HEAD = "0010"
+HEAD = "0011"
 """The newest migration; a test compares it with the scripts."""
 _MIGRATIONS = Path(__file__).parent / "migrations"
 _MIGRATION_LOCK = 0x6D6C6D73  # a number that only we lock in PostgreSQL

@@ -27,6 +27,13 @@ def headline(record: Record) -> dict[str, Any] | None:
     return _told(name, number.value, number.low, number.high, number.unit)
 
 
+def headline_of_facts(row: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The same of a row of `record_facts`."""
+    if row["headline"] is None or row["value"] is None:
+        return None
+    return _told(*(row[name] for name in _FLAT))
+
+
 def listed(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the database's list, with the number as one part of it."""
     rest = {name: value for name, value in row.items() if name not in _FLAT}

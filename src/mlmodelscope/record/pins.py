@@ -30,3 +30,9 @@ def pinned(database: Database) -> dict[str, str]:
     """Who pinned which record."""
     with database.reading() as connection:
         return {row.record: row.owner for row in connection.execute(select(pins))}
+
+
+def pinned_by(database: Database, record: str) -> str | None:
+    with database.reading() as connection:
+        found: str | None = connection.execute(select(pins.c.owner).where(pins.c.record == record)).scalar()
+        return found

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from mlmodelscope.record.facts import facts_row, naive
 from mlmodelscope.record.headline import headline_name
 from mlmodelscope.record.kind import kind_of
 from mlmodelscope.record.number import MeasuredNumber
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.tables import metrics, records
+from mlmodelscope.record.tables import metrics, record_facts, records
 from mlmodelscope.types import Interval
 
 _AT_ONCE = 200
@@ -21,10 +21,13 @@ _AT_ONCE = 200
 
 def insert_record(connection: Connection, record: Record) -> None:
     connection.execute(insert(records).values(_row(record)))
+    connection.execute(insert(record_facts).values(facts_row(record)))
 
 
 def update_record(connection: Connection, record: Record) -> None:
     connection.execute(update(records).where(records.c.id == record.id).values(_row(record)))
+    connection.execute(delete(record_facts).where(record_facts.c.record == record.id))
+    connection.execute(insert(record_facts).values(facts_row(record)))
 
 
 def delete_record(connection: Connection, record_id: str) -> None:
@@ -85,20 +88,15 @@ def _row(record: Record) -> dict[str, Any]:
         "model_version": record.plan.model.version,
         "dataset": record.plan.dataset.name,
         "dataset_version": record.plan.dataset.version,
-        "created_at": _naive(record.created_at),
-        "finished_at": _naive(record.finished_at),
+        "created_at": naive(record.created_at),
+        "finished_at": naive(record.finished_at),
         "samples": record.samples,
         "failed": record.failed,
         "made_for": record.made_for,
-        "shown_at": _naive(record.finished_at or record.created_at),
+        "shown_at": naive(record.finished_at or record.created_at),
         "document": record.model_dump_json(),
         "headline": headline_name(record),
     }
-
-
-def _naive(moment: datetime | None) -> datetime | None:
-    """Databases keep UTC without saying so."""
-    return moment.replace(tzinfo=None) if moment else None
 
 
 def _metric_rows(record: Record) -> list[dict[str, Any]]:

@@ -53,6 +53,7 @@ _WHERE = {
 
 _SHOWN = "UPDATE records SET shown_at = :now WHERE id = :id"
 _ASKED_FOR = "UPDATE records SET shown_at = :now, made_for = NULL, document = :document WHERE id = :id"
+_LISTED = "UPDATE record_facts SET made_for = NULL WHERE record = :id"
 
 
 class Store:
@@ -123,6 +124,7 @@ class Store:
             return record
         asked_for = record.model_copy(update={"made_for": None})
         self.database.write(_ASKED_FOR, {**moment, "document": asked_for.model_dump_json()})
+        self.database.write(_LISTED, {"id": record.id})
         return asked_for
 
     def begin(

@@ -60,6 +60,70 @@ metrics = Table(
     Index("metrics_by_value", "name", "value"),
 )
 
+record_facts = Table(
+    "record_facts",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("status", String(20), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("scenario", String(20)),
+    Column("made_for", String(20)),
+    Column("plan_digest", String(64), nullable=False),
+    Column("model", String(100), nullable=False),
+    Column("model_version", String(100), nullable=False),
+    Column("dataset", String(100), nullable=False),
+    Column("dataset_version", String(100), nullable=False),
+    Column("created_at", DateTime, nullable=False),
+    Column("finished_at", DateTime),
+    Column("samples", Integer, nullable=False),
+    Column("failed", Integer, nullable=False),
+    Column("split", String(100)),
+    Column("task", String(100)),
+    Column("stack", String(300)),
+    Column("framework", String(300)),
+    Column("machine", String(300)),
+    Column("headline", String(100)),
+    Column("value", Float),
+    Column("low", Float),
+    Column("high", Float),
+    Column("unit", String(20)),
+    Column("latency_s", Float),
+    Column("samples_per_s", Float),
+    Column("took_s", Float),
+    Column("model_digest", String(64)),
+    Column("dataset_digest", String(64)),
+    Column("software_digest", String(64)),
+    Column("subset", String(60)),
+    Column("claims", Text),
+    Column("words", Text, nullable=False),
+    Index("record_facts_by_time", "created_at", "record"),
+    Index("record_facts_by_model", "model", "created_at", "record"),
+    Index("record_facts_by_dataset", "dataset", "created_at", "record"),
+)
+"""What lists show of each record and filter by: narrow rows, since a search of `records` would read every document."""
+
+record_tags = Table(
+    "record_tags",
+    metadata,
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), primary_key=True),
+    Column("tag", String(50), primary_key=True),
+    Column("owner", String(100), nullable=False),
+    Column("at", DateTime, nullable=False),
+    Index("record_tags_by_tag", "tag", "record"),
+)
+
+record_notes = Table(
+    "record_notes",
+    metadata,
+    Column("id", String(40), primary_key=True),
+    Column("record", String(40), ForeignKey("records.id", ondelete="CASCADE"), nullable=False),
+    Column("owner", String(100), nullable=False),
+    Column("at", DateTime, nullable=False),
+    Column("text", Text, nullable=False),
+    Index("record_notes_by_record", "record", "at"),
+)
+"""What people write about a record, beside it: the record itself never changes."""
+
 files = Table(
     "files",
     metadata,

@@ -6,11 +6,10 @@ This is not yet a verdict: that needs the same dataset, enough samples and, wher
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, Protocol
 
 from mlmodelscope.errors import MLModelScopeError, VersionError
 from mlmodelscope.manifest import schema
-from mlmodelscope.manifest.schema import DatasetManifest
 from mlmodelscope.manifest.splits import is_same_split, parted
 from mlmodelscope.manifest.version import Constraint, Version
 from mlmodelscope.plan.claim import Claim, claim_of, is_measurable
@@ -99,7 +98,18 @@ def place(claim: Claim, measured: MeasuredNumber) -> Position:
     return "above" if claim.low > high else "inside"
 
 
-def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
+class NamedDataset(Protocol):
+    """A dataset of a plan, of a manifest, or of a row in a list."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def split(self) -> str | None: ...
+
+
+def is_same_dataset(claimed: str | None, dataset: NamedDataset) -> bool:
     """Whether a claim's dataset, `name`, `name@constraint` or either with `:split`, is the one evaluated."""
     base, split = parted(claimed or "")
     name, _, constraint = base.partition("@")
@@ -111,7 +121,7 @@ def is_same_dataset(claimed: str | None, dataset: PlannedDataset | DatasetManife
         return False
 
 
-def is_other_split(claimed: str | None, dataset: PlannedDataset | DatasetManifest) -> bool:
+def is_other_split(claimed: str | None, dataset: NamedDataset) -> bool:
     """Whether a claim is about the dataset evaluated, and about another split of it."""
     base, split = parted(claimed or "")
     return not is_same_split(split, dataset.split) and is_same_dataset(base, dataset)

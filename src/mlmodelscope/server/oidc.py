@@ -7,6 +7,8 @@ import json
 import logging
 import threading
 import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from mlmodelscope.errors import UsageError
@@ -68,7 +70,7 @@ class Issuer:
         except jwt.PyJWTError as error:
             _LOG.info("a token of the issuer was refused: %s", type(error).__name__)
             return None
-        return Person(_owner(claims, config.oidc_owner), _scopes(claims, config))
+        return Person(_owner(claims, config.oidc_owner), _scopes(claims, config), expires_at=_expiry(claims))
 
     def _key(self, name: str) -> Any:
         """The issuer's key of that name. An unknown one may be new; whoever makes names up cannot have us ask often."""
@@ -120,3 +122,11 @@ def _scopes(claims: dict[str, Any], config: Config) -> frozenset[str]:
     for word in words:
         found |= set(config.oidc_scopes.get(str(word), ()))
     return frozenset(found & set(SCOPES))
+
+
+def _expiry(claims: Mapping[str, Any]) -> datetime | None:
+    """In UTC without saying so, as the ledger keeps moments."""
+    try:
+        return datetime.fromtimestamp(float(claims["exp"]), UTC).replace(tzinfo=None)
+    except (OverflowError, ValueError, OSError):  # beyond the calendar
+        return None

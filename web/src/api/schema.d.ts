@@ -153,7 +153,11 @@ export interface paths {
         get: operations["get_evaluation"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete Evaluation
+         * @description Forget one that has ended, by whoever requested it or an admin; its record stays.
+         */
+        delete: operations["delete_evaluation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -191,23 +195,6 @@ export interface paths {
         put?: never;
         /** Tell Events */
         post: operations["tell_events"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/records": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List Records */
-        get: operations["list_records"];
-        put?: never;
-        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -338,12 +325,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Tokens */
+        /**
+         * List Tokens
+         * @description One's own tokens; for admins those of everybody.
+         */
         get: operations["list_tokens"];
         put?: never;
         /**
          * Make Token
-         * @description The token is in the answer, this once.
+         * @description The token is in the answer, this once. Without `admin`, it is one's own and may no more than one's own token.
          */
         post: operations["make_token"];
         delete?: never;
@@ -384,6 +374,146 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Records
+         * @description A page of all records, also those that the command line made; the newest first by default.
+         */
+        get: operations["list_records"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/record-choices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Record Choices
+         * @description What the list of records can be filtered by.
+         */
+        get: operations["list_record_choices"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/remarks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Remarks
+         * @description Tags and notes of a record, and who pinned it.
+         */
+        get: operations["get_remarks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/tags": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Tag
+         * @description Tag a record; the same tag again changes nothing.
+         */
+        post: operations["add_tag"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/tags/{tag}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Tag
+         * @description By whoever added it, or an admin.
+         */
+        delete: operations["remove_tag"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add Note
+         * @description Write a note about a record.
+         */
+        post: operations["add_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/records/{name}/notes/{note}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Remove Note
+         * @description By whoever wrote it, or an admin.
+         */
+        delete: operations["remove_note"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1772,6 +1902,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/leaderboards": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Leaderboards
+         * @description Which datasets have results: a table for each metric and each set of samples.
+         */
+        get: operations["list_leaderboards"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/leaderboards/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Leaderboard
+         * @description Results on a dataset, best first, with intervals and published numbers; of the first table by default.
+         */
+        get: operations["get_leaderboard"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/health": {
         parameters: {
             query?: never;
@@ -2469,6 +2639,179 @@ export interface components {
             /** High */
             high: number;
         };
+        /**
+         * Board
+         * @description A table whose numbers may be compared: one metric over the same samples of one dataset.
+         * @example {
+         *       "better": "higher",
+         *       "dataset": "imagenet",
+         *       "id": "3f9a2b77c1d0",
+         *       "metric": "top1",
+         *       "models": 2,
+         *       "newest": "2026-01-31T10:15:02Z",
+         *       "records": 3,
+         *       "split": "validation",
+         *       "task": "classification",
+         *       "title": "top-1",
+         *       "version": "1.0.0"
+         *     }
+         */
+        Board: {
+            /** Id */
+            id: string;
+            /** Dataset */
+            dataset: string;
+            /** Version */
+            version: string;
+            /** Split */
+            split: string | null;
+            /** Task */
+            task: string;
+            /** Metric */
+            metric: string;
+            /** Title */
+            title: string;
+            /**
+             * Better
+             * @enum {string}
+             */
+            better: "higher" | "lower";
+            /**
+             * Subset
+             * @description Which part of the dataset; null where it is all samples.
+             */
+            subset: string | null;
+            /** Models */
+            models: number;
+            /** Records */
+            records: number;
+            /**
+             * Newest
+             * Format: date-time
+             */
+            newest: string;
+        };
+        /**
+         * BoardClaim
+         * @description A number that was published about this metric on this very dataset.
+         */
+        BoardClaim: {
+            /**
+             * Key
+             * @description As in `/published-claims/KEY/checks`.
+             */
+            key: string;
+            /**
+             * Value
+             * @description In the measured number's unit.
+             */
+            value: number;
+            /**
+             * Published
+             * @description As it was published.
+             */
+            published: string;
+            /**
+             * Status
+             * @description What all checks of it come to.
+             */
+            status: string;
+            /** Source */
+            source: string | null;
+            /** Conditions */
+            conditions: string | null;
+        };
+        /** BoardList */
+        BoardList: {
+            /** Items */
+            items: components["schemas"]["Board"][];
+        };
+        /**
+         * BoardPlace
+         * @example {
+         *       "claims": [],
+         *       "created_at": "2026-01-31T10:15:02Z",
+         *       "failed": 0,
+         *       "framework": "onnxruntime 1.23.0",
+         *       "high": 0.7638,
+         *       "latency_s": 0.0213,
+         *       "low": 0.7563,
+         *       "machine": "AMD EPYC 9354",
+         *       "model": "resnet50",
+         *       "model_version": "1.0.0",
+         *       "rank": 1,
+         *       "record": "20260131-101502-3f9a",
+         *       "samples": 50000,
+         *       "stack": "current",
+         *       "ties_first": true,
+         *       "unit": "share",
+         *       "value": 0.7601
+         *     }
+         */
+        BoardPlace: {
+            /**
+             * Rank
+             * @description Equal numbers share one.
+             */
+            rank: number;
+            /**
+             * Ties First
+             * @description Whether its interval and that of the first overlap.
+             */
+            ties_first: boolean;
+            /**
+             * Record
+             * @description The record with the most answers, and of those the newest.
+             */
+            record: string;
+            /** Model */
+            model: string;
+            /** Model Version */
+            model_version: string;
+            /** Framework */
+            framework: string | null;
+            /** Stack */
+            stack: string | null;
+            /** Machine */
+            machine: string | null;
+            /** Value */
+            value: number;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Unit */
+            unit: string;
+            /** Samples */
+            samples: number;
+            /** Failed */
+            failed: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Latency S */
+            latency_s: number | null;
+            /** Claims */
+            claims: components["schemas"]["BoardClaim"][];
+        };
+        /** Body_add_note */
+        Body_add_note: {
+            /**
+             * Text
+             * @example as published
+             */
+            text: string;
+        };
+        /** Body_add_tag */
+        Body_add_tag: {
+            /**
+             * Tag
+             * @example paper
+             */
+            tag: string;
+        };
         /** Body_announce_artifact */
         Body_announce_artifact: {
             /** Sha256 */
@@ -2570,11 +2913,6 @@ export interface components {
              */
             name: string;
             /**
-             * Owner
-             * @example lab
-             */
-            owner: string;
-            /**
              * Scopes
              * @example [
              *       "agent",
@@ -2582,6 +2920,12 @@ export interface components {
              *     ]
              */
             scopes: ("read" | "run" | "agent" | "trust" | "admin")[];
+            /**
+             * Owner
+             * @description Whose; by default one's own.
+             * @example lab
+             */
+            owner?: string | null;
             /**
              * Days
              * @description Until it expires; never where it is left out.
@@ -4045,6 +4389,13 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
+            /**
+             * Took S
+             * @description From its start to its end.
+             */
+            took_s: number | null;
+            /** @description The first number of its record, in lists. */
+            headline: components["schemas"]["Headline"] | null;
             /** Cancelling */
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
@@ -5160,6 +5511,65 @@ export interface components {
              * @description One run of each, layer behind layer.
              */
             runs: components["schemas"]["LayerRun"][];
+        };
+        /**
+         * Leaderboard
+         * @example {
+         *       "board": {
+         *         "better": "higher",
+         *         "dataset": "imagenet",
+         *         "id": "3f9a2b77c1d0",
+         *         "metric": "top1",
+         *         "models": 2,
+         *         "newest": "2026-01-31T10:15:02Z",
+         *         "records": 3,
+         *         "split": "validation",
+         *         "task": "classification",
+         *         "title": "top-1",
+         *         "version": "1.0.0"
+         *       },
+         *       "boards": [
+         *         {
+         *           "better": "higher",
+         *           "dataset": "imagenet",
+         *           "id": "3f9a2b77c1d0",
+         *           "metric": "top1",
+         *           "models": 2,
+         *           "newest": "2026-01-31T10:15:02Z",
+         *           "records": 3,
+         *           "split": "validation",
+         *           "task": "classification",
+         *           "title": "top-1",
+         *           "version": "1.0.0"
+         *         }
+         *       ],
+         *       "dataset": "imagenet",
+         *       "items": [],
+         *       "total": 2
+         *     }
+         */
+        Leaderboard: {
+            /** Dataset */
+            dataset: string;
+            /**
+             * Boards
+             * @description All tables of the dataset, those over all samples first.
+             */
+            boards: components["schemas"]["Board"][];
+            /** @description The one that `items` are of; null where there are no results. */
+            board: components["schemas"]["Board"] | null;
+            /** Items */
+            items: components["schemas"]["BoardPlace"][];
+            /**
+             * Total
+             * @description Rows on all pages.
+             */
+            total: number;
+            /**
+             * Next
+             * @description The `start` of the next page; null on the last one.
+             */
+            next: number | null;
         };
         /**
          * Failure
@@ -6512,6 +6922,20 @@ export interface components {
             reason: string;
             /** Variants */
             variants: string[];
+        };
+        /** Note */
+        Note: {
+            /** Id */
+            id: string;
+            /** Owner */
+            owner: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Text */
+            text: string;
         };
         /**
          * NumberChange
@@ -8415,6 +8839,44 @@ export interface components {
             made_for?: ("replicate" | "sensitivity" | "study") | null;
         };
         /**
+         * RecordChoices
+         * @description Values that records have, the most frequent first: at most 100 of each.
+         * @example {
+         *       "dataset": [
+         *         "imagenet"
+         *       ],
+         *       "kind": [
+         *         "evaluation"
+         *       ],
+         *       "machine": [
+         *         "AMD EPYC 9354"
+         *       ],
+         *       "stack": [
+         *         "current"
+         *       ],
+         *       "tag": [
+         *         "paper"
+         *       ],
+         *       "task": [
+         *         "classification"
+         *       ]
+         *     }
+         */
+        RecordChoices: {
+            /** Kind */
+            kind: string[];
+            /** Task */
+            task: string[];
+            /** Dataset */
+            dataset: string[];
+            /** Stack */
+            stack: string[];
+            /** Machine */
+            machine: string[];
+            /** Tag */
+            tag: string[];
+        };
+        /**
          * RecordClaim
          * @description A published number beside what a record measured.
          * @example {
@@ -8488,6 +8950,16 @@ export interface components {
         RecordList: {
             /** Items */
             items: components["schemas"]["RecordSummary"][];
+            /**
+             * Total
+             * @description How many records match, on all pages.
+             */
+            total: number;
+            /**
+             * Next
+             * @description The `start` of the next page; null on the last one.
+             */
+            next: number | null;
         };
         /** RecordManifest */
         RecordManifest: {
@@ -8526,6 +8998,7 @@ export interface components {
          *       "dataset_version": "1.0.0",
          *       "failed": 0,
          *       "finished_at": "2026-01-31T10:41:40Z",
+         *       "framework": "onnxruntime 1.23.0",
          *       "headline": {
          *         "better": "higher",
          *         "high": 0.7638,
@@ -8537,12 +9010,22 @@ export interface components {
          *       },
          *       "id": "20260131-101502-3f9a",
          *       "kind": "evaluation",
+         *       "latency_s": 0.0213,
+         *       "machine": "AMD EPYC 9354",
          *       "model": "resnet50",
          *       "model_version": "1.0.0",
+         *       "notes": 1,
+         *       "owner": "ada",
+         *       "pinned_by": "ada",
          *       "plan_digest": "0000000000000000000000000000000000000000000000000000000000000000",
          *       "samples": 50000,
          *       "stack": "onnxruntime-1.31",
          *       "status": "finished",
+         *       "tags": [
+         *         "paper"
+         *       ],
+         *       "task": "classification",
+         *       "took_s": 1598.2,
          *       "top1": 0.7601,
          *       "top1_high": 0.7638,
          *       "top1_low": 0.7563
@@ -8597,6 +9080,61 @@ export interface components {
              * @description What it ran in; `current` is the Python of the agent.
              */
             stack?: string | null;
+            /** Task */
+            task?: string | null;
+            /**
+             * Split
+             * @description Which split of the dataset it is of.
+             */
+            split?: string | null;
+            /**
+             * Framework
+             * @description With its release, and settings that are not as usual.
+             */
+            framework?: string | null;
+            /** Machine */
+            machine?: string | null;
+            /**
+             * Latency S
+             * @description Of a call, at the median.
+             */
+            latency_s?: number | null;
+            /**
+             * Samples Per S
+             * @description Of a bench.
+             */
+            samples_per_s?: number | null;
+            /**
+             * Took S
+             * @description How long the samples took.
+             */
+            took_s?: number | null;
+            /**
+             * Subset
+             * @description Which part of the dataset; null where it is all samples.
+             */
+            subset?: string | null;
+            /**
+             * Owner
+             * @description Who requested it; `local` is the server's operator.
+             */
+            owner: string;
+            /**
+             * Pinned By
+             * @description Who pinned it, so that retention keeps it.
+             */
+            pinned_by?: string | null;
+            /**
+             * Tags
+             * @default []
+             */
+            tags: string[];
+            /**
+             * Notes
+             * @description How many people wrote.
+             * @default 0
+             */
+            notes: number;
             /** @description The first number of its task, where it has one. */
             headline: components["schemas"]["Headline"] | null;
             /**
@@ -8615,6 +9153,38 @@ export interface components {
              * @deprecated
              */
             top1_high: number | null;
+        };
+        /**
+         * Remarks
+         * @description What people wrote about a record; the record itself never changes.
+         * @example {
+         *       "notes": [
+         *         {
+         *           "at": "2026-01-31T11:00:00Z",
+         *           "id": "n20260131-110000-77c1",
+         *           "owner": "ada",
+         *           "text": "as published"
+         *         }
+         *       ],
+         *       "record": "20260131-101502-3f9a",
+         *       "tags": [
+         *         {
+         *           "at": "2026-01-31T11:00:00Z",
+         *           "owner": "ada",
+         *           "tag": "paper"
+         *         }
+         *       ]
+         *     }
+         */
+        Remarks: {
+            /** Record */
+            record: string;
+            /** Pinned By */
+            pinned_by: string | null;
+            /** Tags */
+            tags: components["schemas"]["Tag"][];
+            /** Notes */
+            notes: components["schemas"]["Note"][];
         };
         /**
          * Replication
@@ -8689,6 +9259,13 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
+            /**
+             * Took S
+             * @description From its start to its end.
+             */
+            took_s: number | null;
+            /** @description The first number of its record, in lists. */
+            headline: components["schemas"]["Headline"] | null;
             /** Cancelling */
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
@@ -8900,6 +9477,13 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
+            /**
+             * Took S
+             * @description From its start to its end.
+             */
+            took_s: number | null;
+            /** @description The first number of its record, in lists. */
+            headline: components["schemas"]["Headline"] | null;
             /** Cancelling */
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
@@ -9647,6 +10231,13 @@ export interface components {
             started_at: string | null;
             /** Ended At */
             ended_at: string | null;
+            /**
+             * Took S
+             * @description From its start to its end.
+             */
+            took_s: number | null;
+            /** @description The first number of its record, in lists. */
+            headline: components["schemas"]["Headline"] | null;
             /** Cancelling */
             cancelling: boolean;
             progress: components["schemas"]["Progress"] | null;
@@ -10299,6 +10890,18 @@ export interface components {
              * @description Why no larger size was tried.
              */
             ended: string;
+        };
+        /** Tag */
+        Tag: {
+            /** Tag */
+            tag: string;
+            /** Owner */
+            owner: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
         };
         /**
          * TakenFor
@@ -11941,6 +12544,10 @@ export interface operations {
                 agent?: string | null;
                 owner?: string | null;
                 request?: string | null;
+                /** @description Words that must occur. */
+                q?: string | null;
+                since?: string | null;
+                until?: string | null;
                 limit?: number;
                 /** @description `next` of the page before. */
                 after?: string | null;
@@ -12053,6 +12660,107 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Evaluation"];
                 };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_evaluation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                identity: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The question is not one that can be read. */
             400: {
@@ -12421,105 +13129,6 @@ export interface operations {
             };
             /** @description It is another one's by now, or has ended. */
             410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description It is too large. */
-            413: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description What was sent is not right; the problems say where. */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too many questions; the header Retry-After says when to ask again. */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The database is unavailable, or no agent is online that could answer. */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    list_records: {
-        parameters: {
-            query?: {
-                model?: string | null;
-                dataset?: string | null;
-                status?: ("running" | "finished") | null;
-                /** @description evaluation, training, profile, bench, or a scenario. */
-                kind?: string | null;
-                limit?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RecordList"];
-                };
-            };
-            /** @description The question is not one that can be read. */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description A token is needed, or this one is not known. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The token may not do this. */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description The rest of the question did not come. */
-            408: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -13848,6 +14457,738 @@ export interface operations {
             };
             /** @description The token may not do this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_records: {
+        parameters: {
+            query?: {
+                /** @description Words that must occur. */
+                q?: string | null;
+                model?: string | null;
+                dataset?: string | null;
+                status?: ("running" | "finished") | null;
+                /** @description evaluation, training, profile, bench, or a scenario. */
+                kind?: string | null;
+                task?: string | null;
+                stack?: string | null;
+                machine?: string | null;
+                tag?: string | null;
+                owner?: string | null;
+                pinned?: boolean | null;
+                /** @description Whether another command, such as replicate, needed it on its way. */
+                intermediate?: boolean | null;
+                since?: string | null;
+                until?: string | null;
+                /** @description `result` sorts within each metric. */
+                sort?: "created" | "model" | "dataset" | "result" | "samples" | "failed" | "latency" | "throughput" | "duration" | "stack" | "machine";
+                descending?: boolean;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_record_choices: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecordChoices"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_remarks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarks"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_tag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_tag"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarks"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_tag: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                tag: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarks"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Body_add_note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarks"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_note: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                note: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Remarks"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -21984,6 +23325,208 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Pinned"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_leaderboards: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BoardList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_leaderboard: {
+        parameters: {
+            query?: {
+                /** @description The `id` of one of its tables. */
+                board?: string | null;
+                /** @description Words that must occur in a row. */
+                q?: string | null;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Leaderboard"];
                 };
             };
             /** @description The question is not one that can be read. */

@@ -2,11 +2,18 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { EvaluationTable } from "../shown/evaluation-table";
+import { days } from "../lib/days";
 import { Button, Empty, Heading, Trouble, Waiting } from "../ui/parts";
+import { SearchBox } from "../ui/search-box";
 
 type State = Schemas["Evaluation"]["state"];
 const STATES: State[] = ["waiting", "running", "finished", "failed", "cancelled"];
 const here = getRouteApi("/evaluations");
+
+/** What the server is asked; days are whole days of whoever looks. */
+function question({ since, until, state, ...search }: ReturnType<typeof here.useSearch>) {
+  return { ...search, state: STATES.find((each) => each === state), ...days(since, until) };
+}
 
 export function Evaluations() {
   const search = here.useSearch();
@@ -16,7 +23,7 @@ export function Evaluations() {
     queryFn: ({ pageParam }) =>
       answer(
         api.GET("/api/v1/evaluations", {
-          params: { query: { ...search, state: search.state as State | undefined, after: pageParam, limit: 50 } },
+          params: { query: { ...question(search), after: pageParam, limit: 50 } },
         }),
       ),
     initialPageParam: undefined as string | undefined,
@@ -28,6 +35,26 @@ export function Evaluations() {
   return (
     <>
       <Heading title="Evaluations" about="What was asked for, newest first, and what became of it." />
+      <div className="mb-4 flex flex-wrap items-end gap-3">
+        <div className="w-full sm:w-72">
+          <SearchBox
+            value={search.q}
+            onChange={(q) => void navigate({ search: { ...search, q }, replace: true })}
+            hint="Model, dataset, agent, person"
+          />
+        </div>
+        {(["since", "until"] as const).map((name) => (
+          <label key={name} className="text-sm">
+            <span className="mr-2">{name === "since" ? "From" : "To"}</span>
+            <input
+              type="date"
+              value={search[name] ?? ""}
+              onChange={(event) => void navigate({ search: { ...search, [name]: event.target.value || undefined } })}
+              className="rounded-lg border border-line bg-card px-2 py-1.5"
+            />
+          </label>
+        ))}
+      </div>
       <div className="mb-4 flex flex-wrap gap-2" role="group" aria-label="State">
         {[undefined, ...STATES].map((state) => (
           <Button
@@ -57,7 +84,7 @@ export function Evaluations() {
       ) : rows.length ? (
         <EvaluationTable rows={rows} />
       ) : (
-        <Empty>Nothing here yet.</Empty>
+        <Empty>{search.q || search.since || search.until ? "No matches." : "Nothing here yet."}</Empty>
       )}
       {found.hasNextPage && (
         <Button className="mt-4" disabled={found.isFetchingNextPage} onClick={() => void found.fetchNextPage()}>

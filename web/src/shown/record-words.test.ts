@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../api/client";
-import { datasetOf, kindOf, matches, resultOf } from "./record-words";
+import { datasetOf, kindOf, resultOf } from "./record-words";
 
 const row = {
   id: "20260131-101502-3f9a",
@@ -24,10 +24,4 @@ test("a line has the kind of work, the samples and the interval", () => {
   expect(resultOf(row)).toBe("top-1 76.01 % (75.6 – 76.4 %)");
   expect(resultOf({ ...row, headline: null })).toBe("–");
   expect(resultOf({ ...row, status: "interrupted" })).toBe("interrupted");
-});
-
-test("all words of a search are in the line", () => {
-  expect(matches(row, "")).toBe(true);
-  expect(matches(row, "ResNet imagenet bench")).toBe(true);
-  expect(matches(row, "resnet cifar")).toBe(false);
 });

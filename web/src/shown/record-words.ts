@@ -3,7 +3,6 @@ import type { Schemas } from "../api/client";
 import { spelled, written } from "../lib/measured";
 
 type Row = Schemas["RecordSummary"];
-export const KINDS = ["evaluation", "bench", "profile", "training"] as const;
 
 /** Its kind, the scenario of a bench, and that it was made on the way to something else. */
 export function kindOf(row: Row): string {
@@ -16,17 +15,10 @@ export const datasetOf = (row: Row): string =>
 /** The number that counts, with its interval; what has none says how it ended. */
 export function resultOf(row: Row): string {
   if (row.status !== "finished") return row.status;
-  if (!row.headline) return "–";
-  const { low, high, unit } = row.headline;
-  const ends = low != null && high != null ? ` (${written(low, unit, 1)} – ${spelled(high, unit, 1)})` : "";
-  return `${row.headline.title} ${spelled(row.headline.value, unit)}${ends}`;
+  return row.headline ? numberOf(row.headline) : "–";
 }
 
-/** Whether every word of a search is somewhere in the line. */
-export function matches(row: Row, search: string): boolean {
-  const text = [row.id, row.model, row.model_version, row.dataset, kindOf(row), row.status].join(" ").toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
+export function numberOf({ title, value, low, high, unit }: Schemas["Headline"]): string {
+  const ends = low != null && high != null ? ` (${written(low, unit, 1)} – ${spelled(high, unit, 1)})` : "";
+  return `${title} ${spelled(value, unit)}${ends}`;
 }

@@ -5,6 +5,7 @@ import { useEffect, useState } from "react";
 import { answer, api, type Schemas } from "../api/client";
 import { useReached } from "../api/reach";
 import { useBasket } from "../lib/basket";
+import { Find } from "./find";
 
 const PLACES = [
   ["/models", "Models"],
@@ -14,6 +15,7 @@ const PLACES = [
   ["/new", "Evaluate"],
   ["/evaluations", "Evaluations"],
   ["/records", "Records"],
+  ["/leaderboards", "Leaderboards"],
   ["/compare", "Compare"],
   ["/replications", "Claims"],
   ["/traces", "Traces"],
@@ -57,6 +59,7 @@ export function Shell() {
             ))}
           </nav>
           <div className="ml-auto flex items-center gap-3 text-sm">
+            <Find />
             <Who />
             <Theme />
           </div>
@@ -144,7 +147,7 @@ function InBasket() {
 function Who() {
   const { data } = useMe();
   return (
-    <Link to="/sign-in" className="text-muted">
+    <Link to={data ? "/account" : "/sign-in"} className="text-muted">
       {data ? data.owner : "Sign in"}
     </Link>
   );

@@ -5,6 +5,10 @@ export interface Column<Row> {
   title: string;
   cell: (row: Row) => ReactNode;
   right?: boolean;
+  /** The order that the column gives, where the table is sorted by it. */
+  sorted?: "ascending" | "descending";
+  /** Sort by it, or turn its order. */
+  onSort?: () => void;
 }
 
 const SCROLLED = { table: "", head: "", body: "", row: "", cell: "" };
@@ -43,9 +47,17 @@ export function Table<Row>({
                 key={column.title}
                 scope="col"
                 role="columnheader"
+                aria-sort={column.sorted}
                 className={`px-4 py-2.5 font-medium ${column.right ? "text-right" : ""}`}
               >
-                {column.title}
+                {column.onSort ? (
+                  <button type="button" className="cursor-pointer font-medium hover:text-ink" onClick={column.onSort}>
+                    {column.title}
+                    {column.sorted && <span aria-hidden="true">{column.sorted === "ascending" ? " ↑" : " ↓"}</span>}
+                  </button>
+                ) : (
+                  column.title
+                )}
               </th>
             ))}
           </tr>

@@ -247,4 +247,63 @@ CREATE TABLE reproduction_checks (
   PRIMARY KEY (id)
 );
 CREATE INDEX reproduction_checks_by_name ON reproduction_checks (name, created_at);
-INSERT INTO alembic_version VALUES ('0010');
+CREATE TABLE record_facts (
+  record VARCHAR(40) NOT NULL,
+  status VARCHAR(20) NOT NULL,
+  kind VARCHAR(20) NOT NULL,
+  scenario VARCHAR(20),
+  made_for VARCHAR(20),
+  plan_digest VARCHAR(64) NOT NULL,
+  model VARCHAR(100) NOT NULL,
+  model_version VARCHAR(100) NOT NULL,
+  dataset VARCHAR(100) NOT NULL,
+  dataset_version VARCHAR(100) NOT NULL,
+  created_at DATETIME NOT NULL,
+  finished_at DATETIME,
+  samples INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  split VARCHAR(100),
+  task VARCHAR(100),
+  stack VARCHAR(300),
+  framework VARCHAR(300),
+  machine VARCHAR(300),
+  headline VARCHAR(100),
+  value FLOAT,
+  low FLOAT,
+  high FLOAT,
+  unit VARCHAR(20),
+  latency_s FLOAT,
+  samples_per_s FLOAT,
+  took_s FLOAT,
+  model_digest VARCHAR(64),
+  dataset_digest VARCHAR(64),
+  software_digest VARCHAR(64),
+  subset VARCHAR(60),
+  claims TEXT,
+  words TEXT NOT NULL,
+  PRIMARY KEY (record),
+  FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
+);
+CREATE TABLE record_tags (
+  record VARCHAR(40) NOT NULL,
+  tag VARCHAR(50) NOT NULL,
+  owner VARCHAR(100) NOT NULL,
+  at DATETIME NOT NULL,
+  PRIMARY KEY (record, tag),
+  FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
+);
+CREATE TABLE record_notes (
+  id VARCHAR(40) NOT NULL,
+  record VARCHAR(40) NOT NULL,
+  owner VARCHAR(100) NOT NULL,
+  at DATETIME NOT NULL,
+  text TEXT NOT NULL,
+  PRIMARY KEY (id),
+  FOREIGN KEY(record) REFERENCES records (id) ON DELETE CASCADE
+);
+CREATE INDEX record_facts_by_time ON record_facts (created_at, record);
+CREATE INDEX record_facts_by_model ON record_facts (model, created_at, record);
+CREATE INDEX record_facts_by_dataset ON record_facts (dataset, created_at, record);
+CREATE INDEX record_tags_by_tag ON record_tags (tag, record);
+CREATE INDEX record_notes_by_record ON record_notes (record, at);
+INSERT INTO alembic_version VALUES ('0011');

@@ -14,12 +14,9 @@ from mlmodelscope.analysis.overview import (
     accuracy_measure,
     by_dataset,
     dataset_name,
-    machine_name,
     make_overview,
     pareto,
-    part_of,
     same_samples,
-    stack_name,
 )
 from mlmodelscope.analysis.overview_table import overview_notes
 from mlmodelscope.bench.compare import facts_of, latencies
@@ -32,6 +29,7 @@ from mlmodelscope.record.latencies import RawRun, load_latencies
 from mlmodelscope.record.record import Record
 from mlmodelscope.record.spread import spread
 from mlmodelscope.record.told import Told
+from mlmodelscope.record.work import machine_name, part_of, stack_name
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle.measures import measures_of
 from mlmodelscope.server.handle.pair import compare_two

@@ -10,8 +10,11 @@ from typing import Any
 from sqlalchemy import RowMapping
 
 from mlmodelscope.ledger.change import ENDED
+from mlmodelscope.ledger.history import Narrowed
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.record.headline import headline_of_facts
+from mlmodelscope.record.record_list import day
 from mlmodelscope.server.desk import Desk, Refused, demand
 
 _SHOWN = ("id", "request", "owner", "kind", "model", "dataset", "state", "priority", "agent", "attempt", "record")
@@ -25,10 +28,19 @@ def get(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
 
 
 def find(
-    desk: Desk, person: Person, limit: int, before: tuple[datetime, str] | None, **wanted: str | None
+    desk: Desk,
+    person: Person,
+    limit: int,
+    before: tuple[datetime, str] | None,
+    *,
+    q: str | None = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    **wanted: str | None,
 ) -> Sequence[dict[str, Any]]:
     demand(person, "read")
-    return [spell(row) for row in desk.history.list(limit=limit, before=before, **wanted)]
+    narrowed = Narrowed(q, day(since), day(until))
+    return [spell(row) for row in desk.history.search(narrowed, wanted, limit, before)]
 
 
 def of_request(desk: Desk, person: Person, request: str) -> Sequence[dict[str, Any]]:
@@ -44,6 +56,15 @@ def cancel(desk: Desk, person: Person, identity: str) -> dict[str, Any]:
     desk.queue.cancel(identity)
     desk.audit.note(person.owner, "cancel", identity)
     return spell(desk.queue.get(identity))
+
+
+def delete(desk: Desk, person: Person, identity: str) -> None:
+    """Forget one that has ended; its record stays."""
+    demand(person, "run")
+    if desk.queue.get(identity)["owner"] != person.owner and not person.may("admin"):
+        raise Refused("admin")
+    desk.queue.delete(identity)
+    desk.audit.note(person.owner, "delete evaluation", identity)
 
 
 def events(desk: Desk, person: Person, identity: str, after: int) -> list[dict[str, Any]]:
@@ -66,7 +87,15 @@ def spell(row: RowMapping) -> dict[str, Any]:
     return {
         **{name: row[name] for name in _SHOWN},
         **{name: spoken(row[name]) for name in _MOMENTS},
+        "took_s": _took_s(row),
+        "headline": headline_of_facts(dict(row)) if "headline" in row else None,
         "cancelling": bool(row["cancel"]) and row["state"] not in ENDED,
         "progress": json.loads(row["progress"]) if row["progress"] else None,
         "error": json.loads(row["error"]) if row["error"] else None,
     }
+
+
+def _took_s(row: RowMapping) -> float | None:
+    if row["started_at"] is None or row["ended_at"] is None:
+        return None
+    return float((row["ended_at"] - row["started_at"]).total_seconds())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,17 @@ from mlmodelscope.hub.manifests import manifests_of
 from mlmodelscope.hub.origin import origin_of
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.record.headline import aliases, headline_of_facts
 from mlmodelscope.record.log import write_log
 from mlmodelscope.record.record import Record
+from mlmodelscope.record.record_list import Chosen, find_choices, find_page
 from mlmodelscope.report.report import refuse_without_report
 from mlmodelscope.server import confined_records
 from mlmodelscope.server.confined_work import spelled_settings
 from mlmodelscope.server.desk import Desk, demand
+
+_INSIDE = ("record", "headline", "value", "low", "high", "unit", "model_digest", "dataset_digest", "software_digest")
+"""What of a row is told in another form, or not at all."""
 
 
 def get(desk: Desk, person: Person, name: str) -> Record:
@@ -25,19 +29,32 @@ def get(desk: Desk, person: Person, name: str) -> Record:
     return desk.store.get(name)
 
 
-def find(
-    desk: Desk,
-    person: Person,
-    *,
-    model: str | None,
-    dataset: str | None,
-    status: str | None,
-    kind: str | None,
-    limit: int,
-) -> Sequence[Mapping[str, Any]]:
+def find(desk: Desk, person: Person, chosen: Chosen) -> dict[str, Any]:
+    """A page of all records, and where the next one begins."""
     demand(person, "read")
-    rows = desk.store.list(model=model, dataset=dataset, status=status, kind=kind, limit=limit)
-    return [{**row, **{name: spoken(row[name]) for name in ("created_at", "finished_at")}} for row in rows]
+    with desk.store.database.reading() as connection:
+        rows, total = find_page(connection, chosen)
+    end = chosen.start + len(rows)
+    return {
+        "items": [_listed(desk, row) for row in rows],
+        "total": total,
+        "next": end if rows and end < total else None,
+    }
+
+
+def choices(desk: Desk, person: Person) -> dict[str, list[str]]:
+    demand(person, "read")
+    with desk.store.database.reading() as connection:
+        return find_choices(connection)
+
+
+def _listed(desk: Desk, row: dict[str, Any]) -> dict[str, Any]:
+    found = {name: value for name, value in row.items() if name not in _INSIDE}
+    found |= {name: spoken(row[name]) for name in ("created_at", "finished_at")}
+    if row["status"] == "running" and not desk.store.is_locked(row["plan_digest"]):
+        found["status"] = "interrupted"
+    headline = headline_of_facts(row)
+    return {**found, "id": row["record"], "headline": headline, **aliases(headline)}
 
 
 def report(desk: Desk, person: Person, name: str, form: str) -> str:

@@ -29,7 +29,9 @@ from mlmodelscope.server.rest import (
     catalogue_routes,
     comparison_routes,
     hub_routes,
+    leaderboard_routes,
     prediction_routes,
+    record_routes,
     replication_routes,
     routes,
     sample_routes,
@@ -68,6 +70,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     )
     app.state.desk = desk
     app.include_router(routes.router)
+    app.include_router(record_routes.router)
     app.include_router(sample_routes.router)
     app.include_router(agent_routes.router)
     app.include_router(prediction_routes.router)
@@ -79,6 +82,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(sensitivity_routes.router)
     app.include_router(catalogue_routes.router)
     app.include_router(hub_routes.router)
+    app.include_router(leaderboard_routes.router)
     app.state.metrics = Metrics(desk)
     _add_public(app)
     add_problems(app)

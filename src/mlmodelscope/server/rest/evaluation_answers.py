@@ -104,6 +104,8 @@ class Evaluation(Answer):
         created_at="2026-01-31T10:15:00Z",
         started_at="2026-01-31T10:15:02Z",
         ended_at=None,
+        took_s=None,
+        headline=None,
         cancelling=False,
         progress={"done": 1200, "of": 50000, "failed": 0},
         error=None,
@@ -122,6 +124,8 @@ class Evaluation(Answer):
     created_at: datetime
     started_at: datetime | None
     ended_at: datetime | None
+    took_s: Annotated[float | None, Field(description="From its start to its end.")]
+    headline: Annotated[Headline | None, Field(description="The first number of its record, in lists.")]
     cancelling: bool
     progress: Progress | None
     error: Failure | None

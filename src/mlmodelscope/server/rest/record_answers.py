@@ -50,6 +50,18 @@ class RecordSummary(Answer):
         samples=50000,
         failed=0,
         stack="onnxruntime-1.31",
+        task="classification",
+        split=None,
+        framework="onnxruntime 1.23.0",
+        machine="AMD EPYC 9354",
+        latency_s=0.0213,
+        samples_per_s=None,
+        took_s=1598.2,
+        subset=None,
+        owner="ada",
+        pinned_by="ada",
+        tags=["paper"],
+        notes=1,
         headline=HEADLINE,
         top1=0.7601,
         top1_low=0.7563,
@@ -73,6 +85,18 @@ class RecordSummary(Answer):
     samples: int
     failed: int
     stack: Annotated[str | None, Field(description="What it ran in; `current` is the Python of the agent.")] = None
+    task: str | None = None
+    split: Annotated[str | None, Field(description="Which split of the dataset it is of.")] = None
+    framework: Annotated[str | None, Field(description="With its release, and settings that are not as usual.")] = None
+    machine: str | None = None
+    latency_s: Annotated[float | None, Field(description="Of a call, at the median.")] = None
+    samples_per_s: Annotated[float | None, Field(description="Of a bench.")] = None
+    took_s: Annotated[float | None, Field(description="How long the samples took.")] = None
+    subset: Annotated[str | None, Field(description="Which part of the dataset; null where it is all samples.")] = None
+    owner: Annotated[str, Field(description="Who requested it; `local` is the server's operator.")]
+    pinned_by: Annotated[str | None, Field(description="Who pinned it, so that retention keeps it.")] = None
+    tags: list[str] = []
+    notes: Annotated[int, Field(description="How many people wrote.")] = 0
     headline: Annotated[Headline | None, Field(description="The first number of its task, where it has one.")]
     top1: Annotated[float | None, Field(deprecated=True, description="Older name of `headline` of a classification.")]
     top1_low: Annotated[float | None, Field(deprecated=True)]
@@ -81,6 +105,55 @@ class RecordSummary(Answer):
 
 class RecordList(Answer):
     items: list[RecordSummary]
+    total: Annotated[int, Field(description="How many records match, on all pages.")]
+    next: Annotated[int | None, Field(description="The `start` of the next page; null on the last one.")]
+
+
+class RecordChoices(Answer):
+    """Values that records have, the most frequent first: at most 100 of each."""
+
+    model_config = example(
+        kind=["evaluation"],
+        task=["classification"],
+        dataset=["imagenet"],
+        stack=["current"],
+        machine=["AMD EPYC 9354"],
+        tag=["paper"],
+    )
+    kind: list[str]
+    task: list[str]
+    dataset: list[str]
+    stack: list[str]
+    machine: list[str]
+    tag: list[str]
+
+
+class Tag(Answer):
+    tag: str
+    owner: str
+    at: datetime
+
+
+class Note(Answer):
+    id: str
+    owner: str
+    at: datetime
+    text: str
+
+
+class Remarks(Answer):
+    """What people wrote about a record; the record itself never changes."""
+
+    model_config = example(
+        record="20260131-101502-3f9a",
+        pinned_by=None,
+        tags=[{"tag": "paper", "owner": "ada", "at": "2026-01-31T11:00:00Z"}],
+        notes=[{"id": "n20260131-110000-77c1", "owner": "ada", "at": "2026-01-31T11:00:00Z", "text": "as published"}],
+    )
+    record: str
+    pinned_by: str | None
+    tags: list[Tag]
+    notes: list[Note]
 
 
 class Sample(Answer):

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 from collections.abc import AsyncIterator
+from datetime import datetime
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Body, Header, Path, Query, Response
@@ -21,7 +22,6 @@ from mlmodelscope.server.rest import (
     evaluation_answers,
     manifest_answers,
     people_answers,
-    record_answers,
 )
 from mlmodelscope.server.rest.body import CheckedRoute
 from mlmodelscope.server.rest.door import Someone, TheDesk
@@ -135,12 +135,15 @@ def list_evaluations(
     agent: Identity | None = None,
     owner: Identity | None = None,
     request: Identity | None = None,
+    q: Annotated[str | None, Query(max_length=200, description="Words that must occur.")] = None,
+    since: datetime | None = None,
+    until: datetime | None = None,
     limit: Limit = 50,
     after: Annotated[str | None, Query(max_length=200, description="`next` of the page before.")] = None,
 ) -> dict[str, Any]:
     """Newest first."""
     wanted = {"state": state, "model": model, "dataset": dataset, "agent": agent, "owner": owner, "request": request}
-    found = evaluations.find(desk, person, limit, cursor.read(after), **wanted)
+    found = evaluations.find(desk, person, limit, cursor.read(after), q=q, since=since, until=until, **wanted)
     last = found[-1] if len(found) == limit else None
     return {"items": found, "next": cursor.write(last["created_at"], last["id"]) if last else None}
 
@@ -160,6 +163,12 @@ def get_evaluation(desk: TheDesk, person: Someone, identity: Name) -> dict[str, 
 )
 def cancel_evaluation(desk: TheDesk, person: Someone, identity: Name) -> dict[str, Any]:
     return evaluations.cancel(desk, person, identity)
+
+
+@router.delete("/evaluations/{identity}", tags=["evaluations"], status_code=204, responses=fails(404))
+def delete_evaluation(desk: TheDesk, person: Someone, identity: Name) -> None:
+    """Forget one that has ended, by whoever requested it or an admin; its record stays."""
+    evaluations.delete(desk, person, identity)
 
 
 @router.get(
@@ -193,22 +202,6 @@ async def follow_evaluation(
                     yield f"id: {event['number']}\nevent: {event['kind']}\ndata: {document}\n\n"
 
     return StreamingResponse(stream(), media_type="text/event-stream", headers={"Cache-Control": "no-store"})
-
-
-@router.get("/records", tags=["records"], response_model=record_answers.RecordList)
-def list_records(
-    desk: TheDesk,
-    person: Someone,
-    model: Identity | None = None,
-    dataset: Identity | None = None,
-    status: Literal["running", "finished"] | None = None,
-    kind: Annotated[
-        str | None, Query(max_length=20, description="evaluation, training, profile, bench, or a scenario.")
-    ] = None,
-    limit: Limit = 50,
-) -> dict[str, Any]:
-    found = records.find(desk, person, model=model, dataset=dataset, status=status, kind=kind, limit=limit)
-    return {"items": found}
 
 
 @router.get(
@@ -305,6 +298,7 @@ def drain_agent(
 
 @router.get("/tokens", tags=["people"], response_model=people_answers.TokenList)
 def list_tokens(desk: TheDesk, person: Someone) -> dict[str, Any]:
+    """One's own tokens; for admins those of everybody."""
     return {"items": people.tokens(desk, person)}
 
 
@@ -313,13 +307,15 @@ def make_token(
     desk: TheDesk,
     person: Someone,
     name: Annotated[str, Body(max_length=100, examples=["laboratory"])],
-    owner: Annotated[str, Body(min_length=1, max_length=100, examples=["lab"])],
     scopes: Annotated[list[people_answers.Scope], Body(min_length=1, max_length=10, examples=[["agent", "read"]])],
+    owner: Annotated[
+        str | None, Body(min_length=1, max_length=100, examples=["lab"], description="Whose; by default one's own.")
+    ] = None,
     days: Annotated[
         float | None, Body(gt=0, le=3650, description="Until it expires; never where it is left out.")
     ] = None,
 ) -> dict[str, str]:
-    """The token is in the answer, this once."""
+    """The token is in the answer, this once. Without `admin`, it is one's own and may no more than one's own token."""
     return people.make_token(desk, person, name=name, owner=owner, scopes=list(scopes), days=days)
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from mlmodelscope.errors import UsageError
 from mlmodelscope.ledger.tokens import Person
+from mlmodelscope.record.record_list import SORTS, Chosen
 from mlmodelscope.server.desk import Desk
 from mlmodelscope.server.handle import agents, evaluations, manifests, records, requests, reuse, samples
 from mlmodelscope.server.rest import cursor
@@ -18,6 +19,7 @@ from mlmodelscope.server.rpc.replication_calls import REPLICATION_CALLS
 from mlmodelscope.server.rpc.sensitivity_calls import SENSITIVITY_CALLS
 
 _LONGEST_MANIFEST = 1_000_000
+_FURTHEST = 1_000_000
 
 
 def who_am_i(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
@@ -74,9 +76,13 @@ def cancel_evaluation(desk: Desk, person: Person, asked: Asked) -> Mapping[str, 
 
 
 def list_records(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:
-    wanted = {name: asked.get(name) for name in ("model", "dataset", "kind")}
-    status = choice(asked, "status", ("running", "finished"))
-    return {"items": records.find(desk, person, **wanted, status=status, limit=limit_of(asked, 50))}
+    wanted: dict[str, Any] = {name: asked.get(name) for name in ("q", "model", "dataset", "kind", "task", "tag")}
+    wanted |= {"status": choice(asked, "status", ("running", "finished")), "limit": limit_of(asked, 50)}
+    wanted |= {"sort": choice(asked, "sort", tuple(SORTS)) or "created", "descending": not asked.get("ascending")}
+    start = asked.get("start", 0)
+    if not 0 <= start <= _FURTHEST:
+        raise UsageError(f"`start` is {start}, it must be from 0 to {_FURTHEST}")
+    return records.find(desk, person, Chosen(**wanted, start=start))
 
 
 def get_record(desk: Desk, person: Person, asked: Asked) -> Mapping[str, Any]:

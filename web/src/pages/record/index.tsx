@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import * as Tabs from "@radix-ui/react-tabs";
 import { answer, api, type Schemas } from "../../api/client";
 import { ago, plural } from "../../lib/format";
+import { RecordRemarks } from "../../shown/remarks";
 import { AddToComparison } from "../../ui/add-to-comparison";
 import { Badge, Heading, Trouble, Waiting } from "../../ui/parts";
 import { TAB, TAB_LIST } from "../../ui/tab-looks";
@@ -47,6 +48,9 @@ export function RecordPage() {
         }
       />
       <Parts record={record} />
+      <div className="mt-6">
+        <RecordRemarks record={record.id} />
+      </div>
     </>
   );
 }

@@ -12,12 +12,16 @@ from typing import Any
 from mlmodelscope.record.database import Database
 
 _AT_ONCE = 200
-_ROWS = """
-SELECT records.id AS id, model, model_version, dataset, dataset_version, samples, failed, created_at,
-  headline, metrics.value AS value, metrics.low AS low, metrics.high AS high, metrics.unit AS unit
-FROM records JOIN metrics ON metrics.record = records.id AND metrics.name = records.headline
+_IDS = """
+SELECT id FROM records
 WHERE status = 'finished' AND kind = 'evaluation' AND made_for IS NULL{narrowed}
 ORDER BY created_at DESC LIMIT :most
+"""
+_ROWS = """
+SELECT records.id AS id, model, model_version, dataset, dataset_version, samples, failed, created_at,
+  headline, metrics.value AS value, metrics.low AS low, metrics.high AS high, metrics.unit AS unit, {told}
+FROM records JOIN metrics ON metrics.record = records.id AND metrics.name = records.headline
+WHERE records.id IN ({listed})
 """
 _INSIDE = {
     "size": ("plan", "dataset", "size"),
@@ -47,25 +51,25 @@ class Inside:
         return self.count is None or samples < self.count or (self.size or self.count + 1) <= self.count
 
 
-def result_rows(database: Database, models: Sequence[str], dataset: str | None, most: int) -> list[dict[str, Any]]:
-    """The newest rows, of some models or of one dataset where these are named."""
+def result_ids(database: Database, models: Sequence[str], dataset: str | None, most: int) -> list[str]:
+    """The newest evaluations, of some models or of one dataset where these are named; no document is touched."""
     names = {f"model{place}": name for place, name in enumerate(models)}
     narrowed = f" AND model IN ({', '.join(f':{each}' for each in names)})" if names else ""
     values: dict[str, Any] = {**names, "most": most}
     if dataset is not None:
         narrowed += " AND dataset = :dataset"
         values["dataset"] = dataset
-    return database.rows(_ROWS.format(narrowed=narrowed), values)
+    return [str(row["id"]) for row in database.rows(_IDS.format(narrowed=narrowed), values)]
 
 
-def read_inside(database: Database, ids: Sequence[str]) -> Iterator[tuple[str, Inside]]:
-    """(record, what its document tells) of each that is there."""
+def result_rows(database: Database, ids: Sequence[str]) -> Iterator[tuple[dict[str, Any], Inside]]:
+    """(the row with its headline, what the document tells) of each that has a headline."""
     told = ", ".join(f"{database.inside('document', path)} AS {name}" for name, path in _INSIDE.items())
     for start in range(0, len(ids), _AT_ONCE):
         names = {f"id{place}": each for place, each in enumerate(ids[start : start + _AT_ONCE])}
         listed = ", ".join(f":{each}" for each in names)
-        for row in database.rows(f"SELECT id, {told} FROM records WHERE id IN ({listed})", names):
-            yield row["id"], _inside(row)
+        for row in database.rows(_ROWS.format(told=told, listed=listed), names):
+            yield row, _inside(row)
 
 
 def _inside(row: Mapping[str, Any]) -> Inside:

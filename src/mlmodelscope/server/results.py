@@ -12,7 +12,7 @@ from typing import Any
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.record.database import Database
 from mlmodelscope.record.headline import told_number
-from mlmodelscope.record.result_rows import Inside, read_inside, result_rows
+from mlmodelscope.record.result_rows import Inside, result_ids, result_rows
 
 _KEPT = 100_000
 MOST_ROWS = 20_000
@@ -48,23 +48,24 @@ class Result:
 class Results:
     def __init__(self, database: Database) -> None:
         self._database, self._lock = database, threading.Lock()
-        self._known: OrderedDict[str, Inside] = OrderedDict()
+        self._known: OrderedDict[str, Result | None] = OrderedDict()
+        """None for a record without a number."""
 
     def find(self, models: Sequence[str] = (), dataset: str | None = None) -> list[Result]:
         """Of the newest records, newest first."""
-        rows = result_rows(self._database, models, dataset, MOST_ROWS)
-        inside = self._inside([row["id"] for row in rows])
-        return [_result(row, inside[row["id"]]) for row in rows if row["id"] in inside]
-
-    def _inside(self, ids: Sequence[str]) -> dict[str, Inside]:
+        ids = result_ids(self._database, models, dataset, MOST_ROWS)
         with self._lock:
             found = {each: self._known[each] for each in ids if each in self._known}
-        fresh = dict(read_inside(self._database, [each for each in ids if each not in found]))
-        with self._lock:
-            self._known.update(fresh)
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
-        return {**found, **fresh}
+        unknown = [each for each in ids if each not in found]
+        if unknown:
+            fresh: dict[str, Result | None] = dict.fromkeys(unknown)
+            fresh |= {row["id"]: _result(row, inside) for row, inside in result_rows(self._database, unknown)}
+            found |= fresh
+            with self._lock:
+                self._known.update(fresh)
+                while len(self._known) > _KEPT:
+                    self._known.popitem(last=False)
+        return [result for each in ids if (result := found[each]) is not None]
 
 
 def _result(row: dict[str, Any], inside: Inside) -> Result:

@@ -52,6 +52,12 @@ const model = createRoute({
   validateSearch: texts("version"),
   component: lazyRouteComponent(() => import("./pages/model"), "ModelPage"),
 });
+const layers = createRoute({
+  getParentRoute: () => root,
+  path: "/models/$name/layers",
+  validateSearch: texts("version", "view", "layer"),
+  component: lazyRouteComponent(() => import("./pages/layers"), "LayersPage"),
+});
 const datasets = createRoute({
   getParentRoute: () => root,
   path: "/datasets",
@@ -164,7 +170,7 @@ const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", compo
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[home, models, model, datasets, dataset, stacks, agents, agent, tryIt],
+    ...[home, models, model, layers, datasets, dataset, stacks, agents, agent, tryIt],
     ...[fresh, evaluations, evaluation, records, record, compare, traces, traceBeside, trace],
     ...[replications, newReplication, replication, sensitivity, editor, signIn],
   ]),

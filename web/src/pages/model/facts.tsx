@@ -1,5 +1,6 @@
 /** What a model is: what it takes and gives, how large it is, whose it is, and where to read about it. */
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../../api/client";
 import { bytes } from "../../lib/format";
 import { gives, inMillions, type Side, takes } from "../../lib/takes";
@@ -41,6 +42,13 @@ export function ModelFacts({ manifest }: { manifest: Schemas["Manifest"] }) {
         <Sides title="Takes" sides={takes(said)} />
         <Sides title="Gives" sides={gives(said)} />
       </div>
+      {facts?.has_network && (
+        <p className="mt-4 text-sm">
+          <Link to="/models/$name/layers" params={{ name }} search={{ version }}>
+            Look at its layers
+          </Link>
+        </p>
+      )}
       {facts?.source === "catalog" && (
         <p className="mt-4 text-sm text-muted">Parameters and size are those that the catalog has.</p>
       )}

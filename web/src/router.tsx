@@ -73,7 +73,7 @@ const dataset = createRoute({
 const stacks = createRoute({
   getParentRoute: () => root,
   path: "/stacks",
-  validateSearch: texts("q"),
+  validateSearch: texts("q", "compare"),
   component: lazyRouteComponent(() => import("./pages/stacks"), "Stacks"),
 });
 const records = createRoute({

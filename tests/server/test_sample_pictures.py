@@ -141,3 +141,29 @@ def test_a_dataset_that_is_not_connected_has_no_pictures(shown: tuple[World, str
     world, _ = shown
     found = get(world, "datasets/imagenet-val/samples")
     assert found.status_code == 404 and "is known, and not connected" in found.text
+
+
+def test_classes_are_searched_and_counted(shown: tuple[World, str]) -> None:
+    world, _ = shown
+    found = get(world, "datasets/pictures/classes").json()
+    assert [each["name"] for each in found["items"]] == ["class0", "class1", "class2"]
+    assert found["items"][0]["samples"] == 23 and found["total"] == found["all"] == 3
+    found = get(world, "datasets/pictures/classes", q="CLASS 2").json()
+    assert [each["number"] for each in found["items"]] == [2] and (found["total"], found["all"]) == (1, 3)
+    assert get(world, "datasets/pictures/classes", start=2, limit=5).json()["items"][0]["name"] == "class2"
+    assert get(world, "datasets/none/classes").status_code == 404
+
+
+def test_classes_are_known_where_only_their_list_is_here(shown: tuple[World, str]) -> None:
+    world, _ = shown
+    found = get(world, "datasets/cityscapes-val/classes").json()
+    assert "road" in {each["name"] for each in found["items"]}
+    assert all(each["samples"] is None for each in found["items"])
+
+
+def test_a_picture_has_no_text_and_no_sound(shown: tuple[World, str]) -> None:
+    world, _ = shown
+    found = get(world, "datasets/pictures/input", sample=SAMPLE).json()
+    assert (found["kind"], found["texts"], found["cells"], found["sound"]) == ("image", [], [], None)
+    assert get(world, "datasets/pictures/sound", sample=SAMPLE).status_code == 404
+    assert get(world, "datasets/pictures/input", sample="../toy.json").status_code == 404

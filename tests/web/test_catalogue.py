@@ -28,7 +28,7 @@ def test_a_link_shows_others_the_same(visit: Visit) -> None:
 def test_a_models_page_shows_its_pipeline_and_its_records(visit: Visit, record: str) -> None:
     page = visit.to(f"/models/{MODEL}")
     expect(page.get_by_text("decode", exact=True)).to_be_visible()
-    expect(page.get_by_role("cell", name=DATASET)).to_be_visible()
+    expect(page.get_by_role("table", name="Records").get_by_role("cell", name=DATASET)).to_be_visible()
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,12 @@ const model = createRoute({
   validateSearch: texts("version"),
   component: lazyRouteComponent(() => import("./pages/model"), "ModelPage"),
 });
+const layers = createRoute({
+  getParentRoute: () => root,
+  path: "/models/$name/layers",
+  validateSearch: texts("version", "view", "layer"),
+  component: lazyRouteComponent(() => import("./pages/layers"), "LayersPage"),
+});
 const datasets = createRoute({
   getParentRoute: () => root,
   path: "/datasets",
@@ -68,7 +74,7 @@ const dataset = createRoute({
 const stacks = createRoute({
   getParentRoute: () => root,
   path: "/stacks",
-  validateSearch: texts("q"),
+  validateSearch: texts("q", "compare"),
   component: lazyRouteComponent(() => import("./pages/stacks"), "Stacks"),
 });
 const records = createRoute({
@@ -176,7 +182,7 @@ const signIn = createRoute({ getParentRoute: () => root, path: "/sign-in", compo
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[home, models, model, datasets, dataset, stacks, agents, agent, tryIt],
+    ...[home, models, model, layers, datasets, dataset, stacks, agents, agent, tryIt],
     ...[fresh, evaluations, evaluation, records, leaderboards, record, compare, traces, traceBeside, trace],
     ...[replications, newReplication, replication, sensitivity, editor, account, signIn],
   ]),

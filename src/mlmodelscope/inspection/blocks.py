@@ -34,53 +34,78 @@ def blocks_of(network: Network, parameters: Mapping[str, int]) -> list[Block]:
     return _by_operators([layer.kind for layer in network.layers], [parameters.get(name, 0) for name in names])
 
 
+def block_names(network: Network) -> list[str | None]:
+    """For each layer the block that it is in: the beginning of its name, or the operators that repeat."""
+    names = [layer.name for layer in network.layers]
+    by_name = _keys(names)
+    if by_name is not None:
+        return list(by_name)
+    found: list[str | None] = [None] * len(names)
+    for part, places in _parts([layer.kind for layer in network.layers]):
+        for number, place in enumerate(places, 1):
+            found[place : place + len(part)] = [f"{' → '.join(part)} #{number}"] * len(part)
+    return found
+
+
 def _by_names(names: Sequence[str], parameters: Mapping[str, int]) -> list[Block]:
-    """Groups by the first words of the names, one word further where all begin alike."""
-    paths = [[part for part in _SEPARATOR.split(name) if part] for name in names]
-    nested = [path for path in paths if len(path) > 1]
-    if len(nested) * 2 < len(paths) or not nested:
+    keys = _keys(names)
+    if keys is None:
         return []
-    depth = 0
-    while all(len(path) > depth + 1 for path in nested) and len({path[depth] for path in nested}) == 1:
-        depth += 1
-    found = _grouped(names, paths, parameters, depth + 1)
-    if max(block.layers for block in found) > _LARGE * len(names):
-        finer = _grouped(names, paths, parameters, depth + 2)
-        found = finer if len(finer) <= _MOST_BLOCKS else found
-    return found if len(found) > 2 else []
-
-
-def _grouped(
-    names: Sequence[str], paths: Sequence[Sequence[str]], parameters: Mapping[str, int], depth: int
-) -> list[Block]:
-    counts: Counter[str] = Counter()
-    sums: Counter[str] = Counter()
-    seen: set[str] = set()
-    for name, path in zip(names, paths, strict=True):
-        # The last part is the layer's own, unless there is nothing else.
-        key = ".".join(path[: min(depth, max(1, len(path) - 1))])
-        counts[key] += 1
+    counts, sums, seen = Counter(keys), Counter[str](), set[str]()
+    for name, key in zip(names, keys, strict=True):
         if name not in seen:
             sums[key] += parameters.get(name, 0)
             seen.add(name)
     return [Block(key, count, sums[key]) for key, count in counts.items()]
 
 
+def _keys(names: Sequence[str]) -> list[str] | None:
+    """Groups by the first words of the names, one word further where all begin alike; None where names tell none."""
+    paths = [[part for part in _SEPARATOR.split(name) if part] for name in names]
+    nested = [path for path in paths if len(path) > 1]
+    if len(nested) * 2 < len(paths) or not nested:
+        return None
+    depth = 0
+    while all(len(path) > depth + 1 for path in nested) and len({path[depth] for path in nested}) == 1:
+        depth += 1
+    found = _cut(paths, depth + 1)
+    if Counter(found).most_common(1)[0][1] > _LARGE * len(names):
+        finer = _cut(paths, depth + 2)
+        found = finer if len(set(finer)) <= _MOST_BLOCKS else found
+    return found if len(set(found)) > 2 else None
+
+
+def _cut(paths: Sequence[Sequence[str]], depth: int) -> list[str]:
+    # The last part is the layer's own, unless there is nothing else.
+    return [".".join(path[: min(depth, max(1, len(path) - 1))]) for path in paths]
+
+
 def _by_operators(kinds: Sequence[str], parameters: Sequence[int]) -> list[Block]:
-    """Sequences of operators that come again, those that explain most layers first."""
+    return [
+        Block(
+            " → ".join(part),
+            len(part),
+            sum(sum(parameters[place : place + len(part)]) for place in places),
+            len(places),
+        )
+        for part, places in _parts(kinds)
+    ]
+
+
+def _parts(kinds: Sequence[str]) -> list[tuple[tuple[str, ...], list[int]]]:
+    """(operators that come again in this order, where), those that explain most layers first."""
     if not any(kinds) or len(kinds) > _MOST_LAYERS:
         return []
     left: list[str | None] = list(kinds)
-    found: list[Block] = []
+    found: list[tuple[tuple[str, ...], list[int]]] = []
     for _ in range(4):
         best = _most_frequent(left)
         if best is None:
             break
         places = _places(left, best)
-        weights = sum(sum(parameters[place : place + len(best)]) for place in places)
         for place in places:
             left[place : place + len(best)] = [None] * len(best)
-        found.append(Block(" → ".join(best), len(best), weights, len(places)))
+        found.append((best, places))
     return found
 
 

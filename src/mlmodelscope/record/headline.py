@@ -24,7 +24,7 @@ def headline(record: Record) -> dict[str, Any] | None:
     if name is None:
         return None
     number = record.metrics[name]
-    return _told(name, number.value, number.low, number.high, number.unit)
+    return told_number(name, number.value, number.low, number.high, number.unit)
 
 
 def headline_of_facts(row: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -38,7 +38,7 @@ def listed(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of the database's list, with the number as one part of it."""
     rest = {name: value for name, value in row.items() if name not in _FLAT}
     is_known = row["headline"] is not None and row["value"] is not None
-    found = _told(*(row[name] for name in _FLAT)) if is_known else None
+    found = told_number(*(row[name] for name in _FLAT)) if is_known else None
     return {**rest, "headline": found, **aliases(found)}
 
 
@@ -49,7 +49,8 @@ def aliases(found: Mapping[str, Any] | None) -> dict[str, Any]:
     return {alias: found[name] if found is not None and is_known else None for alias, name in names.items()}
 
 
-def _told(name: str, value: float, low: float | None, high: float | None, unit: str | None) -> dict[str, Any]:
+def told_number(name: str, value: float, low: float | None, high: float | None, unit: str | None) -> dict[str, Any]:
+    """A measure's number with its title, its unit and which numbers of it are better."""
     measure = measure_or_bare(name)
     return {
         "name": name,

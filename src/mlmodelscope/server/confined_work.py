@@ -18,6 +18,7 @@ from typing import Any
 from mlmodelscope.author.make import make_manifest
 from mlmodelscope.author.request import Request
 from mlmodelscope.confine.confined import Confined
+from mlmodelscope.dataset.classes import read_classes
 from mlmodelscope.dataset.open import open_dataset
 from mlmodelscope.errors import ManifestError, MLModelScopeError, Problem, UsageError
 from mlmodelscope.lint.check import check_text
@@ -27,6 +28,7 @@ from mlmodelscope.lint.rule import all_rules
 from mlmodelscope.lint.subject import NOWHERE
 from mlmodelscope.manifest.convert import convert_document, unclear
 from mlmodelscope.manifest.load import parse_document
+from mlmodelscope.manifest.reference import parse_reference
 from mlmodelscope.plan.plan import PlannedDataset
 from mlmodelscope.provision.artifact import Artifact, ArtifactStore
 from mlmodelscope.report.sample_pictures import picture_size
@@ -89,6 +91,12 @@ def listed_samples(dataset: str, settings: dict[str, Any]) -> dict[str, Any]:
         "samples": [[each.id, dict(each.content), each.digest, _brief(each.target)] for each in found.samples],
         "classes": list(found.classes),
     }
+
+
+def listed_classes(reference: str, checksum: str | None, settings: dict[str, Any]) -> list[str]:
+    """Names of classes, from the file that a manifest names."""
+    found = ArtifactStore(read_settings(settings)).fetch(reference, checksum)
+    return read_classes(found.path, parse_reference(reference).name)
 
 
 def _brief(target: Any) -> int | str | None:

@@ -1802,6 +1802,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Results
+         * @description The best measured numbers with the claims about them; none that a replication or sensitivity made on its way.
+         */
+        get: operations["list_results"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{name}/facts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Model Facts
+         * @description Parameters and size of a model: from its file where the server has it, else from the catalog.
+         */
+        get: operations["get_model_facts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/models/{name}/network": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Model Network
+         * @description The layers of a model whose file the server has, as `mlmodelscope inspect` reads them; nothing of it runs.
+         */
+        get: operations["get_model_network"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/classes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Dataset Classes
+         * @description Classes of a dataset; without samples where only their list is here.
+         */
+        get: operations["get_dataset_classes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/input": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Dataset Input
+         * @description A sample of a connected dataset that is not a picture: texts, cells of a row, or how loud a sound is.
+         */
+        get: operations["get_dataset_input"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/datasets/{name}/sound": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Dataset Sound
+         * @description A sample's sound, to be played: WAV, FLAC, MP3 or Ogg, no larger than an input may be.
+         */
+        get: operations["get_dataset_sound"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/keys": {
         parameters: {
             query?: never;
@@ -4070,6 +4190,40 @@ export interface components {
              */
             samples?: number | null;
         };
+        /**
+         * DatasetClass
+         * @example {
+         *       "name": "tabby",
+         *       "number": 281,
+         *       "samples": 50
+         *     }
+         */
+        DatasetClass: {
+            /** Number */
+            number: number;
+            /** Name */
+            name: string;
+            /**
+             * Samples
+             * @description Of this class; null where the data is not connected.
+             */
+            samples: number | null;
+        };
+        /** DatasetClassPage */
+        DatasetClassPage: {
+            /** Items */
+            items: components["schemas"]["DatasetClass"][];
+            /**
+             * Total
+             * @description That fit the words.
+             */
+            total: number;
+            /**
+             * All
+             * @description Classes of the dataset.
+             */
+            all: number;
+        };
         /** DatasetPage */
         DatasetPage: {
             /** Items */
@@ -5462,6 +5616,32 @@ export interface components {
             /** Items */
             items: components["schemas"]["LatencySpread"][];
         };
+        /** LayerAttribute */
+        LayerAttribute: {
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /** LayerInput */
+        LayerInput: {
+            /**
+             * Layer
+             * @description The layer that makes it; null for an input of the model.
+             */
+            layer: number | null;
+            /** Tensor */
+            tensor: string;
+            /** Shape */
+            shape: (number | null)[] | null;
+        };
+        /** LayerOutput */
+        LayerOutput: {
+            /** Tensor */
+            tensor: string;
+            /** Shape */
+            shape: (number | null)[] | null;
+        };
         /** LayerRun */
         LayerRun: {
             /** Trace */
@@ -5483,6 +5663,15 @@ export interface components {
             second_ns: number | null;
             /** Difference Ns */
             difference_ns: number;
+        };
+        /** LayerWeight */
+        LayerWeight: {
+            /** Name */
+            name: string;
+            /** Shape */
+            shape: number[];
+            /** Element Type */
+            element_type: string;
         };
         /** LayersApart */
         LayersApart: {
@@ -6675,6 +6864,90 @@ export interface components {
             /** Task */
             task: string;
         };
+        /**
+         * ModelFacts
+         * @example {
+         *       "flops": 8178892800,
+         *       "has_network": true,
+         *       "parameters": 25557032,
+         *       "size_bytes": 102442450,
+         *       "source": "file",
+         *       "weight_bytes": 102228128
+         *     }
+         */
+        ModelFacts: {
+            /** Parameters */
+            parameters: number | null;
+            /**
+             * Weight Bytes
+             * @description Bytes of all weights.
+             */
+            weight_bytes: number | null;
+            /**
+             * Flops
+             * @description Operations of one call, as far as they are known.
+             */
+            flops: number | null;
+            /**
+             * Size Bytes
+             * @description Size of the model's files.
+             */
+            size_bytes: number | null;
+            /**
+             * Source
+             * @description Who says so: the model's file, or the catalog's facts.
+             */
+            source: ("file" | "catalog") | null;
+            /**
+             * Has Network
+             * @description Whether the server can show the model's layers.
+             */
+            has_network: boolean;
+            /**
+             * Reason
+             * @description Why the file was not read.
+             */
+            reason: string | null;
+        };
+        /**
+         * ModelNetwork
+         * @description Layers of a model file in the order in which they run; nothing of the file was run.
+         */
+        ModelNetwork: {
+            /** Model */
+            model: string;
+            /** Version */
+            version: string;
+            /** Format */
+            format: string;
+            /** Inputs */
+            inputs: components["schemas"]["NetworkTensor"][];
+            /** Outputs */
+            outputs: components["schemas"]["NetworkTensor"][];
+            /** Parameters */
+            parameters: number | null;
+            /** Weight Bytes */
+            weight_bytes: number | null;
+            /** Flops */
+            flops: number | null;
+            /**
+             * Layers
+             * @description The first 10,000.
+             */
+            layers: components["schemas"]["NetworkLayer"][];
+            /**
+             * Blocks
+             * @description Neighbors that belong together.
+             */
+            blocks: components["schemas"]["NetworkBlock"][];
+            /**
+             * More Layers
+             * @description Layers that are left out.
+             */
+            more_layers: number;
+            /** Notes */
+            notes: string[];
+        };
         /** ModelPage */
         ModelPage: {
             /** Items */
@@ -6758,6 +7031,119 @@ export interface components {
              * @description Million bits a second; 100000 is 100 Gb/s.
              */
             speed_mbps?: string | number | null;
+        };
+        /** NetworkBlock */
+        NetworkBlock: {
+            /** Name */
+            name: string;
+            /**
+             * Layers
+             * @description How many, one behind the other.
+             */
+            layers: number;
+        };
+        /**
+         * NetworkLayer
+         * @example {
+         *       "attributes": [
+         *         {
+         *           "name": "strides",
+         *           "value": "[2, 2]"
+         *         }
+         *       ],
+         *       "block": 0,
+         *       "flops": 21676032,
+         *       "inputs": [
+         *         {
+         *           "shape": [
+         *             null,
+         *             3,
+         *             224,
+         *             224
+         *           ],
+         *           "tensor": "images"
+         *         }
+         *       ],
+         *       "kind": "Conv",
+         *       "more": 0,
+         *       "name": "/features/0/Conv",
+         *       "outputs": [
+         *         {
+         *           "shape": [
+         *             1,
+         *             32,
+         *             112,
+         *             112
+         *           ],
+         *           "tensor": "conv_0"
+         *         }
+         *       ],
+         *       "parameters": 864,
+         *       "weight_bytes": 3456,
+         *       "weights": [
+         *         {
+         *           "element_type": "float32",
+         *           "name": "features.0.weight",
+         *           "shape": [
+         *             32,
+         *             3,
+         *             3,
+         *             3
+         *           ]
+         *         }
+         *       ]
+         *     }
+         */
+        NetworkLayer: {
+            /** Name */
+            name: string;
+            /**
+             * Kind
+             * @description The format's own word for the operator.
+             */
+            kind: string | null;
+            /**
+             * Block
+             * @description The block that it is in.
+             */
+            block: number | null;
+            /**
+             * Inputs
+             * @description The first 16; so of all lists of a layer.
+             */
+            inputs: components["schemas"]["LayerInput"][];
+            /** Outputs */
+            outputs: components["schemas"]["LayerOutput"][];
+            /** Weights */
+            weights: components["schemas"]["LayerWeight"][];
+            /** Attributes */
+            attributes: components["schemas"]["LayerAttribute"][];
+            /**
+             * More
+             * @description Entries of these lists that are left out.
+             */
+            more: number;
+            /** Parameters */
+            parameters: number | null;
+            /** Weight Bytes */
+            weight_bytes: number | null;
+            /**
+             * Flops
+             * @description Of one call; null where it is not known.
+             */
+            flops: number | null;
+        };
+        /** NetworkTensor */
+        NetworkTensor: {
+            /** Name */
+            name: string;
+            /** Element Type */
+            element_type: string | null;
+            /**
+             * Shape
+             * @description null inside is an open size; null instead is unknown.
+             */
+            shape: (number | null)[] | null;
         };
         /**
          * NewToken
@@ -9721,6 +10107,100 @@ export interface components {
              * @default []
              */
             earlier: components["schemas"]["Earlier"][];
+        };
+        /**
+         * Result
+         * @description The best number of a model on a dataset, from one record.
+         * @example {
+         *       "claims": [],
+         *       "created_at": "2026-01-31T10:15:02Z",
+         *       "dataset": "imagenet-val",
+         *       "dataset_version": "1.0.0",
+         *       "headline": {
+         *         "better": "higher",
+         *         "high": 0.7638,
+         *         "low": 0.7563,
+         *         "name": "top1",
+         *         "title": "top-1",
+         *         "unit": "share",
+         *         "value": 0.7601
+         *       },
+         *       "known": true,
+         *       "model": "resnet50",
+         *       "model_version": "1.0.0",
+         *       "record": "20260131-101502-3f9a",
+         *       "samples": 50000,
+         *       "stack": "onnxruntime-1.31",
+         *       "total": 50000,
+         *       "whole": true
+         *     }
+         */
+        Result: {
+            /** Record */
+            record: string;
+            /** Model */
+            model: string;
+            /** Model Version */
+            model_version: string;
+            /** Dataset */
+            dataset: string;
+            /** Dataset Version */
+            dataset_version: string;
+            /** Split */
+            split: string | null;
+            /**
+             * Samples
+             * @description That were answered.
+             */
+            samples: number;
+            /**
+             * Total
+             * @description Samples of the whole dataset, where its manifest tells.
+             */
+            total: number | null;
+            /**
+             * Whole
+             * @description Whether it is over all samples of the dataset.
+             */
+            whole: boolean;
+            /** Stack */
+            stack: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            headline: components["schemas"]["Headline"];
+            /**
+             * Known
+             * @description Whether the model's manifest is the one that is here by that name.
+             */
+            known: boolean;
+            /**
+             * Claims
+             * @description What was published of this model, dataset and metric.
+             */
+            claims: components["schemas"]["ModelClaim"][];
+        };
+        /** ResultList */
+        ResultList: {
+            /**
+             * Items
+             * @description The best first, whole datasets before parts of them.
+             */
+            items: components["schemas"]["Result"][];
+            /** Total */
+            total: number;
+            /**
+             * Claimed
+             * @description Claims about the dataset that no record measures.
+             */
+            claimed: components["schemas"]["ModelClaim"][];
+            /**
+             * More Claimed
+             * @description Such claims that are left out.
+             */
+            more_claimed: number;
         };
         /** Round */
         Round: {
@@ -22846,6 +23326,640 @@ export interface operations {
             };
             /** @description The token may not do this. */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_results: {
+        parameters: {
+            query?: {
+                /** @description Only of these models. */
+                model?: string[] | null;
+                dataset?: string | null;
+                /** @description One number for each version of the models that are named. */
+                best?: boolean;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResultList"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_model_facts: {
+        parameters: {
+            query?: {
+                /** @description By default the newest. */
+                version?: string | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelFacts"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_model_network: {
+        parameters: {
+            query?: {
+                /** @description By default the newest. */
+                version?: string | null;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModelNetwork"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_classes: {
+        parameters: {
+            query?: {
+                /** @description Words that must occur. */
+                q?: string | null;
+                start?: number;
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DatasetClassPage"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_input: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SampleInput"];
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The rest of the question did not come. */
+            408: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It is too large. */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description What was sent is not right; the problems say where. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too many questions; the header Retry-After says when to ask again. */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The database is unavailable, or no agent is online that could answer. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    get_dataset_sound: {
+        parameters: {
+            query: {
+                /** @description The id of the sample. */
+                sample: string;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sound, or the piece of a WAV file that the sample is. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "audio/wav": string;
+                    "audio/flac": string;
+                    "audio/mpeg": string;
+                    "audio/ogg": string;
+                };
+            };
+            /** @description The question is not one that can be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description A token is needed, or this one is not known. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description The token may not do this. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description It was not found. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

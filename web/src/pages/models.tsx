@@ -1,7 +1,8 @@
-import { keepPreviousData, useInfiniteQuery } from "@tanstack/react-query";
+import { keepPreviousData, useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
 import { plural } from "../lib/format";
+import { datasetOf, numberOf, samplesOf } from "../shown/result-words";
 import { Catalogue, list, SortBy } from "../ui/catalogue";
 import { Facets } from "../ui/facets";
 import { Badge, Heading, LOOKS, Verdict } from "../ui/parts";
@@ -27,6 +28,7 @@ export function Models() {
     placeholderData: keepPreviousData,
   });
   const pages = found.data?.pages ?? [];
+  const best = useBest(pages.map((page) => page.items.map((model) => model.name)));
   return (
     <>
       <Heading
@@ -47,7 +49,9 @@ export function Models() {
         sort={<SortBy value={search.sort} onChange={(sort) => narrow({ sort })} />}
         search={<SearchBox value={search.q} onChange={(q) => narrow({ q })} />}
         facets={<Facets names={FACETS} counts={pages[0]?.facets} chosen={search} onChange={narrow} />}
-        cards={pages.flatMap((page) => page.items.map((model) => <ModelCard key={model.name} model={model} />))}
+        cards={pages.flatMap((page) =>
+          page.items.map((model) => <ModelCard key={model.name} model={model} best={best.get(keyOf(model))} />),
+        )}
       />
     </>
   );
@@ -65,7 +69,27 @@ function wanted(search: ReturnType<typeof here.useSearch>) {
   };
 }
 
-function ModelCard({ model }: { model: Schemas["ListedModel"] }) {
+const keyOf = ({ name, version }: { name: string; version: string }) => `${name}@${version}`;
+
+/** The best measured number of each model that is shown, by name and version; a question for each page of cards. */
+function useBest(pages: string[][]): Map<string, Schemas["Result"]> {
+  const asked = pages.filter((names) => names.length > 0);
+  return useQueries({
+    queries: asked.map((model) => ({
+      queryKey: ["results", "best", model],
+      queryFn: () => answer(api.GET("/api/v1/results", { params: { query: { model, best: true } } })),
+      staleTime: 30_000,
+    })),
+    combine: (found) =>
+      new Map(
+        found
+          .flatMap((each) => each.data?.items ?? [])
+          .map((row) => [keyOf({ name: row.model, version: row.model_version }), row]),
+      ),
+  });
+}
+
+function ModelCard({ model, best }: { model: Schemas["ListedModel"]; best: Schemas["Result"] | undefined }) {
   return (
     <li className="relative flex flex-col gap-2 rounded-xl border border-line bg-card p-4 hover:border-accent">
       <h2 className="text-base [overflow-wrap:anywhere]">
@@ -75,6 +99,12 @@ function ModelCard({ model }: { model: Schemas["ListedModel"] }) {
         <span className="ml-1.5 text-sm font-normal text-muted">{model.version}</span>
       </h2>
       {model.description && <p className="line-clamp-2 text-sm text-muted">{model.description}</p>}
+      {best && (
+        <p className="text-sm">
+          {numberOf(best)}
+          <span className="block text-xs text-muted">{`on ${datasetOf(best)}, ${samplesOf(best)} samples`}</span>
+        </p>
+      )}
       <p className="mt-auto flex flex-wrap gap-1.5 pt-1">
         <Badge tone="accent">{model.task.replaceAll("_", " ")}</Badge>
         {model.framework && <Badge>{model.framework}</Badge>}

@@ -2,6 +2,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { answer, api, type Schemas } from "../api/client";
+import { Copy } from "../ui/copy";
+import { Fold } from "../ui/fold";
 import { Badge, Card } from "../ui/parts";
 
 export function ManifestText({ manifest }: { manifest: Schemas["Manifest"] }) {
@@ -22,9 +24,18 @@ export function ManifestText({ manifest }: { manifest: Schemas["Manifest"] }) {
       }
     >
       <Lints text={manifest.text} />
-      <pre className="max-h-[32rem] overflow-auto rounded-lg bg-paper p-4 font-mono text-xs" tabIndex={0}>
-        {manifest.text}
-      </pre>
+      <Fold title="Show the YAML">
+        {() => (
+          <div>
+            <div className="mb-2 flex justify-end">
+              <Copy text={manifest.text} what="the manifest" />
+            </div>
+            <pre className="max-h-[32rem] overflow-auto rounded-lg bg-paper p-4 font-mono text-xs" tabIndex={0}>
+              {manifest.text}
+            </pre>
+          </div>
+        )}
+      </Fold>
     </Card>
   );
 }

@@ -26,6 +26,7 @@ from mlmodelscope.server.rest import (
     agent_routes,
     answers,
     artifact_routes,
+    card_routes,
     catalogue_routes,
     comparison_routes,
     hub_routes,
@@ -81,6 +82,7 @@ def make_app(desk: Desk, *, agent: bool = True) -> FastAPI:
     app.include_router(replication_routes.router)
     app.include_router(sensitivity_routes.router)
     app.include_router(catalogue_routes.router)
+    app.include_router(card_routes.router)
     app.include_router(hub_routes.router)
     app.include_router(leaderboard_routes.router)
     app.state.metrics = Metrics(desk)

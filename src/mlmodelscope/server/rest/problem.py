@@ -30,6 +30,7 @@ from mlmodelscope.record.bundle import Clash
 from mlmodelscope.server import log_lines
 from mlmodelscope.server.desk import Refused
 from mlmodelscope.server.gallery import NoPicture, NoPictures
+from mlmodelscope.server.handle.model_files import NoNetwork
 from mlmodelscope.server.handle.predictions import PredictionFailed
 from mlmodelscope.server.handle.requests import NoAgent, spell
 
@@ -42,6 +43,7 @@ _STATUS: tuple[tuple[type[MLModelScopeError], int], ...] = (
     (NotBegun, 404),
     (NoPictures, 404),
     (NoPicture, 404),
+    (NoNetwork, 404),
     (OtherPlace, 409),
     (ChecksumError, 422),
     (Taken, 409),

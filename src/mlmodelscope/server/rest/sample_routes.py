@@ -31,7 +31,7 @@ _PICTURE: dict[int | str, dict[str, Any]] = {
     200: {"content": {"image/jpeg": _BINARY, "image/png": _BINARY}, "description": "A small picture."},
     **fails(404),
 }
-_SOUND: dict[int | str, dict[str, Any]] = {
+SOUND: dict[int | str, dict[str, Any]] = {
     200: {
         "content": dict.fromkeys(("audio/wav", "audio/flac", "audio/mpeg", "audio/ogg"), _BINARY),
         "description": "The sound, or the piece of a WAV file that the sample is.",
@@ -116,7 +116,7 @@ async def get_sample_picture(
     desk: TheDesk, person: Someone, name: Name, sample: SampleName, side: Side = 96
 ) -> Response:
     """A sample's picture, small, where its dataset is available; nothing is fetched for it."""
-    return _shown(await _slowly(desk, samples.picture, desk, person, name, sample, side))
+    return shown(await _slowly(desk, samples.picture, desk, person, name, sample, side))
 
 
 @router.get("/records/{name}/input", tags=["records"], response_model=own.SampleInput, responses=fails(404))
@@ -125,11 +125,11 @@ async def get_sample_input(desk: TheDesk, person: Someone, name: Name, sample: S
     return await _slowly(desk, sample_inputs.told, desk, person, name, sample)
 
 
-@router.get("/records/{name}/sound", tags=["records"], response_class=Response, responses=_SOUND)
+@router.get("/records/{name}/sound", tags=["records"], response_class=Response, responses=SOUND)
 async def get_sample_sound(desk: TheDesk, person: Someone, name: Name, sample: SampleName) -> Response:
     """A sample's sound, to be played: WAV, FLAC, MP3 or Ogg, no larger than an input may be."""
     found = await _slowly(desk, sample_inputs.sound, desk, person, name, sample)
-    return _shown(found)
+    return shown(found)
 
 
 @router.get("/records/{name}/heard", tags=["records"], response_model=own.SampleHeard, responses=fails(404))
@@ -154,7 +154,7 @@ async def get_dataset_samples(desk: TheDesk, person: Someone, name: Name, start:
 async def get_dataset_picture(
     desk: TheDesk, person: Someone, name: Name, sample: SampleName, side: Side = 96
 ) -> Response:
-    return _shown(await _slowly(desk, dataset_samples.picture, desk, person, name, sample, side))
+    return shown(await _slowly(desk, dataset_samples.picture, desk, person, name, sample, side))
 
 
 @router.get(
@@ -179,6 +179,6 @@ async def _slowly(desk: Desk, handle: Callable[..., Any], *arguments: Any) -> An
     return await asyncio.get_running_loop().run_in_executor(desk.gallery.pool, handle, *arguments)
 
 
-def _shown(picture: Picture | sample_inputs.SoundFile) -> Response:
+def shown(picture: Picture | sample_inputs.SoundFile) -> Response:
     headers = {"Cache-Control": "private, max-age=86400", "X-Content-Type-Options": "nosniff"}
     return Response(picture.data, media_type=picture.media_type, headers=headers)

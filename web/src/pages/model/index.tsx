@@ -3,9 +3,12 @@ import { ManifestHeading } from "../../shown/manifest-heading";
 import { ManifestText } from "../../shown/manifest-text";
 import { Records } from "../../shown/records";
 import { useManifest } from "../../shown/use-manifest";
-import { Card, Fact, Facts, Trouble, Waiting } from "../../ui/parts";
+import { Card, Trouble, Waiting } from "../../ui/parts";
 import { useMay } from "../../ui/shell";
 import { Claims } from "./claims";
+import { Code } from "./code";
+import { ModelFacts } from "./facts";
+import { Measured } from "./measured";
 import { Pipeline } from "./pipeline";
 import { TryIt } from "./try";
 
@@ -47,12 +50,7 @@ export function ModelPage() {
       <div className="space-y-6">
         <TryIt model={name} version={manifest.version} />
         <Card title="What it is">
-          <Facts>
-            <Fact name="Task">{(manifest.task ?? "–").replaceAll("_", " ")}</Fact>
-            <Fact name="Framework">{manifest.framework ?? "–"}</Fact>
-            <Fact name="License">{String(said.license ?? "–")}</Fact>
-            <Fact name="Author">{String(said.author ?? manifest.owner ?? "–")}</Fact>
-          </Facts>
+          <ModelFacts manifest={manifest} />
           <div className="mt-5">
             <Pipeline manifest={said} />
           </div>
@@ -64,7 +62,9 @@ export function ModelPage() {
             </p>
           )}
         </Card>
+        <Measured name={name} version={manifest.version} />
         <Claims name={name} version={manifest.version} />
+        <Code manifest={manifest} />
         <Records of={{ model: name }} />
         <ManifestText manifest={manifest} />
       </div>

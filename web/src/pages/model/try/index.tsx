@@ -47,7 +47,7 @@ export function TryIt({ model, version }: { model: string; version: string }) {
         </Link>
       }
     >
-      <div className="grid gap-6 md:grid-cols-2">
+      <div className="grid grid-cols-1 gap-6 md:grid-cols-2">
         <div className="space-y-3">
           {needsTrust && <Trust trust={trust} onChange={setTrust} />}
           <GiveInput wants={wantsOf(said)} model={model} manifest={said} onGiven={setGiven} />

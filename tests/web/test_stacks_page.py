@@ -21,7 +21,7 @@ def test_stacks_are_grouped_by_framework_and_searched(visit: Visit) -> None:
     expect(page.get_by_role("heading", name="pytorch", level=2)).to_have_count(0)
     expect(page.get_by_role("list", name="onnxruntime")).to_contain_text("onnxruntime-1.17")
     page.get_by_role("searchbox").fill("no such stack")
-    expect(page.get_by_text("No stack fits.")).to_be_visible()
+    expect(page.get_by_text("No matches. Broaden your search.")).to_be_visible()
 
 
 def test_a_stack_opens_to_its_packages_and_its_lock(visit: Visit) -> None:

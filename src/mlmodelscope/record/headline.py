@@ -31,7 +31,7 @@ def headline_of_facts(row: Mapping[str, Any]) -> dict[str, Any] | None:
     """The same of a row of `record_facts`."""
     if row["headline"] is None or row["value"] is None:
         return None
-    return _told(*(row[name] for name in _FLAT))
+    return told_number(*(row[name] for name in _FLAT))
 
 
 def listed(row: Mapping[str, Any]) -> dict[str, Any]:

@@ -63,7 +63,7 @@ export function Stacks() {
           ))}
         </div>
       ) : (
-        <Empty>No stack fits. Search for less.</Empty>
+        <Empty>No matches. Broaden your search.</Empty>
       )}
     </>
   );

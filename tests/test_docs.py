@@ -17,6 +17,8 @@ from mlmodelscope.manifest.load import parse_manifest
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SAVED = re.compile(r"Save (?:it|them) as `([\w.]+)`:\n\n```text\n(.*?)```", re.DOTALL)
+"""A file of a tutorial that is not a manifest."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -72,7 +74,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def write_files(place: Path, photo: bytes) -> None:
-    """What the commands name: a photo, a manifest, and every example that begins with its file's name."""
+    """What the commands name: a photo, manifests, examples that begin with a file's name, and what tutorials save."""
     (place / "photo.jpg").write_bytes(photo)
     for number, name in enumerate(("beach", "mountain"), 1):
         (place / "photos" / name).mkdir(parents=True)
@@ -82,6 +84,9 @@ def write_files(place: Path, photo: bytes) -> None:
         for text in blocks(page, "yaml"):
             if name := re.match(r"# (\S+\.yml)\n", text):
                 (place / name[1]).write_text(text)
+        if page.parent.name == "tutorials":
+            for name, text in SAVED.findall(page.read_text()):
+                (place / name).write_text(text)
 
 
 SPOKEN = [page for page in PAGES if commands(page)]

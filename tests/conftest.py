@@ -77,6 +77,14 @@ def fetched(once: Once) -> Path:
 
 
 @pytest.fixture
+def evaluated(once: Once, fetched: Path) -> Path:
+    """A home in which the model of the docs was evaluated, with files from the real package index, and a photo."""
+    from docs_world import evaluate_first_model
+
+    return once("docs-evaluated", lambda place: evaluate_first_model(place, fetched))
+
+
+@pytest.fixture
 def trained_mnist(once: Once, fetched: Path) -> Path:
     """A home in which the training that is shipped was run for one epoch."""
 

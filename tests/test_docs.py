@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from cli.command import run_command
-from mlmodelscope import Settings
-from mlmodelscope.errors import ArtifactError, MLModelScopeError
+from docs_world import environment, fetch_photo
+from mlmodelscope.errors import MLModelScopeError
 from mlmodelscope.manifest.load import parse_manifest
-from mlmodelscope.provision.artifact import ArtifactStore
-from small_world import Once
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SAVED = re.compile(r"Save (?:it|them) as `([\w.]+)`:\n\n```text\n(.*?)```", re.DOTALL)
+"""A file of a tutorial that is not a manifest."""
 
 
 def blocks(page: Path, language: str) -> list[str]:
@@ -74,7 +74,7 @@ def commands(page: Path) -> list[list[str]]:
 
 
 def write_files(place: Path, photo: bytes) -> None:
-    """What the commands name: a photo, a manifest, and every example that begins with its file's name."""
+    """What the commands name: a photo, manifests, examples that begin with a file's name, and what tutorials save."""
     (place / "photo.jpg").write_bytes(photo)
     for number, name in enumerate(("beach", "mountain"), 1):
         (place / "photos" / name).mkdir(parents=True)
@@ -84,32 +84,9 @@ def write_files(place: Path, photo: bytes) -> None:
         for text in blocks(page, "yaml"):
             if name := re.match(r"# (\S+\.yml)\n", text):
                 (place / name[1]).write_text(text)
-
-
-def environment(home: Path, cache: Path) -> dict[str, str]:
-    return {"MLMODELSCOPE_HOME": str(home), "MLMODELSCOPE_CACHE": str(cache), "PATH": "/usr/bin:/bin"}
-
-
-def fetch_photo(home: Path, cache: Path) -> bytes:
-    try:
-        pictures = ArtifactStore(Settings(home, cache)).fetch("pypi:foolbox==3.3.4/foolbox/data/imagenet_*")
-    except ArtifactError as error:
-        pytest.skip(f"the package index is out of reach: {error.message}")
-    return (pictures.path / "imagenet_00_243.jpg").read_bytes()
-
-
-@pytest.fixture
-def evaluated(once: Once, fetched: Path) -> Path:
-    """A home in which the model of the docs was evaluated, with files from the real package index, and a photo."""
-
-    def make(place: Path) -> None:
-        home = place / "home"
-        (place / "photo.jpg").write_bytes(fetch_photo(home, fetched))
-        variables = environment(home, fetched)
-        done = run_command("evaluate", "efficientnet-lite0", "imagenet-70", cwd=place, environment=variables)
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    return once("docs-evaluated", make)
+        if page.parent.name == "tutorials":
+            for name, text in SAVED.findall(page.read_text()):
+                (place / name).write_text(text)
 
 
 SPOKEN = [page for page in PAGES if commands(page)]

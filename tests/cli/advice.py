@@ -64,6 +64,11 @@ EXAMPLES = dict(
 
 ADVICE = {
     "such as {}",
+    "name at most {}",
+    "remove {} first",
+    "cancel it first",
+    "an evaluation by the server's own agent fetches it",
+    "a tag begins with a letter or digit and has up to {} letters, digits, spaces and .:+@_-",
     "{}={} is the share, {}={}% the percentage",
     "; did you mean %s?",
     "a new version of the package brings new facts",

@@ -53,7 +53,7 @@ def test_a_model_of_a_source_has_a_manifest_to_print(call: Call) -> None:
     ("words", "why"),
     [
         (("models", "--yaml"), "mlmodelscope models NAME --yaml"),
-        (("datasets", "--yaml"), "mlmodelscope datasets NAME --yaml"),
+        (("datasets", "--yaml"), "mlmodelscope datasets show NAME --yaml"),
         (("models", "efficientnet-lite0", "--yaml", "--json"), "exclude each other"),
         (("datasets", "mnist-test", "--yaml", "--json"), "exclude each other"),
     ],

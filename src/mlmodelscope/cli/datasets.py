@@ -50,7 +50,7 @@ def show(
         raise UsageError("--yaml and --json exclude each other")
     if name is None:
         if as_yaml:
-            raise UsageError("--yaml prints the manifest of one dataset", hint="mlmodelscope datasets NAME --yaml")
+            raise UsageError("--yaml prints the manifest of one dataset", hint="mlmodelscope datasets show NAME --yaml")
         titles = ("task", "samples", "files", "license")
         show_catalogue("datasets", titles, _row, as_json)
         return

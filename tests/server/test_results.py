@@ -11,9 +11,8 @@ import pytest
 
 from mlmodelscope.record.database import open_database
 from mlmodelscope.record.record import Record
-from mlmodelscope.record.result_rows import Inside
 from mlmodelscope.record.store import Store
-from mlmodelscope.server.results import Result, best_first, best_of_each, best_of_models
+from mlmodelscope.server.results import Result, best_first, best_of_each, best_of_models, find_results
 from mlmodelscope.settings import Settings
 from small_world import MODEL
 
@@ -137,16 +136,9 @@ def test_the_better_number_is_the_lower_one_where_the_measure_says_so() -> None:
     assert [each.record for each in best_of_models([row("y", 0.9, 9), larger, row("p", 1, 10_000, False)])] == ["z"]
 
 
-def test_a_limit_that_takes_all_is_the_whole() -> None:
-    assert Inside(70, 70, None, None, None).is_whole(70) and Inside(None, 99, None, None, None).is_whole(70)
-    assert not Inside(None, 70, None, None, None).is_whole(70) and not Inside(70, 8, None, None, None).is_whole(8)
-
-
 def test_an_empty_database_has_no_results(tmp_path: Any) -> None:
-    from mlmodelscope.server.results import Results
-
     database = open_database(Settings(tmp_path, tmp_path))
     try:
-        assert Results(database).find() == [] and Results(database).find(["a"], "b") == []
+        assert find_results(database) == [] and find_results(database, ["a"], "b") == []
     finally:
         database.close()

@@ -19,6 +19,8 @@ _SEARCHED = (
     *("task", "stack", "framework", "machine"),
 )
 _MOST_CLAIMS = 20
+_MOST_SAMPLES = 2**31 - 1
+"""What databases count to."""
 
 
 def facts_row(record: Record) -> dict[str, Any]:
@@ -46,10 +48,12 @@ def facts_row(record: Record) -> dict[str, Any]:
         "machine": machine_name(record),
         **_result(record),
         **_speed(record),
+        "manifest_digest": plan.manifests["model"].digest if "model" in plan.manifests else None,
         "model_digest": plan.model_digest,
         "dataset_digest": plan.dataset_digest,
         "software_digest": software_digest(plan),
         "subset": _subset(record),
+        "population": dataset.size if dataset.size is not None and dataset.size <= _MOST_SAMPLES else None,
         "claims": _claims(plan),
     }
     row |= {name: printable(row[name])[:most] for name, most in _ROOM.items() if row[name] is not None}

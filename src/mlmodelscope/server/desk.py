@@ -26,7 +26,6 @@ from mlmodelscope.server.config import Config
 from mlmodelscope.server.gallery import Gallery
 from mlmodelscope.server.heartbeats import Heartbeats
 from mlmodelscope.server.networks import Networks
-from mlmodelscope.server.results import Results
 from mlmodelscope.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +75,7 @@ class Desk:
         """Reads what people sent."""
         self.search, self.gallery = Search(), Gallery(self.settings, self.confined)
         self.planned, self.paired = Recent[Any](_PLANNED_LASTS_S), Recent[Any](_PAIRED_LASTS_S)
-        self.results, self.networks = Results(database), Networks(self.confined)
+        self.networks = Networks(self.confined)
 
     def person(self, secret: str) -> Person | None:
         """Whose token it is, ours or the issuer's; None where it is nobody's."""

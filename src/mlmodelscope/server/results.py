@@ -1,9 +1,7 @@
-"""Measured numbers of all records: what a document tells is read once, since a finished record never changes."""
+"""The best measured numbers of models and on datasets."""
 
 from __future__ import annotations
 
-import threading
-from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,9 +10,8 @@ from typing import Any
 from mlmodelscope.ledger.moment import spoken
 from mlmodelscope.record.database import Database
 from mlmodelscope.record.headline import told_number
-from mlmodelscope.record.result_rows import Inside, result_ids, result_rows
+from mlmodelscope.record.result_rows import result_rows
 
-_KEPT = 100_000
 MOST_ROWS = 20_000
 
 
@@ -33,6 +30,7 @@ class Result:
     samples: int
     """That were answered."""
     total: int | None
+    """Of the whole dataset, where its manifest tells."""
     whole: bool
     stack: str | None
     created_at: datetime | None
@@ -45,46 +43,26 @@ class Result:
         return value if self.headline["better"] == "higher" else -value
 
 
-class Results:
-    def __init__(self, database: Database) -> None:
-        self._database, self._lock = database, threading.Lock()
-        self._known: OrderedDict[str, Result | None] = OrderedDict()
-        """None for a record without a number."""
-
-    def find(self, models: Sequence[str] = (), dataset: str | None = None) -> list[Result]:
-        """Of the newest records, newest first."""
-        ids = result_ids(self._database, models, dataset, MOST_ROWS)
-        with self._lock:
-            found = {each: self._known[each] for each in ids if each in self._known}
-        unknown = [each for each in ids if each not in found]
-        if unknown:
-            fresh: dict[str, Result | None] = dict.fromkeys(unknown)
-            fresh |= {row["id"]: _result(row, inside) for row, inside in result_rows(self._database, unknown)}
-            found |= fresh
-            with self._lock:
-                self._known.update(fresh)
-                while len(self._known) > _KEPT:
-                    self._known.popitem(last=False)
-        return [result for each in ids if (result := found[each]) is not None]
+def find_results(database: Database, models: Sequence[str] = (), dataset: str | None = None) -> list[Result]:
+    """Of the newest records, newest first."""
+    return [_result(row) for row in result_rows(database, models, dataset, MOST_ROWS)]
 
 
-def _result(row: dict[str, Any], inside: Inside) -> Result:
-    moment = row["created_at"]
-    made = datetime.fromisoformat(moment) if isinstance(moment, str) else moment
+def _result(row: dict[str, Any]) -> Result:
     return Result(
-        row["id"],
-        row["model"],
-        row["model_version"],
-        inside.digest,
-        row["dataset"],
-        row["dataset_version"],
-        inside.split,
-        row["samples"] - row["failed"],
-        inside.size,
-        inside.is_whole(row["samples"]),
-        inside.stack,
-        spoken(made),
-        told_number(row["headline"], row["value"], row["low"], row["high"], row["unit"]),
+        record=row["record"],
+        model=row["model"],
+        model_version=row["model_version"],
+        digest=row["manifest_digest"],
+        dataset=row["dataset"],
+        dataset_version=row["dataset_version"],
+        split=row["split"],
+        samples=row["samples"] - row["failed"],
+        total=row["population"],
+        whole=row["subset"] is None,
+        stack=row["stack"],
+        created_at=spoken(row["created_at"]),
+        headline=told_number(row["headline"], row["value"], row["low"], row["high"], row["unit"]),
     )
 
 

@@ -10,7 +10,7 @@ from mlmodelscope.ledger.tokens import Person
 from mlmodelscope.manifest.splits import is_same_split, parted
 from mlmodelscope.server.desk import Desk, demand
 from mlmodelscope.server.handle import claims
-from mlmodelscope.server.results import Result, best_of_each, best_of_models
+from mlmodelscope.server.results import Result, best_of_each, best_of_models, find_results
 from mlmodelscope.task.measure import find_measure
 
 _MOST_CLAIMS = 200
@@ -21,7 +21,7 @@ def find(
 ) -> dict[str, Any]:
     """Best first, whole datasets before parts; of one dataset also the claims about it that nobody has measured."""
     demand(person, "read")
-    found = best_of_each(desk.results.find(models, dataset))
+    found = best_of_each(find_results(desk.store.database, models, dataset))
     known = _digests(desk)
     published = _claims(desk, person, models, dataset)
     items = [_spell(each, known, published) for each in found[:limit]]
@@ -39,7 +39,7 @@ def best(desk: Desk, person: Person, models: Sequence[str]) -> dict[str, Any]:
     """One number for each version of these models, for a list: measured with the manifests that are here."""
     demand(person, "read")
     known = _digests(desk)
-    found = [each for each in desk.results.find(models) if _is_known(each, known)]
+    found = [each for each in find_results(desk.store.database, models) if _is_known(each, known)]
     items = [_spell(each, known, ()) for each in best_of_models(found)]
     return {"items": items, "total": len(items), "claimed": [], "more_claimed": 0}
 

@@ -36,8 +36,12 @@ def upgrade() -> None:
         *(sa.Column(name, sa.Float) for name in ("value", "low", "high")),
         sa.Column("unit", sa.String(20)),
         *(sa.Column(name, sa.Float) for name in ("latency_s", "samples_per_s", "took_s")),
-        *(sa.Column(name, sa.String(64)) for name in ("model_digest", "dataset_digest", "software_digest")),
+        *(
+            sa.Column(name, sa.String(64))
+            for name in ("manifest_digest", "model_digest", "dataset_digest", "software_digest")
+        ),
         sa.Column("subset", sa.String(60)),
+        sa.Column("population", sa.Integer),
         sa.Column("claims", sa.Text),
         sa.Column("words", sa.Text, nullable=False),
     )

@@ -16,9 +16,9 @@ test("what cannot be a picture is said before it is sent", async () => {
   const refused = (content: BlobPart, name: string) => checked(new Blob([content]), name, "image", MOST);
   await expect(refused("<svg/>", "a.png")).rejects.toThrow("may hold scripts");
   await expect(refused("%PDF-1.7", "a.pdf")).rejects.toThrow("PDF");
-  await expect(refused("words", "a.txt")).rejects.toThrow("no picture");
+  await expect(refused("words", "a.txt")).rejects.toThrow("unsupported file type");
   await expect(refused("", "a.png")).rejects.toThrow("is empty");
-  await expect(refused("x".repeat(MOST + 1), "a.png")).rejects.toThrow("at the most");
+  await expect(refused("x".repeat(MOST + 1), "a.png")).rejects.toThrow("at most");
 });
 
 test("a model that takes anything is given anything", async () => {

@@ -19,7 +19,7 @@ def test_what_was_found_is_a_table(finder: str, call: Call) -> None:
     text = call("predict", finder, "things/0003.png", "--threshold", "0")
     lines = text.splitlines()
     assert lines[1].split() == ["class", "score", "box"]
-    assert len(lines) == 2 + 4 and "0.0, 0.0 – 32.0, 24.0" in text
+    assert len(lines) == 2 + 4 + 1 and "0.0, 0.0 – 32.0, 24.0" in text
 
 
 def test_what_is_left_out_is_said(finder: str, call: Call) -> None:

@@ -86,7 +86,7 @@ def test_a_broken_list_is_named(run: Run, tmp_path: Path) -> None:
     for words in (("trust",), ("trust", "my/coded.yml"), ("evaluate", "my/coded.yml", "texts.yml")):
         done = run(*words)
         assert done.returncode == 1 and "trusted.json is not a list of trusted digests" in done.stderr
-        assert "delete it" in done.stderr
+        assert "delete the file" in done.stderr
 
 
 def test_trust_for_once_is_not_remembered(run: Run) -> None:

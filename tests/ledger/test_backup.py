@@ -277,7 +277,7 @@ def test_the_schema_goes_down_and_a_backup_of_it_comes_back_up(
         records = _without_columns(inside.read("tables/records.jsonl"), "made_for", "shown_at", "headline")
         metrics = _without_columns(inside.read("tables/metrics.jsonl"), "unit")
     gone = ["files", "pins", "origins", "signatures", "artifacts", "traces", "agent_owners", "record_owners"]
-    gone += ["checks", "reproduction_checks"]
+    gone += ["checks", "reproduction_checks", "record_facts", "record_tags", "record_notes"]
     about["schema"] = "0002"
     about["rows"] = {name: count for name, count in about["rows"].items() if name not in gone}
     without: dict[str, bytes | None] = {f"tables/{name}.jsonl": None for name in gone}

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from budget import at_night_but
+from mlmodelscope.dataset.sample import Sample
 from mlmodelscope.plan.claim import Claim
 from mlmodelscope.replicate import search as searching
 from mlmodelscope.replicate.goal import Goal
@@ -39,7 +40,7 @@ class World:
                 kinds.append(f"other-{len(set(kinds))}")
         self.plan: Any = SimpleNamespace(at=0, seed=0)
         self.labelled = list(range(samples))
-        self.dataset = SimpleNamespace(samples=[SimpleNamespace(label=1, id=str(at)) for at in self.labelled])
+        self.dataset = SimpleNamespace(samples=[Sample(str(at), {}, "", 1) for at in self.labelled])
         self.cost, self.described = Cost(), None
         self.possible = [
             Variant((kind,), kind, SimpleNamespace(at=at, seed=0, digest=str(at)))  # type: ignore[arg-type]

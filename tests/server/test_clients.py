@@ -99,7 +99,7 @@ def test_company_is_noted_where_it_spoils_latencies(world: World, client: Client
         (("machine", "--yaml"), "cpu:"),
         (("show", "toy"), "# model manifest http://"),
         (("convert", "toy"), "name: toy"),
-        (("check", "toy"), "toy: right"),
+        (("check", "toy"), "toy: OK"),
         (("overview", "toy"), "toy@1.0.0"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, tuple) else "",

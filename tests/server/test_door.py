@@ -42,7 +42,8 @@ def test_a_token_does_what_its_scopes_say_until_it_is_revoked(tmp_path: Path, ca
         assert ask(old, "GET", "/whoami") == 401
         assert ask(reader, "GET", "/evaluations") == 200
         assert ask(reader, "POST", "/requests", json={"model": "toy"}) == 403
-        assert ask(reader, "GET", "/tokens") == 403
+        assert ask(reader, "GET", "/audit") == 403
+        assert {each["owner"] for each in server.get("/api/v1/tokens", reader).json()["items"]} == {"ada"}
         wanted = {"name": "n", "owner": "bob", "scopes": ["run"], "days": 1}
         made = server.ask("POST", "/api/v1/tokens", admin, json=wanted).json()
         assert ask(made["token"], "GET", "/whoami") == 200

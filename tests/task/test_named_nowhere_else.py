@@ -40,6 +40,7 @@ REASONS = {
         "src/mlmodelscope/ledger/arguments.py",
         "src/mlmodelscope/lint/rules/claims.py",
         "src/mlmodelscope/manifest/schema/model.py",
+        "src/mlmodelscope/server/rest/leaderboard_answers.py",
         "src/mlmodelscope/server/rest/replication_answers.py",
         "src/mlmodelscope/server/rest/sample_answers.py",
         "src/mlmodelscope/suggestion/wish.py",
@@ -54,7 +55,7 @@ def sources() -> list[Path]:
     kinds = {".py", ".proto", ".ts", ".tsx", ".html", ".jinja", ".js", ".css"}
     found = [path for place in ("src", "web/src") for path in (ROOT / place).rglob("*") if path.suffix in kinds]
     built = ROOT / "src" / "mlmodelscope" / "server"
-    generated = (built / "pages", built / "rpc" / "generated")
+    generated = (built / "docs", built / "pages", built / "rpc" / "generated")
     return [
         path
         for path in sorted(found)

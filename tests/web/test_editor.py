@@ -174,7 +174,7 @@ def test_a_manifest_begins_with_a_model_file(editor: Written, tmp_path: Path) ->
     page.get_by_label("Model file").set_input_files(GRAPH)
     page.get_by_label("Name", exact=True).fill("from-a-file")
     page.get_by_label("Task").select_option("classification")
-    page.get_by_label("Colours", exact=True).select_option("RGB")
+    page.get_by_label("Colors", exact=True).select_option("RGB")
     page.get_by_label("Mean").fill("127")
     page.get_by_label("Deviation").fill("128")
     page.get_by_role("button", name=re.compile("Read it|Try again")).click()

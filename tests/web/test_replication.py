@@ -116,7 +116,7 @@ def test_the_inputs_that_flipped_by_their_kind(visit: Visit, replication: str) -
     page = visit.to(f"/replications/{replication}")
     which = page.get_by_role("group", name="Which inputs")
     which.get_by_role("button", name="fixed").click()
-    expect(page).to_have_url(re.compile(r"kind=right(\+|%20)now"))
+    expect(page).to_have_url(re.compile(r"kind=fixed"))
     expect(page.get_by_role("slider")).to_have_count(6)
     which.get_by_role("button", name="broken").click()
     expect(page.get_by_text("None of this kind.")).to_be_visible()

@@ -131,7 +131,7 @@ def replicate(
 ) -> Replication:
     """Evaluate as the manifest says, judge every claim about the dataset, and search for the pitfall where one fails.
 
-    Without a dataset, it is the one that the claim names; a claim may be a text such as `top1=78.8@imagenet-val`. `log`
+    Without a dataset, it is the one that the claim names; a claim may be a text such as `ap=37.4@coco-val2017`. `log`
     is the claimant's reference log: what is not named otherwise is what it names, and its answers are compared with
     ours. `reference` is a model that is taken for right: where no pitfall explains a gap, the two are compared layer by
     layer. `stacks` are other software to try, `budget` is how many evaluations a search may take, `pictures` how many

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -137,7 +138,7 @@ def test_progress_per_agent_and_cancel(browser: Any, slow: Site) -> None:
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()
         page.go_back()
-        rows.filter(has_text="lab-b").get_by_role("link", name="toy").click()
+        rows.filter(has_text="lab-b").get_by_role("link", name=re.compile("^Evaluation ")).click()
         expect(page.get_by_role("progressbar", name="Progress")).to_be_visible()
         page.get_by_role("button", name="Cancel").click()
         expect(page.get_by_text("cancelled", exact=True).first).to_be_visible()

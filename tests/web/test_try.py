@@ -232,7 +232,7 @@ BAD = {
     "page.jpg": (b"<!doctype html><script>alert(1)</script>", "may hold scripts"),
     "notes.txt": (b"only words", "unsupported file type"),
     "none.jpg": (b"", "is empty"),
-    "large.jpg": (b"\xff\xd8\xff" + bytes(17 << 20), "this server takes 16.0 MiB at the most"),
+    "large.jpg": (b"\xff\xd8\xff" + bytes(17 << 20), "this server takes 16.0 MiB at most"),
     "half.jpg": (picture(400)[:2000], "truncated"),
 }
 

@@ -39,7 +39,7 @@ def test_from_an_empty_home_to_a_restored_one(
     assert run("db", "upgrade").output == f"the schema is {HEAD}, it was 0002\n"
     options = Options(timed_runs=1, warm_up_runs=1)
     record = evaluate(make_model(), make_dataset(make_pictures()), options, settings=settings)
-    assert run("db", "check").output == "1 finished records, all is well\n"
+    assert run("db", "check").output == "1 finished records, no problems\n"
     said = run("db", "backup", str(tmp_path / "b.zip"))
     assert said.exit_code == 0 and "1 records, " in said.output
     assert run("db", "restore", str(tmp_path / "b.zip")).exit_code == 2

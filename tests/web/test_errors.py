@@ -35,7 +35,7 @@ def test_a_server_that_is_gone_and_comes_back(browser: Any, tmp_path: Any) -> No
             expect(page.get_by_text("Nothing here yet.")).to_be_visible()
             process.send_signal(signal.SIGKILL)
             process.wait()
-            expect(page.get_by_role("alert").filter(has_text="The server does not answer")).to_be_visible()
+            expect(page.get_by_role("alert").filter(has_text="The server is not responding")).to_be_visible()
             expect(page.get_by_role("heading", name="Evaluations")).to_be_visible()
             site.serve(executor="none")
             expect(page.get_by_role("alert")).to_have_count(0)

@@ -1,5 +1,7 @@
 """A metric that is registered as CONTRIBUTING says is computed, kept and shown, without a field of its own."""
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -100,3 +102,9 @@ def test_a_number_without_an_interval_is_shown_without_one(evaluated: Record, se
 def test_a_name_is_taken_once(registered: type[ReciprocalRank]) -> None:
     with pytest.raises(ValueError, match=r"the name `top1` is taken by mlmodelscope\.task\.class_accuracy\.TopK"):
         measure("top1", "top-1", ("classification",))(ReciprocalRank)
+
+
+def test_a_name_of_several_measures_means_the_same_whatever_was_imported_first() -> None:
+    program = "import mlmodelscope.task.choice, mlmodelscope.task.measure as it; print(it.find_measure('acc').name)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "top1\n"

@@ -105,7 +105,9 @@ class Registry(Generic[Thing]):
         for module in self.built_in.values():
             importlib.import_module(module)
         self.problems()
-        return dict(self.things)
+        # In the order of the declaration, whichever module something else imported first.
+        ours = {name: self.things[name] for name in self.built_in if name in self.things}
+        return {**ours, **self.things}
 
     def problems(self) -> list[PluginError]:
         """Why some plugins cannot be used; all of them are loaded for it."""

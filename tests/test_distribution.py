@@ -33,11 +33,10 @@ def _inherited() -> dict[str, str]:
 
 
 def interpreter(version: str) -> str | None:
-    """A Python of this version: the one that runs the tests, one on the PATH, or one of pyenv."""
+    """A Python of this version: the one that runs the tests, or one on the PATH."""
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return sys.executable
-    kept = sorted(Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))
-    return shutil.which(f"python{version}") or (str(kept[-1]) if kept else None)
+    return shutil.which(f"python{version}")
 
 
 @pytest.fixture(scope="module")
